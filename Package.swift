@@ -1,0 +1,66 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// Every target is compiled alike: warnings are errors, imports are internal unless said otherwise.
+let common: [SwiftSetting] = [
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// Above LibAV no code touches an unsafe construct; the compiler checks it.
+let safe: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
+
+let package = Package(
+    name: "mediatool",
+    products: [
+        .library(name: "AssetKit", targets: ["AssetKit"]),
+        .executable(name: "mediatool", targets: ["mediatool"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CFFmpeg", pkgConfig: "libavformat libavcodec libswscale libswresample libavutil",
+            providers: [
+                .apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libswresample-dev", "libavutil-dev"])
+            ]),
+        .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+
+        .target(name: "MediaBase", swiftSettings: safe),
+        .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
+        .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
+        .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
+        .target(
+            name: "AssetKit", dependencies: ["MediaBase", "LibAV", "ISOMedia", "Pictures", system],
+            swiftSettings: safe),
+        .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
+        .target(
+            name: "MediaJobs", dependencies: ["MediaBase", "AssetKit", "Pictures", "MediaAnalysis", system],
+            swiftSettings: safe),
+        .executableTarget(
+            name: "mediatool",
+            dependencies: [
+                "MediaBase", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", system,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: safe),
+
+        .target(name: "TestSupport", dependencies: [system], path: "Tests/TestSupport", swiftSettings: common),
+        .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "LibAVTests", dependencies: ["LibAV", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "ISOMediaTests", dependencies: ["ISOMedia", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
+        .testTarget(name: "MediaJobsTests", dependencies: ["MediaJobs", "TestSupport", system], swiftSettings: common),
+        .testTarget(name: "MediaToolTests", dependencies: ["mediatool", "TestSupport", system], swiftSettings: common),
+    ],
+    swiftLanguageModes: [.v6]
+)
