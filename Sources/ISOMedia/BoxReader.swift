@@ -1,0 +1,221 @@
+package import MediaBase
+
+/// Reads boxes out of a byte source, within limits, and keeps what was wrong as warnings.
+///
+/// Damage never throws: a box that claims too much is clipped to its parent, a list with an impossible header ends
+/// there. Only the source's own failures throw.
+///
+/// ISO/IEC 14496-12, 4.2; QuickTime File Format, "Atoms".
+package struct BoxReader {
+    /// What the boxes are read from.
+    package let source: any ByteSource
+
+    /// What is not gone beyond.
+    package let limits: BoxLimits
+
+    /// What was wrong with the boxes read so far, one sentence each; at most `limits.warnings` and a last one.
+    package private(set) var warnings: [String] = []
+
+    /// Whether a limit on number or size was reached, so that something may be missing.
+    package private(set) var reachedLimit = false
+
+    private var boxesLeft: Int
+    private var payloadLeft: Int
+    private var tableLeft: Int
+    private var window: [UInt8] = []
+    private var windowStart: UInt64 = 0
+
+    /// Starts with nothing read.
+    package init(_ source: any ByteSource, limits: BoxLimits = BoxLimits()) {
+        self.source = source
+        self.limits = limits
+        boxesLeft = limits.boxes
+        payloadLeft = limits.payloads
+        tableLeft = limits.tables
+    }
+
+    /// The whole source as a range; where the size is not known, it ends at the highest offset that a file can have.
+    package var wholeSource: Range<UInt64> { 0..<min(source.size ?? .max, UInt64(Int64.max)) }
+
+    /// Records a warning; the same one only once.
+    package mutating func warn(_ text: String) {
+        guard !warnings.contains(text) else { return }
+        if warnings.count < limits.warnings {
+            warnings.append(text)
+        } else if warnings.count == limits.warnings {
+            warnings.append("further warnings are left out")
+        }
+    }
+
+    /// Records with a warning that a limit was reached.
+    package mutating func reachLimit(_ text: String) {
+        warn(text)
+        reachedLimit = true
+    }
+
+    /// Reads the header of the box at `offset`.
+    ///
+    /// - Parameters:
+    ///   - offset: Where the box begins.
+    ///   - end: Where its parent ends; the box is clipped to it.
+    /// - Returns: The box, or `nil` where there is none: at the end, at the zeros that end a QuickTime list, where the
+    ///   header is impossible (with a warning), or where a limit is reached.
+    /// - Throws: What the source throws.
+    package mutating func box(at offset: UInt64, end: UInt64) throws(MediaError) -> Box? {
+        guard offset < end else { return nil }
+        guard boxesLeft > 0 else {
+            reachLimit("more than \(limits.boxes) boxes: the rest was not read")
+            return nil
+        }
+        let available = end - offset
+        let head = try bytes(at: offset, count: Int(min(available, 32)))
+        var reader = BigEndianReader(head)
+        guard let size32 = try? reader.uint32(), let type = try? reader.fourCC() else {
+            if head.contains(where: { $0 != 0 }) { warn("\(head.count) stray bytes at offset \(offset)") }
+            return nil
+        }
+        var size = UInt64(size32)
+        var headerSize: UInt64 = 8
+        switch size32 {
+        case 0 where type.rawValue == 0:
+            if available > 8 { warn("zeros instead of a box at offset \(offset)") }
+            return nil
+        case 0:
+            size = available
+        case 1:
+            headerSize = 16
+            guard let size64 = try? reader.uint64() else {
+                warn("the header of box \(type) at offset \(offset) ends too early")
+                return nil
+            }
+            size = size64
+        default:
+            break
+        }
+        var userType: [UInt8]?
+        if type == "uuid", let bytes = try? reader.take(16) {
+            headerSize += 16
+            userType = Array(bytes)
+        }
+        guard size >= headerSize else {
+            warn("box \(type) at offset \(offset) has the impossible size \(size)")
+            return nil
+        }
+        if size > available {
+            warn("box \(type) at offset \(offset) is \(size - available) bytes longer than what holds it")
+        }
+        boxesLeft -= 1
+        let boxEnd = offset + min(size, available)
+        return Box(
+            type: type, userType: userType, offset: offset, headerSize: headerSize,
+            payload: offset + headerSize..<boxEnd)
+    }
+
+    /// Reads the headers of the boxes that follow each other in a range.
+    ///
+    /// - Returns: The boxes in file order, as far as the list can be followed.
+    /// - Throws: What the source throws.
+    package mutating func boxes(in range: Range<UInt64>) throws(MediaError) -> [Box] {
+        var boxes: [Box] = []
+        var offset = range.lowerBound
+        while let box = try box(at: offset, end: range.upperBound) {
+            boxes.append(box)
+            offset = box.range.upperBound
+        }
+        return boxes
+    }
+
+    /// Parses a box's payload.
+    ///
+    /// - Parameters:
+    ///   - box: The box; with `nil` nothing happens.
+    ///   - prefix: How many bytes of the payload are wanted; by default all.
+    ///   - body: What makes a value of the payload; an error that it throws becomes a warning.
+    /// - Returns: The value, or `nil` where there is no box, or it is damaged or too large.
+    /// - Throws: What the source throws.
+    package mutating func parse<Value>(
+        _ box: Box?, prefix: Int = .max, _ body: (inout BigEndianReader) throws(MediaError) -> Value
+    ) throws(MediaError) -> Value? {
+        guard let box else { return nil }
+        let count = min(Int(clamping: box.payloadSize), prefix)
+        guard count <= limits.payload, count <= payloadLeft else {
+            reachLimit("box \(box.type) at offset \(box.offset) is too large to be read (\(count) bytes)")
+            return nil
+        }
+        payloadLeft -= count
+        var reader = BigEndianReader(try bytes(at: box.payload.lowerBound, count: count))
+        do {
+            let value = try body(&reader)
+            for note in reader.notes { warn("box \(box.type) at offset \(box.offset) \(note)") }
+            return value
+        } catch {
+            warn("box \(box.type) at offset \(box.offset) \(error.message) and was skipped")
+            return nil
+        }
+    }
+
+    /// Passes over the entries of a table without keeping it in memory.
+    ///
+    /// - Parameters:
+    ///   - box: The box that holds the table.
+    ///   - start: Where in the payload the first entry begins.
+    ///   - entrySize: The length of an entry in bytes.
+    ///   - count: The number of entries that the box claims; those that its payload cannot hold are left out, with a
+    ///     warning.
+    ///   - body: Called for each entry, in order; it takes exactly `entrySize` bytes.
+    /// - Throws: What the source throws.
+    package mutating func forEachEntry(
+        of box: Box, from start: Int, entrySize: Int, count: UInt32,
+        _ body: (inout BigEndianReader) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        guard entrySize > 0, start >= 0 else { return }
+        let held = (box.payloadSize - min(UInt64(start), box.payloadSize)) / UInt64(entrySize)
+        var left = Int(clamping: min(UInt64(count), held))
+        if UInt64(count) > held {
+            warn("box \(box.type) at offset \(box.offset) claims \(count) entries and holds \(held)")
+        }
+        let entriesInBudget = tableLeft / entrySize
+        if left > entriesInBudget {
+            reachLimit("box \(box.type) at offset \(box.offset) is too large to be read (\(left) entries)")
+            left = entriesInBudget
+        }
+        tableLeft -= left * entrySize
+        var offset = box.payload.lowerBound + UInt64(start)
+        while left > 0 {
+            let batch = min(left, max(1, 65_536 / entrySize))
+            var reader = BigEndianReader(try source.read(at: offset, count: batch * entrySize))
+            for _ in 0..<batch {
+                guard reader.remaining >= entrySize else {
+                    warn("box \(box.type) at offset \(box.offset) ends too early")
+                    return
+                }
+                do {
+                    try body(&reader)
+                } catch {
+                    warn("box \(box.type) at offset \(box.offset) \(error.message)")
+                    return
+                }
+            }
+            offset += UInt64(batch * entrySize)
+            left -= batch
+        }
+    }
+
+    /// Reads bytes that a table points to, such as a sample; fewer where the source ends.
+    ///
+    /// Small reads go through a window, because headers and small boxes lie close together. `count` is the caller's
+    /// own number, never one from a file.
+    package mutating func bytes(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        let windowSize = 4096
+        guard count <= windowSize / 4 else { return try source.read(at: offset, count: count) }
+        let isInside =
+            offset >= windowStart && offset - windowStart <= UInt64(window.count)
+            && window.count - Int(offset - windowStart) >= count
+        if !isInside {
+            window = try source.read(at: offset, count: windowSize)
+            windowStart = offset
+        }
+        let start = Int(offset - windowStart)
+        return Array(window.dropFirst(start).prefix(count))
+    }
+}

@@ -1,0 +1,131 @@
+import MediaBase
+
+/// What a track's movie fragments add up to.
+///
+/// ISO/IEC 14496-12, 8.8 (moof, traf, tfhd, tfdt, trun).
+package struct FragmentSummary: Hashable, Sendable {
+    /// The track.
+    package var trackID: UInt32
+
+    /// In how many fragments the track has a part.
+    package var fragmentCount = 0
+
+    /// How many samples these hold; does not pass the highest number.
+    package var sampleCount: UInt64 = 0
+
+    /// The sum of the samples' durations, in the media's timescale; does not pass the highest number.
+    package var duration: UInt64 = 0
+
+    /// The first fragment's decode time, in the media's timescale: written in it, or where the movie's own samples end.
+    ///
+    /// In a piece of a live stream this is far from 0.
+    package var startDecodeTime: UInt64
+
+    /// The latest decode time at which a fragment ends; start and end differ by more than ``duration`` where there are
+    /// holes.
+    package var endDecodeTime: UInt64
+}
+
+/// Adds up the fragments of a movie, one after the other.
+struct FragmentScanner {
+    /// Sample durations for fragments that have none of their own, by track (`trex`).
+    private var defaultDurations: [UInt32: UInt32] = [:]
+
+    /// Where a track's own samples in `moov` end, by track.
+    private let movieEnds: [UInt32: UInt64]
+
+    private var summaries: [UInt32: FragmentSummary] = [:]
+
+    /// What was added up so far, in the order of the tracks' numbers.
+    var result: [FragmentSummary] { summaries.values.sorted { $0.trackID < $1.trackID } }
+
+    /// Reads the defaults in a movie's `mvex` box.
+    init(_ tree: BoxTree, mvex: Int, tracks: [MovieTrack], reader: inout BoxReader) throws(MediaError) {
+        let ends = tracks.map { ($0.trackID ?? 0, $0.tables?.timeToSample?.duration ?? 0) }
+        movieEnds = Dictionary(ends) { first, _ in first }
+        for node in tree.children("trex", of: mvex) {
+            let fields = try reader.parse(tree.nodes[node].box) { reader throws(MediaError) in
+                try reader.skip(4)
+                let trackID = try reader.uint32()
+                try reader.skip(4)
+                return (trackID, duration: try reader.uint32())
+            }
+            if let (trackID, duration) = fields { defaultDurations[trackID] = duration }
+        }
+    }
+
+    /// Adds a `moof` box.
+    mutating func add(_ moof: Box, reader: inout BoxReader) throws(MediaError) {
+        let tree = try BoxTree(moof, reader: &reader)
+        for traf in tree.children("traf", of: 0) {
+            guard let header = try reader.parse(tree.box("tfhd", from: traf), Header.init) else { continue }
+            let trackID = header.trackID
+            let time = try reader.parse(tree.box("tfdt", from: traf)) { reader throws(MediaError) in
+                let (version, _) = try reader.versionAndFlags()
+                return version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
+            }
+            var end = time ?? summaries[trackID]?.endDecodeTime ?? movieEnds[trackID] ?? 0
+            var summary =
+                summaries[trackID]
+                ?? FragmentSummary(trackID: trackID, startDecodeTime: end, endDecodeTime: end)
+            summary.fragmentCount += 1
+            let defaultDuration = header.defaultDuration ?? defaultDurations[trackID] ?? 0
+            for place in tree.children("trun", of: traf) {
+                let run = try Self.run(tree.nodes[place].box, defaultDuration: defaultDuration, reader: &reader)
+                summary.sampleCount = summary.sampleCount.addingClamped(run.sampleCount)
+                summary.duration = summary.duration.addingClamped(run.duration)
+                end = end.addingClamped(run.duration)
+            }
+            if header.isEmpty { end = end.addingClamped(UInt64(defaultDuration)) }
+            summary.endDecodeTime = max(summary.endDecodeTime, end)
+            summaries[trackID] = summary
+        }
+    }
+
+    /// Adds up a `trun` box.
+    private static func run(
+        _ box: Box, defaultDuration: UInt32, reader: inout BoxReader
+    ) throws(MediaError) -> (sampleCount: UInt64, duration: UInt64) {
+        let head = try reader.parse(box, prefix: 8) { reader throws(MediaError) in
+            (flags: try reader.versionAndFlags().flags, count: try reader.uint32())
+        }
+        guard let (flags, count) = head else { return (0, 0) }
+        let start = 8 + (flags & 0x1).nonzeroBitCount * 4 + (flags & 0x4).nonzeroBitCount * 4
+        let entrySize = (flags & 0xF00).nonzeroBitCount * 4
+        guard flags & 0x100 != 0 else {
+            // Without fields of their own, nothing but the count tells how many samples there are.
+            let held = entrySize == 0 ? .max : box.payload.dropping(UInt64(start)).size / UInt64(entrySize)
+            let samples = min(UInt64(count), held)
+            return (samples, samples.multipliedClamped(by: UInt64(defaultDuration)))
+        }
+        var samples: UInt64 = 0
+        var duration: UInt64 = 0
+        try reader.forEachEntry(of: box, from: start, entrySize: entrySize, count: count) { entry throws(MediaError) in
+            duration = duration.addingClamped(UInt64(try entry.uint32()))
+            samples += 1
+            try entry.skip(entrySize - 4)
+        }
+        return (samples, duration)
+    }
+
+    /// The parts of a `tfhd` box that bear on time.
+    private struct Header {
+        var trackID: UInt32
+        var defaultDuration: UInt32?
+        var isEmpty: Bool
+
+        init(_ reader: inout BigEndianReader) throws(MediaError) {
+            let (_, flags) = try reader.versionAndFlags()
+            trackID = try reader.uint32()
+            if flags & 0x1 != 0 { try reader.skip(8) }
+            if flags & 0x2 != 0 { try reader.skip(4) }
+            defaultDuration = flags & 0x8 != 0 ? try reader.uint32() : nil
+            isEmpty = flags & 0x1_0000 != 0
+        }
+    }
+}
+
+extension Range<UInt64> {
+    /// The number of bytes.
+    var size: UInt64 { upperBound - lowerBound }
+}

@@ -1,0 +1,44 @@
+/// The language field of a media header: an ISO 639-2/T code packed into 15 bits, or an old Macintosh number.
+///
+/// ISO/IEC 14496-12, 8.4.2 (mdhd); QuickTime File Format, "Language Code Values".
+package struct MediaLanguage: RawRepresentable, Hashable, Sendable {
+    /// The field's sixteen bits.
+    package let rawValue: UInt16
+
+    /// Makes a language of the field's bits.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The Macintosh language number, or `nil` where the field holds a packed code or nothing.
+    package var macintoshCode: UInt16? { rawValue < 0x400 ? rawValue : nil }
+
+    /// The three letters of ISO 639-2/T.
+    ///
+    /// `nil` where QuickTime's "unspecified" (0x7FFF), bits that are no letters, or a Macintosh number without a code
+    /// stand there. `und` is given as it is.
+    package var iso639: String? {
+        if let code = macintoshCode { return Self.macintoshLanguages[code] }
+        guard rawValue != 0x7FFF, rawValue < 0x8000 else { return nil }
+        var text = ""
+        for shift in [10, 5, 0] as [UInt16] {
+            let letter = UInt8(truncatingIfNeeded: rawValue >> shift & 0x1F)
+            guard (1...26).contains(letter) else { return nil }
+            text.unicodeScalars.append(Unicode.Scalar(letter + 0x60))
+        }
+        return text
+    }
+
+    /// Macintosh language numbers and their ISO 639-2/T codes.
+    private static let macintoshLanguages: [UInt16: String] = [
+        0: "eng", 1: "fra", 2: "deu", 3: "ita", 4: "nld", 5: "swe", 6: "spa", 7: "dan", 8: "por", 9: "nor",
+        10: "heb", 11: "jpn", 12: "ara", 13: "fin", 14: "ell", 15: "isl", 16: "mlt", 17: "tur", 18: "hrv", 19: "zho",
+        20: "urd", 21: "hin", 22: "tha", 23: "kor", 24: "lit", 25: "pol", 26: "hun", 27: "est", 28: "lav", 29: "sme",
+        30: "fao", 31: "fas", 32: "rus", 33: "zho", 34: "nld", 35: "gle", 36: "sqi", 37: "ron", 38: "ces", 39: "slk",
+        40: "slv", 41: "yid", 42: "srp", 43: "mkd", 44: "bul", 45: "ukr", 46: "bel", 47: "uzb", 48: "kaz", 49: "aze",
+        50: "aze", 51: "hye", 52: "kat", 53: "ron", 54: "kir", 55: "tgk", 56: "tuk", 57: "mon", 58: "mon", 59: "pus",
+        60: "kur", 61: "kas", 62: "snd", 63: "bod", 64: "nep", 65: "san", 66: "mar", 67: "ben", 68: "asm", 69: "guj",
+        70: "pan", 71: "ori", 72: "mal", 73: "kan", 74: "tam", 75: "tel", 76: "sin", 77: "mya", 78: "khm", 79: "lao",
+        80: "vie", 81: "ind", 82: "tgl", 83: "msa", 84: "msa", 85: "amh", 86: "tir", 87: "orm", 88: "som", 89: "swa",
+        90: "kin", 91: "run", 92: "nya", 93: "mlg", 94: "epo", 128: "cym", 129: "eus", 130: "cat", 131: "lat",
+        132: "que", 133: "grn", 134: "aym", 135: "tat", 136: "uig", 137: "dzo", 138: "jav",
+    ]
+}

@@ -1,0 +1,116 @@
+import MediaBase
+
+/// What an MP4 or QuickTime file says of one track; what is absent or damaged is `nil` or empty.
+///
+/// ISO/IEC 14496-12, 8.3 (trak).
+package struct MovieTrack: Hashable, Sendable {
+    /// The track's header (`tkhd`).
+    package var header: TrackHeader?
+
+    /// The media's header (`mdhd`).
+    package var media: MediaHeader?
+
+    /// The language as a BCP 47 tag (`elng`), which goes before the media header's.
+    package var extendedLanguage: String?
+
+    /// The kind of media (`hdlr`).
+    package var handler: MediaHandler?
+
+    /// The edit list (`elst`); `nil` where there is none, and then the media plays from its start.
+    package var edits: [EditListEntry]?
+
+    /// QuickTime's aperture sizes (`tapt`).
+    package var apertures: TrackApertures?
+
+    /// How the samples are coded (`stsd`).
+    package var sampleEntries: [SampleEntry] = []
+
+    /// What the sample tables add up to (`stbl`).
+    package var tables: SampleTables?
+
+    /// The other tracks that this one refers to, by the kind of reference such as `chap` (`tref`).
+    package var references: [FourCC: [UInt32]] = [:]
+
+    /// Whether the first sample entry's samples lie in this very file (`dref`); true where nothing else is said.
+    package var isSelfContained = true
+
+    /// A timecode track's first sample as it is written: the number of frames before its first frame.
+    ///
+    /// With the sample entry's flag 4 (negative times) the bits are a signed number. `nil` for other tracks, and where
+    /// the sample cannot be read.
+    package var timecodeCounter: UInt32?
+
+    /// The name among the user data (`udta`).
+    package var name: String?
+
+    /// The number that names the track, from its header.
+    package var trackID: UInt32? { header?.trackID }
+}
+
+extension MovieTrack {
+    /// Reads a `trak` box.
+    ///
+    /// - Parameters:
+    ///   - tree: The boxes of the movie.
+    ///   - node: The place of `trak` in it.
+    ///   - reader: Where to read.
+    init(_ tree: BoxTree, at node: Int, reader: inout BoxReader) throws(MediaError) {
+        header = try reader.parse(tree.box("tkhd", from: node), TrackHeader.init)
+        edits = try reader.parse(tree.box("edts", "elst", from: node), EditListEntry.list)
+        if let tapt = tree.child("tapt", of: node) {
+            apertures = try TrackApertures(tree.boxes(in: tapt), reader: &reader)
+        }
+        for box in tree.boxes(in: tree.child("tref", of: node)) {
+            references[box.type, default: []] += try reader.parse(box, Self.trackIDs) ?? []
+        }
+        name = try UserText.name(in: tree.boxes(in: tree.child("udta", of: node)), reader: &reader)
+        guard let mdia = tree.child("mdia", of: node) else {
+            reader.warn("a track has no media (trak at offset \(tree.nodes[node].box.offset))")
+            return
+        }
+        try readMedia(tree, at: mdia, reader: &reader)
+    }
+
+    private mutating func readMedia(_ tree: BoxTree, at mdia: Int, reader: inout BoxReader) throws(MediaError) {
+        media = try reader.parse(tree.box("mdhd", from: mdia), MediaHeader.init)
+        handler = try reader.parse(tree.box("hdlr", from: mdia), MediaHandler.init)
+        extendedLanguage = try reader.parse(tree.box("elng", from: mdia)) { reader throws(MediaError) in
+            try reader.skip(4)
+            return text(reader.takeRest())
+        }
+        guard let stbl = tree.descendant(["minf", "stbl"], of: mdia) else { return }
+        sampleEntries = try SampleEntry.list(
+            tree.box("stsd", from: stbl), handler: handler?.type, reader: &reader)
+        let tables = try SampleTables(tree, at: stbl, reader: &reader)
+        self.tables = tables
+        if let index = sampleEntries.first?.dataReferenceIndex {
+            isSelfContained = try Self.isSelfContained(
+                tree.box("minf", "dinf", "dref", from: mdia), entry: index, reader: &reader)
+        }
+        if isSelfContained, sampleEntries.first?.timecode != nil, let offset = tables.firstChunkOffset {
+            var sample = BigEndianReader(try reader.bytes(at: offset, count: 4))
+            timecodeCounter = try? sample.uint32()
+            if timecodeCounter == nil { reader.warn("the timecode at offset \(offset) lies outside the file") }
+        }
+    }
+
+    /// Whether a data reference (from 1) says that the media is in the same file; also where there is no such entry.
+    private static func isSelfContained(
+        _ dref: Box?, entry: UInt16, reader: inout BoxReader
+    ) throws(MediaError) -> Bool {
+        guard let dref else { return true }
+        let boxes = try reader.boxes(in: dref.payload.dropping(8))
+        guard entry > 0, Int(entry) <= boxes.count else { return true }
+        let flags = try reader.parse(boxes[Int(entry) - 1], prefix: 4) { reader throws(MediaError) in
+            try reader.versionAndFlags().flags
+        }
+        return flags.map { $0 & 1 != 0 } ?? true
+    }
+
+    /// Reads a reference's payload: track numbers up to its end.
+    private static func trackIDs(_ reader: inout BigEndianReader) throws(MediaError) -> [UInt32] {
+        var trackIDs: [UInt32] = []
+        while reader.remaining >= 4 { trackIDs.append(try reader.uint32()) }
+        return trackIDs
+    }
+}

@@ -1,0 +1,100 @@
+import MediaBase
+
+/// What a track's sample tables add up to; the tables themselves are not kept.
+///
+/// ISO/IEC 14496-12, 8.6.1 (stts), 8.7.3 (stsz), 8.6.2 (stss), 8.7.5 (stco).
+package struct SampleTables: Hashable, Sendable {
+    /// The durations (`stts`), or `nil` where the box is absent.
+    package var timeToSample: TimeToSampleSummary?
+
+    /// How many samples have a size (`stsz` or `stz2`).
+    package var sampleCount: UInt32?
+
+    /// How many samples are random access points (`stss`); `nil` where the box is absent, and then all are.
+    package var syncSampleCount: UInt32?
+
+    /// Where in the file the first chunk, and so the first sample, lies (`stco` or `co64`).
+    package var firstChunkOffset: UInt64?
+}
+
+/// What the durations of a track's samples add up to.
+package struct TimeToSampleSummary: Hashable, Sendable {
+    /// How many samples there are; does not pass the highest number.
+    package var sampleCount: UInt64 = 0
+
+    /// The sum of their durations, in the media's timescale; does not pass the highest number.
+    package var duration: UInt64 = 0
+
+    /// The shortest duration; `nil` without samples.
+    package var shortest: UInt32?
+
+    /// The longest duration; `nil` without samples.
+    package var longest: UInt32?
+
+    /// The duration that all samples have, or `nil` where they differ or there are none.
+    package var constantDelta: UInt32? { shortest == longest ? shortest : nil }
+
+    /// Counts `count` more samples of one duration.
+    mutating func add(count: UInt32, delta: UInt32) {
+        guard count > 0 else { return }
+        sampleCount = sampleCount.addingClamped(UInt64(count))
+        duration = duration.addingClamped(UInt64(count) * UInt64(delta))
+        shortest = min(shortest ?? delta, delta)
+        longest = max(longest ?? delta, delta)
+    }
+}
+
+extension SampleTables {
+    /// Reads what is in an `stbl` box.
+    init(_ tree: BoxTree, at node: Int, reader: inout BoxReader) throws(MediaError) {
+        timeToSample = try Self.timeToSample(tree.box("stts", from: node), reader: &reader)
+        // A compact table (stz2) has its count in the same place.
+        let sizes = tree.box("stsz", from: node) ?? tree.box("stz2", from: node)
+        sampleCount = try reader.parse(sizes, prefix: 12) { reader throws(MediaError) in
+            try reader.skip(8)
+            return try reader.uint32()
+        }
+        syncSampleCount = try Self.count(tree.box("stss", from: node), reader: &reader)
+        let short = try reader.parse(tree.box("stco", from: node), prefix: 12) { reader throws(MediaError) in
+            try reader.skip(4)
+            return try reader.uint32() > 0 ? UInt64(try reader.uint32()) : nil
+        }
+        let long = try reader.parse(tree.box("co64", from: node), prefix: 16) { reader throws(MediaError) in
+            try reader.skip(4)
+            return try reader.uint32() > 0 ? try reader.uint64() : nil
+        }
+        firstChunkOffset = (short ?? nil) ?? (long ?? nil)
+    }
+
+    private static func timeToSample(
+        _ box: Box?, reader: inout BoxReader
+    ) throws(MediaError) -> TimeToSampleSummary? {
+        guard let box, let count = try count(box, reader: &reader) else { return nil }
+        var summary = TimeToSampleSummary()
+        try reader.forEachEntry(of: box, from: 8, entrySize: 8, count: count) { entry throws(MediaError) in
+            summary.add(count: try entry.uint32(), delta: try entry.uint32())
+        }
+        return summary
+    }
+
+    private static func count(_ box: Box?, reader: inout BoxReader) throws(MediaError) -> UInt32? {
+        try reader.parse(box, prefix: 8) { reader throws(MediaError) in
+            try reader.skip(4)
+            return try reader.uint32()
+        }
+    }
+}
+
+extension UInt64 {
+    /// The sum, or the highest number where the sum is beyond it.
+    func addingClamped(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+
+    /// The product, or the highest number where the product is beyond it.
+    func multipliedClamped(by other: UInt64) -> UInt64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+}

@@ -1,0 +1,51 @@
+import ISOMedia
+import Testing
+
+struct SampleTablesTests {
+    private func tables(_ bytes: Bytes) throws -> (tables: SampleTables?, warnings: [String]) {
+        let header = try Movie.header(Movie.trak(tables: bytes))
+        return (header.tracks.first?.tables, header.warnings)
+    }
+
+    @Test func durationsAddUp() throws {
+        let stts = fullBox("stts", u32(3), u32(10, 1001), u32(0, 7), u32(2, 500))
+        let summary = try #require(try tables(stts).tables?.timeToSample)
+        #expect(summary.sampleCount == 12)
+        #expect(summary.duration == 11010)
+        #expect(summary.shortest == 500)
+        #expect(summary.longest == 1001)
+        #expect(summary.constantDelta == nil)
+    }
+
+    @Test func emptyEntriesDoNotMakeItVary() throws {
+        let summary = try tables(fullBox("stts", u32(2), u32(10, 1001), u32(0, 7))).tables?.timeToSample
+        #expect(summary?.constantDelta == 1001)
+        let none = try tables(fullBox("stts", u32(0))).tables?.timeToSample
+        #expect(none?.sampleCount == 0)
+        #expect(none?.constantDelta == nil)
+    }
+
+    @Test func hugeNumbersDoNotOverflow() throws {
+        let stts = fullBox("stts", u32(.max), u32(.max, .max), u32(.max, .max))
+        let (tables, warnings) = try tables(stts)
+        #expect(tables?.timeToSample?.sampleCount == 2 * 0xFFFF_FFFF)
+        #expect(tables?.timeToSample?.duration == .max)
+        #expect(warnings.count == 1)
+    }
+
+    @Test func countsAndFirstChunk() throws {
+        let (plain, _) = try tables(
+            fullBox("stsz", u32(0, 300)) + fullBox("stss", u32(12)) + fullBox("stco", u32(2, 48, 96)))
+        #expect(plain?.sampleCount == 300)
+        #expect(plain?.syncSampleCount == 12)
+        #expect(plain?.firstChunkOffset == 48)
+        let (large, _) = try tables(fullBox("stz2", u32(8, 5)) + fullBox("co64", u32(1), u64(1 << 33)))
+        #expect(large?.sampleCount == 5)
+        #expect(large?.syncSampleCount == nil)
+        #expect(large?.firstChunkOffset == 1 << 33)
+        let (none, warnings) = try tables(fullBox("stco", u32(0)))
+        #expect(none?.firstChunkOffset == nil)
+        #expect(none?.timeToSample == nil)
+        #expect(warnings.isEmpty)
+    }
+}
