@@ -44,16 +44,18 @@ extension MediaHandler {
         let componentType = try reader.uint32()
         type = try reader.fourCC()
         try reader.skip(min(12, reader.remaining))
-        // QuickTime counts the characters in the first byte, ISO files end them with a zero; some ISO files are
-        // written QuickTime's way. Only QuickTime fills in the component type, and no name begins with a control
-        // character.
-        let isCounted = reader.next.map { Int($0) < reader.remaining && (componentType != 0 || $0 < 0x20) } ?? false
-        if isCounted {
-            let count = Int(try reader.uint8())
-            name = text(try reader.take(count))
-        } else {
-            name = text(reader.takeRest())
-        }
+        name = Self.name(reader.takeRest(), isQuickTime: componentType != 0)
+    }
+
+    /// Decodes a name: QuickTime counts its bytes in the first one, ISO files end it with a zero.
+    ///
+    /// Some ISO files count as well, so a first byte that is no letter, or that gives the length exactly, is a count.
+    /// Only QuickTime fills in the component type.
+    private static func name(_ bytes: ArraySlice<UInt8>, isQuickTime: Bool) -> String {
+        let rest = bytes.dropFirst()
+        guard let count = bytes.first.map(Int.init), count <= rest.count else { return text(bytes) }
+        let isCount = isQuickTime || count < 0x20 || count == rest.prefix { $0 != 0 }.count
+        return text(isCount ? rest.prefix(count) : bytes)
     }
 }
 

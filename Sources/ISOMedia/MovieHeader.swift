@@ -57,7 +57,7 @@ package struct FileType: Hashable, Sendable {
     /// The major brand's minor version.
     package var minorVersion: UInt32
 
-    /// The brands that the file conforms to as well, in file order.
+    /// The brands that the file conforms to as well, in file order; zeros, with which QuickTime fills up, are left out.
     package var compatibleBrands: [FourCC]
 }
 
@@ -67,7 +67,10 @@ extension FileType {
         majorBrand = try reader.fourCC()
         minorVersion = try reader.uint32()
         compatibleBrands = []
-        while reader.remaining >= 4 { compatibleBrands.append(try reader.fourCC()) }
+        while reader.remaining >= 4 {
+            let brand = try reader.fourCC()
+            if brand.rawValue != 0 { compatibleBrands.append(brand) }
+        }
     }
 }
 

@@ -30,6 +30,8 @@ struct MediaHeaderTests {
         arguments: [
             (0, ascii("VideoHandler\0"), "VideoHandler"), (0, ascii("no end"), "no end"), (0, [], ""), (0, [0], ""),
             (0x6D68_6C72, [3] + ascii("abcdef"), "abc"), (0, [4] + ascii("GoPr"), "GoPr"),
+            (0, ascii("#" + String(repeating: "m", count: 35) + "\0"), String(repeating: "m", count: 35)),
+            (0, ascii("#" + String(repeating: "m", count: 36)), "#" + String(repeating: "m", count: 36)),
             (0x6D68_6C72, ascii("Zebra\0"), "Zebra"),
             (0x6D68_6C72, [65] + Bytes(repeating: 97, count: 65), String(repeating: "a", count: 65)),
             (0, [0xC3, 0xBC, 0xFF, 0], "ü\u{FFFD}"),

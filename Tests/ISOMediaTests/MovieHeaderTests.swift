@@ -32,6 +32,8 @@ struct MovieHeaderTests {
         #expect(type.majorBrand == "isom")
         #expect(type.minorVersion == 512)
         #expect(type.compatibleBrands == ["isom", "mp42"])
+        let filled = box("ftyp", code("qt  "), u32(0x2005_0300), code("qt  "), u32(0, 0, 0)) + box("moov")
+        #expect(try MovieHeader(reading: ArrayByteSource(filled)).fileType?.compatibleBrands == ["qt  "])
     }
 
     @Test func longMovieHeader() throws {
