@@ -35,6 +35,8 @@ struct EditListEntryTests {
         #expect(edits == [EditListEntry(segmentDuration: 7, mediaTime: 0)])
         #expect(warnings.count == 1)
         #expect(warnings.first?.hasSuffix("claims 4294967295 entries and holds 1") == true)
+        let long = fullBox("elst", version: 1, u32(3), u64(7, 0), u16(1, 0), u64(8, 0), u16(1, 0), zeros(19))
+        #expect(try self.edits(long).edits?.map(\.segmentDuration) == [7, 8])
     }
 
     @Test func unknownVersionIsSkipped() throws {
