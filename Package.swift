@@ -53,9 +53,13 @@ let package = Package(
             swiftSettings: safe),
 
         .target(name: "TestSupport", dependencies: [system], path: "Tests/TestSupport", swiftSettings: common),
+        // What the corpus check compares with ffmpeg's output; no product.
+        .executableTarget(
+            name: "mediacheck", dependencies: ["AssetKit", "MediaJobs", "CFFmpeg", system], path: "Tests/MediaCheck",
+            swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "TestSupport"], swiftSettings: common),
-        .testTarget(name: "ISOMediaTests", dependencies: ["ISOMedia", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),

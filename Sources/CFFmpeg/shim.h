@@ -1,5 +1,5 @@
-// What the Swift importer cannot see of FFmpeg's libraries (macros, variadic functions, fields whose home moved
-// between versions), as small static inline functions. Differences between FFmpeg 5.1 and 8 live here only.
+// What the Swift importer cannot see of FFmpeg's libraries (macros, fields whose home moved between versions), as
+// small static inline functions. Differences between FFmpeg 5.1 and 8 live here only.
 
 #ifndef MEDIATOOL_CFFMPEG_SHIM_H
 #define MEDIATOOL_CFFMPEG_SHIM_H
@@ -9,11 +9,90 @@
 #include <libavutil/avutil.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/display.h>
+#include <libavutil/dovi_meta.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/mastering_display_metadata.h>
+#include <libavutil/md5.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
+
+// Macros that the importer skips.
+
+static const int shim_error_again = AVERROR(EAGAIN);
+static const int shim_error_eof = AVERROR_EOF;
+static const int shim_error_exit = AVERROR_EXIT;
+static const int shim_error_invalid_data = AVERROR_INVALIDDATA;
+static const int shim_error_invalid_argument = AVERROR(EINVAL);
+static const int shim_error_no_memory = AVERROR(ENOMEM);
+static const int shim_error_input_output = AVERROR(EIO);
+static const int shim_error_not_permitted = AVERROR(EPERM);
+static const int shim_error_no_system_call = AVERROR(ENOSYS);
+static const int shim_error_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
+static const int shim_error_demuxer_not_found = AVERROR_DEMUXER_NOT_FOUND;
+static const int shim_error_patch_welcome = AVERROR_PATCHWELCOME;
+static const int shim_error_stream_not_found = AVERROR_STREAM_NOT_FOUND;
+static const int64_t shim_no_pts = AV_NOPTS_VALUE;
+
+// Side data of a stream: in AVStream until 6.0, in its AVCodecParameters from 6.1 on.
+static inline const uint8_t *shim_stream_side_data(const AVStream *stream, enum AVPacketSideDataType type,
+                                                   size_t *size) {
+    *size = 0;
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    const AVPacketSideData *found = av_packet_side_data_get(stream->codecpar->coded_side_data,
+                                                            stream->codecpar->nb_coded_side_data, type);
+    if (!found) return NULL;
+    *size = found->size;
+    return found->data;
+#else
+    return av_stream_get_side_data(stream, type, size);
+#endif
+}
+
+// A frame's duration in its time base, 0 where unknown: pkt_duration before 6.0.
+static inline int64_t shim_frame_duration(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    return frame->duration;
+#else
+    return frame->pkt_duration;
+#endif
+}
+
+// Whether a frame came from a sync sample: a field of its own before 6.1, a flag after.
+static inline int shim_frame_is_key(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)
+    return (frame->flags & AV_FRAME_FLAG_KEY) != 0;
+#else
+    return frame->key_frame;
+#endif
+}
+
+static inline int shim_frame_is_corrupt(const AVFrame *frame) {
+    return (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0;
+}
+
+// The shape of a display matrix's side data is int32_t[9].
+static inline int32_t shim_display_matrix_at(const uint8_t *matrix, int index) {
+    return ((const int32_t *)matrix)[index];
+}
+
+// The callback of av_log_set_callback gets a va_list; one formatted line is all that Swift needs of it.
+typedef void (*shim_log_sink)(int level, const char *line);
+
+static shim_log_sink shim_current_log_sink = NULL;
+
+static void shim_log_callback(void *context, int level, const char *format, va_list arguments) {
+    if (level > AV_LOG_ERROR || !shim_current_log_sink) return;
+    char line[512];
+    int print_prefix = 0;
+    av_log_format_line2(context, level, format, arguments, line, sizeof line, &print_prefix);
+    shim_current_log_sink(level, line);
+}
+
+static inline void shim_set_log_sink(shim_log_sink sink) {
+    shim_current_log_sink = sink;
+    av_log_set_callback(shim_log_callback);
+}
 
 #endif

@@ -1,0 +1,155 @@
+import LibAV
+import MediaBase
+import Synchronization
+public import SystemPackage
+
+/// A media file, or a stream that can be read like one: `AVURLAsset`.
+///
+/// Making an asset opens nothing. Its properties are loaded together, once, when the first of them is asked for:
+///
+/// ```swift
+/// let asset = Asset(path: "interview.mov")
+/// let (duration, tracks) = try await (asset.load(.duration), asset.load(.tracks))
+/// ```
+///
+/// An asset may be used from any thread. Formats are recognised by content. Nothing but the named file is opened
+/// unless ``Options/allowsNestedFiles`` says so.
+public final class Asset: Sendable {
+    /// How an asset is opened.
+    public struct Options: Sendable, Hashable {
+        /// Whether all packets are read (not decoded) so that durations, counts and random access are exact: what
+        /// AVFoundation calls precise duration and timing. Otherwise the header's word is taken, which is exact for
+        /// MP4, QuickTime, Matroska with cues, WAV and FLAC, and an estimate for TS, PS, ADTS and raw streams.
+        public var isPrecise = false
+        /// Whether a playlist or a reference in the file may make others be opened.
+        public var allowsNestedFiles = false
+
+        /// The header's word, and the named file alone.
+        public init() {}
+    }
+
+    /// What is opened.
+    let source: InputSource
+    let options: Options
+    private let state = Mutex(State())
+    private let loading = Mutex(())
+    private let cancellation = Cancellation()
+
+    private struct State {
+        var result: Result<AssetContents, MediaError>?
+        var isLoading = false
+        /// The file whose header was read, kept for the first reader; the only one a stream can have.
+        var file: InputFile?
+        var scan: PacketScan?
+    }
+
+    private init(source: InputSource, options: Options) {
+        self.source = source
+        self.options = options
+    }
+
+    /// An asset on a file; the path's bytes are used as they are, also where they are not UTF-8 or look like a protocol.
+    public convenience init(path: FilePath, options: Options = Options()) {
+        self.init(source: .path(path), options: options)
+    }
+
+    /// An asset on a descriptor that is open for reading, stays the caller's, and must outlive the asset's readers.
+    public convenience init(descriptor: FileDescriptor, options: Options = Options()) {
+        self.init(source: .descriptor(descriptor), options: options)
+    }
+
+    /// An asset on the process's standard input; where that is a pipe, it can be read once, in order.
+    public static func standardInput(options: Options = Options()) -> Asset {
+        Asset(source: .standardInput, options: options)
+    }
+
+    /// How the asset is named to a person: its path repaired to valid UTF-8, or `-`.
+    public var displayName: String { source.displayName }
+}
+
+// MARK: - Loading
+
+extension Asset {
+    /// What is known of the asset, opened and read first where that was not done yet.
+    ///
+    /// Callers wait for each other; the second finds what the first read.
+    package func loadContents() throws(MediaError) { _ = try contents() }
+
+    func contents() throws(MediaError) -> AssetContents {
+        try loading.withLock { _ throws(MediaError) in
+            if let result = state.withLock({ $0.result }) { return try result.get() }
+            state.withLock { $0.isLoading = true }
+            let result = Result { () throws(MediaError) in try read() }
+            state.withLock {
+                $0.result = result
+                $0.isLoading = false
+            }
+            return try result.get()
+        }
+    }
+
+    private func read() throws(MediaError) -> AssetContents {
+        do {
+            let file = try open()
+            var contents = try AssetContents(file, scan: nil)
+            guard options.isPrecise, file.isSeekable else {
+                state.withLock { $0.file = file }
+                return contents
+            }
+            let scan = try PacketScan(file, origin: contents.origin)
+            contents = try AssetContents(file, scan: scan)
+            state.withLock { $0.scan = scan }
+            return contents
+        } catch {
+            throw error.at(path: displayName)
+        }
+    }
+
+    private func open() throws(MediaError) -> InputFile {
+        try InputFile(opening: source, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
+    }
+
+    /// An open file at its beginning that belongs to the caller alone.
+    ///
+    /// The first caller gets the one whose header was read; later ones open the source again.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for the second reader of a pipe.
+    func takeFile() throws(MediaError) -> InputFile {
+        _ = try contents()
+        if let file = state.withLock({ $0.file.take() }) { return file }
+        let file: InputFile
+        do {
+            file = try open()
+        } catch {
+            throw error.at(path: displayName)
+        }
+        guard file.isSeekable else {
+            throw MediaError(.invalidArgument, "a stream can be read only once", path: displayName)
+        }
+        return file
+    }
+
+    /// All packets' places, from a scan that is made once for the asset.
+    func packetScan() throws(MediaError) -> PacketScan {
+        let contents = try contents()
+        return try loading.withLock { _ throws(MediaError) in
+            if let scan = state.withLock({ $0.scan }) { return scan }
+            let scan: PacketScan
+            do throws(MediaError) {
+                scan = try PacketScan(try open(), origin: contents.origin)
+            } catch {
+                throw error.at(path: displayName)
+            }
+            state.withLock { $0.scan = scan }
+            return scan
+        }
+    }
+
+    /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
+    ///
+    /// From any thread, any number of times. Properties that were loaded stay so.
+    public func cancelLoading() { cancellation.cancel() }
+
+    var loadState: (result: Result<AssetContents, MediaError>?, isLoading: Bool) {
+        state.withLock { ($0.result, $0.isLoading) }
+    }
+}

@@ -1,0 +1,115 @@
+import LibAV
+import MediaBase
+
+/// What an open container says of itself, read once: the value behind every property of an ``Asset``.
+struct AssetContents: Sendable {
+    var container: ContainerInfo
+    var duration: MediaTime
+    var tracks: [AssetTrack]
+    var metadata: [MetadataItem]
+    var chapters: [Chapter]
+    var warnings: [String]
+    /// The container's time that is the presentation's zero.
+    var origin: MediaTime
+    /// How far random access can be relied on.
+    var seeking: SeekBehaviour
+
+    /// The contents of a file that was just opened.
+    ///
+    /// - Parameter scan: Whether all packets were read, and what that showed.
+    init(_ file: InputFile, scan: PacketScan?) throws(MediaError) {
+        let streams = (0..<file.streamCount).compactMap { file.stream($0) }
+        let movie = ISOMovie(file)
+        seeking = SeekBehaviour(formatName: file.formatName)
+        let start = Self.start(of: streams)
+        origin = seeking.startsAtZero ? .zero : start ?? .zero
+        let keySpace = MetadataItem.KeySpace(formatName: file.formatName)
+        metadata = file.metadata.map { MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value) }
+        chapters = file.chapters
+        warnings = movie?.warnings ?? []
+        container = ContainerInfo(file, start: start, movie: movie)
+        let origin = origin
+        tracks = streams.map { stream in
+            AssetTrack(
+                stream, origin: origin, keySpace: keySpace, edits: movie?.track(stream),
+                scanned: scan?.streams[stream.index])
+        }
+        duration = Self.duration(of: tracks, file: file)
+        if !duration.isNumeric { warnings.append("the container does not say how long it is") }
+    }
+
+    /// The earliest start of the streams that are seen or heard: libavformat's `start_time`, but exact.
+    private static func start(of streams: [StreamInfo]) -> MediaTime? {
+        let sounding = streams.filter {
+            ($0.format.mediaType == .video || $0.format.mediaType == .audio) && $0.attachedPicture == nil
+        }
+        return (sounding.isEmpty ? streams : sounding).compactMap(\.startTime).min()
+    }
+
+    private static func duration(of tracks: [AssetTrack], file: InputFile) -> MediaTime {
+        let media = tracks.filter { $0.mediaType == .video || $0.mediaType == .audio }
+        let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map(\.timeRange.end)
+        if let longest = ends.filter(\.isNumeric).max() { return longest }
+        return file.duration ?? .indefinite
+    }
+}
+
+/// How far a container's random access can be relied on.
+struct SeekBehaviour: Sendable {
+    /// The presentation's clock starts at zero by the container's own rules, whatever the first time stamp is.
+    var startsAtZero: Bool
+    /// There is an index of sync samples, or one grows while reading, whose time stamps hold.
+    var hasIndex: Bool
+    /// After a seek the place of every sound sample is known exactly.
+    var isSampleExact: Bool
+    /// Durations in the header are estimates, and there is no index: only reading all packets tells.
+    var needsScan: Bool
+
+    init(formatName: String) {
+        let names = Set(formatName.split(separator: ",").map(String.init))
+        func isOneOf(_ wanted: String...) -> Bool { !names.isDisjoint(with: wanted) }
+        let iso = isOneOf("mov")
+        startsAtZero = iso || isOneOf("matroska")
+        hasIndex = iso || isOneOf("matroska", "avi")
+        isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
+        needsScan = isOneOf("mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv")
+    }
+}
+
+extension MetadataItem.KeySpace {
+    init(formatName: String) {
+        switch formatName.split(separator: ",").first {
+        case "mov": self = .quickTime
+        case "mp3", "aac": self = .id3
+        case "matroska": self = .matroska
+        case "ogg", "flac": self = .vorbis
+        default: self = .common
+        }
+    }
+}
+
+extension MetadataItem {
+    /// An item from libavformat's key and text; the type of the value follows from the key.
+    init(keySpace: KeySpace, key: String, text: String) {
+        // libavformat writes a tag's language behind its key: `title-deu`.
+        var identifier = key
+        var language: String?
+        if let dash = key.lastIndex(of: "-"), key.distance(from: dash, to: key.endIndex) == 4 {
+            let suffix = key[key.index(after: dash)...]
+            if suffix.allSatisfy({ $0.isASCII && $0.isLowercase }) {
+                identifier = String(key[..<dash])
+                language = String(suffix)
+            }
+        }
+        let lowered = identifier.lowercased()
+        let value: Value
+        switch lowered {
+        case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":
+            value = .date(text)
+        case "location", "com.apple.quicktime.location.iso6709": value = .location(text)
+        case "compilation", "gapless_playback", "bpm", "tbpm": value = Double(text).map { .number($0) } ?? .text(text)
+        default: value = .text(text)
+        }
+        self.init(keySpace: keySpace, identifier: identifier, value: value, language: language)
+    }
+}

@@ -1,0 +1,135 @@
+import LibAV
+public import MediaBase
+import Synchronization
+
+/// Reads samples of an asset's tracks, in one pass over the file however many outputs there are: `AVAssetReader`.
+///
+/// Add outputs, then ``startReading()``, then pull each output until it yields `nil`. Outputs should be pulled roughly
+/// in step, because what lies between them in the file has to wait in memory.
+///
+/// A reader may be used from any thread; ``cancelReading()`` ends it from any thread at any moment.
+public final class AssetReader: Sendable {
+    /// How far a reader has come.
+    public enum Status: Sendable, Hashable {
+        /// Not started.
+        case unknown
+        /// Started; more samples may come.
+        case reading
+        /// Every output has delivered all.
+        case completed
+        /// Something went wrong: ``AssetReader/error``.
+        case failed
+        /// ``AssetReader/cancelReading()`` was called.
+        case cancelled
+    }
+
+    /// What is read.
+    public let asset: Asset
+
+    private let state: Mutex<State>
+
+    private struct State {
+        var outputs: [TrackOutput] = []
+        var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        var threads = 0
+        var core: ReaderCore?
+        var error: MediaError?
+        var isCancelled = false
+    }
+
+    /// A reader of an asset, whose header is read now where that was not done yet.
+    public init(asset: Asset) throws(MediaError) {
+        _ = try asset.contents()
+        self.asset = asset
+        state = Mutex(State())
+    }
+
+    /// What part of the presentation is read, exact to the sample and to the frame; set before starting.
+    ///
+    /// A picture is delivered where it is on screen at some moment of the range.
+    public var timeRange: MediaTimeRange {
+        get { state.withLock { $0.timeRange } }
+        set { state.withLock { if $0.core == nil { $0.timeRange = newValue } } }
+    }
+
+    /// Codec threads for each output; 0, the default, for as many as there are cores. Set before starting.
+    public var threadsPerOutput: Int {
+        get { state.withLock { $0.threads } }
+        set { state.withLock { $0.threads = max(0, newValue) } }
+    }
+
+    /// Whether ``add(_:)`` would take an output.
+    public func canAdd(_ output: TrackOutput) -> Bool { state.withLock { refusal(of: output, $0) == nil } }
+
+    /// Adds an output; before starting.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an output of another asset's track, one that was
+    ///   added already, one whose form does not fit the track, and after starting.
+    public func add(_ output: TrackOutput) throws(MediaError) {
+        try state.withLock { state throws(MediaError) in
+            if let refusal = refusal(of: output, state) { throw MediaError(.invalidArgument, refusal) }
+            state.outputs.append(output)
+        }
+    }
+
+    private func refusal(of output: TrackOutput, _ state: State) -> String? {
+        if state.core != nil { return "outputs are added before reading starts" }
+        if state.outputs.contains(where: { $0 === output }) { return "the output was added already" }
+        guard (try? asset.contents())?.tracks.contains(output.track) == true else {
+            return "the output's track is not of this asset"
+        }
+        guard output.isPossible else {
+            return "a \(output.track.mediaType) track cannot be delivered in the form asked for"
+        }
+        return nil
+    }
+
+    /// Opens decoders and goes to the start of ``timeRange``.
+    ///
+    /// - Throws: what fails; the reader is then failed.
+    public func startReading() throws(MediaError) {
+        try state.withLock { state throws(MediaError) in
+            guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
+            guard state.core == nil else { throw MediaError(.invalidArgument, "reading was started already") }
+            guard !state.outputs.isEmpty else { throw MediaError(.invalidArgument, "the reader has no outputs") }
+            do throws(MediaError) {
+                let landing = ReaderLanding(asset: asset, outputs: state.outputs, timeRange: state.timeRange)
+                let (file, core, isFromStart) = try landing.land()
+                let start = PipelineStart(
+                    file: file, contents: try asset.contents(), timeRange: state.timeRange, isFromStart: isFromStart,
+                    threads: state.threads)
+                for (id, output) in state.outputs.enumerated() { try output.start(core, id: id, start) }
+                state.core = core
+            } catch {
+                let named = error.at(path: asset.displayName)
+                state.error = named
+                throw named
+            }
+        }
+    }
+
+    /// How far reading has come.
+    public var status: Status {
+        state.withLock { state in
+            if let core = state.core { return core.readerStatus }
+            if state.isCancelled { return .cancelled }
+            return state.error == nil ? .unknown : .failed
+        }
+    }
+
+    /// What went wrong; `nil` unless ``status`` is failed.
+    public var error: MediaError? { state.withLock { $0.error ?? $0.core?.error } }
+
+    /// What could not be used so far.
+    public var damage: DamageReport { state.withLock { $0.core?.damage } ?? DamageReport() }
+
+    /// Ends reading: outputs that are being pulled, and all later pulls, fail as cancelled.
+    ///
+    /// From any thread, any number of times, before, during and after reading.
+    public func cancelReading() {
+        state.withLock { state in
+            state.isCancelled = true
+            state.core?.cancel()
+        }
+    }
+}

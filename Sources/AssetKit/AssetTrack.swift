@@ -1,0 +1,119 @@
+import LibAV
+public import MediaBase
+
+/// One track of an asset: `AVAssetTrack`.
+public struct AssetTrack: Sendable, Hashable {
+    /// Its place in the container, from 0; how `probe` and the other commands name it.
+    public let index: Int
+    /// The container's own number of it (track ID, PID…).
+    public let id: Int
+    /// What it carries.
+    public let mediaType: MediaType
+    /// Whether it is meant to be used without being asked for.
+    public let isEnabled: Bool
+    /// ISO 639-2 code of its language; `nil` where the container does not say.
+    public let language: String?
+    /// From its first sample to its end on the presentation's time line; parts that are unknown are indefinite.
+    public let timeRange: MediaTimeRange
+    /// How long the stored media is, before any edits; `nil` where unknown.
+    public let mediaDuration: MediaTime?
+    /// The edit list; empty where the media plays from its start to its end.
+    public let segments: [Segment]
+    /// How the samples are coded; a track whose format changes in mid-stream has several.
+    public let formatDescriptions: [FormatDescription]
+    /// How pictures are turned for display.
+    public let preferredTransform: DisplayTransform
+    /// Frames a second that the container suggests; `nil` where unknown, or where there are no frames.
+    public let nominalFrameRate: Rational?
+    /// Frames a second averaged over the track; `nil` where unknown.
+    public let averageFrameRate: Rational?
+    /// The shortest duration of a frame; `nil` where unknown without reading all packets.
+    public let minimumFrameDuration: MediaTime?
+    /// How many samples there are, by the container's word or by a scan; `nil` where unknown.
+    public let sampleCount: Int64?
+    /// Roles such as `default`, `forced` or `attached_pic`, by libavformat's names.
+    public let dispositions: [String]
+    /// The track's own metadata.
+    public let metadata: [MetadataItem]
+    /// Other tracks that this one refers to, by the kind of reference such as `chap` or `tmcd`: their ``id``s.
+    public let associatedTracks: [String: [Int]]
+    /// The first frame's timecode as the container writes it; `nil` where it has none.
+    public let startTimecode: String?
+    /// The picture that a cover art track holds, as stored; `nil` for other tracks.
+    public let attachedPicture: [UInt8]?
+
+    /// The unit of the stream's time stamps.
+    let timeBase: Rational
+
+    /// One edit: for how long it plays which part of the media, and how fast (ISO/IEC 14496-12, 8.6.6).
+    public struct Segment: Sendable, Hashable {
+        /// How long it lasts on the presentation's time line; 0 means to the end of the media.
+        public let duration: MediaTime
+        /// Where in the media it begins; `nil` for an empty edit, during which nothing is shown.
+        public let mediaStart: MediaTime?
+        /// The speed; 1 is normal.
+        public let rate: Rational
+    }
+
+    init(
+        _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: TrackEdits?,
+        scanned: PacketScan.Stream?
+    ) {
+        index = stream.index
+        id = stream.id
+        mediaType = stream.format.mediaType
+        isEnabled = edits?.isEnabled ?? true
+        language = stream.metadata.first { $0.key == "language" }.map(\.value)
+        mediaDuration = edits?.mediaDuration ?? scanned?.range.duration ?? stream.duration
+        segments = edits?.segments ?? []
+        timeRange = Self.timeRange(stream, origin: origin, edits: edits, scanned: scanned)
+        formatDescriptions = [stream.format]
+        preferredTransform = stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? .identity
+        let isVideo = stream.format.mediaType == .video
+        nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
+        averageFrameRate = isVideo ? stream.averageFrameRate : nil
+        minimumFrameDuration = isVideo ? edits?.shortestSample : nil
+        sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.packetCount) } ?? stream.frameCount
+        dispositions = stream.dispositions
+        metadata = stream.metadata.filter { $0.key != "language" }
+            .map { MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value) }
+        associatedTracks = edits?.references ?? [:]
+        startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
+        attachedPicture = stream.attachedPicture
+        timeBase = stream.timeBase
+    }
+
+    private static func timeRange(
+        _ stream: StreamInfo, origin: MediaTime, edits: TrackEdits?, scanned: PacketScan.Stream?
+    ) -> MediaTimeRange {
+        // Samples before zero (priming, frames that others need) are not shown.
+        let first = scanned?.range.start ?? stream.startTime.map { $0 - origin }
+        let start = first.map { max($0, .zero) } ?? .zero
+        if let end = edits?.end { return MediaTimeRange(start: min(start, end), end: end) }
+        if let scanned { return MediaTimeRange(start: start, end: max(start, scanned.range.end)) }
+        if let duration = edits?.mediaDuration { return MediaTimeRange(start: start, duration: duration) }
+        guard let duration = stream.duration else { return MediaTimeRange(start: start, duration: .indefinite) }
+        return MediaTimeRange(start: start, duration: duration)
+    }
+}
+
+extension AssetTrack {
+    /// Whether it is a cover picture rather than moving ones.
+    public var isAttachedPicture: Bool { attachedPicture != nil }
+
+    /// The size in which its pictures are shown: pixel aspect and turn applied, in whole pixels; `nil` without pictures.
+    public var naturalSize: Dimensions? {
+        formatDescriptions.first?.video.map {
+            preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true))
+        }
+    }
+
+    /// Whether a person perceives something of this kind in the track.
+    public func has(_ characteristic: MediaCharacteristic) -> Bool {
+        switch characteristic {
+        case .visual: mediaType == .video || mediaType == .subtitle
+        case .audible: mediaType == .audio
+        case .legible: mediaType == .subtitle
+        }
+    }
+}

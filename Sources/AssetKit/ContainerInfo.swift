@@ -1,0 +1,48 @@
+import ISOMedia
+import LibAV
+public import MediaBase
+
+/// What a container says of itself as a whole.
+public struct ContainerInfo: Sendable, Hashable {
+    /// libavformat's name of the format; where one reader serves a family of them, all their names with commas.
+    public var format: String
+    /// The first brand of an ISO or QuickTime file, such as `isom` or `qt  `; `nil` for other formats.
+    public var majorBrand: String?
+    /// The other brands that the file claims to follow.
+    public var compatibleBrands: [String]
+    /// Length in bytes; `nil` for a stream.
+    public var sizeBytes: Int64?
+    /// Bits a second over all tracks; `nil` where unknown.
+    public var bitRate: Int64?
+    /// The earliest time stamp in the container's own clock; `nil` where unknown. Where that clock starts anywhere
+    /// (TS, PS, MTS), all times of the asset are counted from here.
+    public var startTime: MediaTime?
+    /// Whether the samples lie in fragments (`moof`); `nil` where the format has no such thing.
+    public var isFragmented: Bool?
+    /// Whether the index (`moov`) lies before the media; `nil` where the format has no such thing.
+    public var isIndexFirst: Bool?
+    /// The programs of a transport stream.
+    public var programs: [Program]
+
+    /// One program of a transport stream.
+    public struct Program: Sendable, Hashable {
+        /// The number that the program map gives it.
+        public var number: Int
+        /// The service's name; `nil` where it has none.
+        public var name: String?
+        /// The indices of its tracks.
+        public var trackIndices: [Int]
+    }
+
+    init(_ file: InputFile, start: MediaTime?, movie: ISOMovie?) {
+        format = file.formatName
+        majorBrand = movie?.header.fileType?.majorBrand.text
+        compatibleBrands = movie?.header.fileType?.compatibleBrands.map(\.text) ?? []
+        sizeBytes = file.length
+        bitRate = file.bitRate
+        startTime = start
+        isFragmented = movie?.header.isFragmented
+        isIndexFirst = movie?.header.isMovieBeforeMedia
+        programs = file.programs.map { Program(number: $0.number, name: $0.name, trackIndices: $0.streams) }
+    }
+}

@@ -1,0 +1,34 @@
+public import MediaBase
+
+/// What of a file could not be used while it was read.
+public struct DamageReport: Sendable, Hashable {
+    /// How many packets could not be decoded.
+    public internal(set) var packetCount = 0
+    /// Where on the container's clock each of the first of them lies, and in which track.
+    public internal(set) var places: [Place] = []
+    /// Whether the container broke off before its end.
+    public internal(set) var isTruncated = false
+
+    /// Where one packet was damaged.
+    public struct Place: Sendable, Hashable {
+        /// The track: ``AssetTrack/index``.
+        public let trackIndex: Int
+        /// The packet's time stamp.
+        public let time: MediaTime
+    }
+
+    /// Places kept at most; a file that is all damage must not fill memory.
+    static let placeLimit = 100
+
+    /// Nothing was damaged.
+    public init() {}
+
+    /// Whether everything could be used.
+    public var isEmpty: Bool { packetCount == 0 && !isTruncated }
+
+    mutating func add(track: Int, at time: MediaTime?) {
+        packetCount += 1
+        guard let time, places.count < Self.placeLimit else { return }
+        places.append(Place(trackIndex: track, time: time))
+    }
+}

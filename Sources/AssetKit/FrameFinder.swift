@@ -1,0 +1,262 @@
+import LibAV
+import MediaBase
+
+/// Finds the picture that is on screen at a moment, by decoding from the sync sample before it.
+///
+/// Keeps its decoder where it is, so that moments asked for in order cost one sweep over the file; goes back, or skips
+/// ahead, by a seek where the container has an index that holds, by a scan of all packets where it has none, and by
+/// reading from the start where even that is not possible. A seek is believed only if the first picture that it leads
+/// to is not later than the moment asked for. One thread uses it at a time.
+final class FrameFinder {
+    /// A picture and the interval during which it is on screen.
+    struct Found {
+        let frame: TimedFrame
+        /// When the next picture follows, or the track ends.
+        let end: MediaTime
+    }
+
+    private let asset: Asset
+    private let track: AssetTrack
+    private let origin: MediaTime
+    private let threads: Int
+    private let hasIndex: Bool
+    private var file: InputFile
+    private var source: TimedFrameSource
+    /// The picture at the decoder's place, and the one after it; both `nil` before the first was decoded.
+    private var current: TimedFrame?
+    private var following: TimedFrame?
+    /// Where the last packet that was read lies in decode order, in the stream's time base.
+    private var readUpTo = Int64.min
+    /// When the first packet since the last move is shown.
+    private var firstPacketTime: MediaTime?
+    private var damagedPackets = 0
+
+    /// Opens a track for random access.
+    init(_ asset: Asset, track: AssetTrack, threads: Int) throws(MediaError) {
+        let contents = try asset.contents()
+        self.asset = asset
+        self.track = track
+        self.threads = threads
+        origin = contents.origin
+        hasIndex = contents.seeking.hasIndex
+        file = try asset.takeFile()
+        file.select(streams: [track.index])
+        source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
+    }
+
+    /// The picture on screen at `time`.
+    ///
+    /// A time that is the track's very end gives the last picture.
+    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first picture, or after the end.
+    func frame(at time: MediaTime) throws(MediaError) -> Found {
+        guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
+        if track.editedEnd.map({ time > $0 }) ?? false { throw afterEnd(time) }
+        try goTo(time)
+        guard let current else {
+            throw MediaError(.outOfRange, "the track has no picture that can be decoded")
+        }
+        guard current.time <= time else {
+            throw MediaError(
+                .outOfRange, "\(time.clockText()) is before the first picture at \(current.time.clockText())")
+        }
+        while let next = following, next.time <= time { try advance() }
+        guard let shown = self.current else { throw afterEnd(time) }
+        let end = following?.time ?? source.end(ofLast: shown)
+        guard time < end || (following == nil && time == end) else { throw afterEnd(time) }
+        return Found(frame: shown, end: end)
+    }
+
+    private func afterEnd(_ time: MediaTime) -> MediaError {
+        MediaError(.outOfRange, "\(time.clockText()) is after the last picture")
+    }
+
+    // MARK: - Moving
+
+    /// Brings the decoder to a picture that is not later than `time`, or to the first one.
+    private func goTo(_ time: MediaTime) throws(MediaError) {
+        if let current, current.time <= time, !isWorthSkipping(to: time) { return }
+        if current == nil, readUpTo == .min, !isWorthSkipping(to: time) {
+            try begin(isInside: false)
+            if let current, current.time <= time { return }
+        }
+        guard file.isSeekable else {
+            if let current, current.time > time {
+                throw MediaError(.invalidArgument, "a stream cannot go back: ask for times in rising order")
+            }
+            return
+        }
+        if hasIndex, try seekByIndex(to: time) { return }
+        if !hasIndex, try seekByScan(to: time) { return }
+        try rewind()
+    }
+
+    /// Whether a sync sample lies between what was read and `time`, so that a seek saves decoding.
+    private func isWorthSkipping(to time: MediaTime) -> Bool {
+        guard hasIndex, file.isSeekable, let ticks = ticks(of: time),
+            let position = file.indexOfKeyframe(stream: track.index, notAfter: ticks),
+            let entry = file.indexEntry(stream: track.index, at: position)
+        else { return false }
+        return entry.ticks > readUpTo && entry.ticks > (readUpTo == .min ? firstIndexTicks : readUpTo)
+    }
+
+    private var firstIndexTicks: Int64 { file.indexEntry(stream: track.index, at: 0)?.ticks ?? .max }
+
+    private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
+
+    private func seekByIndex(to time: MediaTime) throws(MediaError) -> Bool {
+        guard var target = ticks(of: time) else { return false }
+        // Decode times run ahead of presentation times by a few pictures, so few steps back are ever needed.
+        for _ in 0..<8 {
+            guard let position = file.indexOfKeyframe(stream: track.index, notAfter: target),
+                let entry = file.indexEntry(stream: track.index, at: position),
+                file.seek(stream: track.index, to: entry.ticks)
+            else { return false }
+            try begin(isInside: true)
+            if let current, current.time <= time { return true }
+            guard entry.ticks > firstIndexTicks else { return false }
+            target = entry.ticks - 1
+        }
+        return false
+    }
+
+    private func seekByScan(to time: MediaTime) throws(MediaError) -> Bool {
+        guard let samples = try asset.packetScan().streams[track.index]?.syncSamples else { return false }
+        var index = samples.lastIndex { $0.time <= time }
+        for _ in 0..<8 {
+            guard let here = index, here > 0, let position = samples[here].position, file.seek(toByte: position) else {
+                return false
+            }
+            try begin(isInside: true)
+            if let current, current.time <= time, current.time >= samples[here].time { return true }
+            index = here - 1
+        }
+        return false
+    }
+
+    /// Reads the file anew from its start.
+    private func rewind() throws(MediaError) {
+        file = try asset.takeFile()
+        file.select(streams: [track.index])
+        source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
+        try begin(isInside: false)
+    }
+
+    /// Decodes the first two pictures from where the file is.
+    ///
+    /// - Parameter isInside: Whether that is a sync sample inside the track. Pictures that are shown before it and were
+    ///   stored after it (an open group of pictures) may lack what they refer to, and are left out.
+    private func begin(isInside: Bool) throws(MediaError) {
+        readUpTo = .min
+        firstPacketTime = nil
+        source.flush()
+        current = try source.next(from: packets)
+        while isInside, let early = current, let sync = firstPacketTime, early.time < sync {
+            current = try source.next(from: packets)
+        }
+        following = current == nil ? nil : try source.next(from: packets)
+    }
+
+    /// Says that the file was moved under the decoder, so that the next moment needs a seek.
+    fileprivate func forgetPlace() {
+        current = nil
+        following = nil
+        readUpTo = .max
+    }
+
+    private func advance() throws(MediaError) {
+        current = following
+        following = try source.next(from: packets)
+    }
+
+    private var packets: PacketQueue {
+        PacketQueue(
+            next: { () throws(MediaError) in try self.nextPacket() },
+            reportDamage: { _ in self.damagedPackets += 1 })
+    }
+
+    private func nextPacket() throws(MediaError) -> StoredSample? {
+        while let packet = try readOn(file) {
+            guard packet.streamIndex == track.index else { continue }
+            readUpTo = max(readUpTo, packet.dts ?? packet.pts ?? readUpTo)
+            if firstPacketTime == nil, let pts = packet.pts {
+                firstPacketTime = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+            }
+            return StoredSample(packet)
+        }
+        return nil
+    }
+}
+
+// MARK: - Sync samples
+
+extension FrameFinder {
+    /// The picture for `time` where others near enough will do.
+    ///
+    /// A picture is allowed if its interval meets [time − before, time + after]. Among those the sync sample nearest to
+    /// `time` is given, and where there is none the picture at `time` itself.
+    func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
+        guard time.isNumeric, before > .zero || after > .zero else { return try frame(at: time) }
+        for candidate in try syncSamples(around: time) where candidate <= time + after {
+            guard let found = try? frame(at: candidate), found.frame.time == candidate else { continue }
+            if found.end > time - before { return found }
+        }
+        return try frame(at: time)
+    }
+
+    /// The last sync sample that is not after `time`, and the first one after it; the nearer first, the earlier if even.
+    private func syncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
+        guard file.isSeekable else { return [] }
+        let near = hasIndex ? try indexedSyncSamples(around: time) : try scannedSyncSamples(around: time)
+        return near.sorted { ($0 - time).absoluteValue < ($1 - time).absoluteValue }
+    }
+
+    private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
+        let samples = try asset.packetScan().streams[track.index]?.syncSamples ?? []
+        let next = samples.firstIndex { $0.time > time } ?? samples.endIndex
+        return [next - 1, next].filter(samples.indices.contains).map { samples[$0].time }
+    }
+
+    private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
+        guard let ticks = ticks(of: time) else { return [] }
+        var found: [MediaTime] = []
+        var position = file.indexOfKeyframe(stream: track.index, notAfter: ticks)
+        // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
+        while let here = position, let shown = try presentationTime(ofIndexEntry: here) {
+            if shown <= time {
+                found.insert(shown, at: 0)
+                break
+            }
+            found = [shown]
+            position = nextKeyframe(from: here - 1, step: -1)
+        }
+        if found.last.map({ $0 <= time }) ?? true {
+            let start = file.indexOfKeyframe(stream: track.index, notAfter: ticks).map { $0 + 1 } ?? 0
+            if let after = nextKeyframe(from: start, step: 1), let shown = try presentationTime(ofIndexEntry: after) {
+                found.append(shown)
+            }
+        }
+        return found
+    }
+
+    private func nextKeyframe(from start: Int, step: Int) -> Int? {
+        var position = start
+        while position >= 0, let entry = file.indexEntry(stream: track.index, at: position) {
+            if entry.isKey { return position }
+            position += step
+        }
+        return nil
+    }
+
+    /// When the sync sample of an index entry is shown, by its packet; the decoder's place is lost.
+    private func presentationTime(ofIndexEntry position: Int) throws(MediaError) -> MediaTime? {
+        guard let entry = file.indexEntry(stream: track.index, at: position),
+            file.seek(stream: track.index, to: entry.ticks)
+        else { return nil }
+        forgetPlace()
+        while let sample = try nextPacket() {
+            guard sample.packet.isKey, let pts = sample.packet.pts ?? sample.packet.dts else { continue }
+            return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+        }
+        return nil
+    }
+}

@@ -1,0 +1,71 @@
+import LibAV
+import MediaBase
+
+/// Decodes the packets of one track into frames in presentation order, stepping over what is damaged.
+///
+/// One thread uses it at a time.
+final class FrameSource {
+    private var decoder: Decoder
+    private var isFinishing = false
+    private var hasProduced = false
+    private var damage = 0
+
+    /// Opens a decoder for a track.
+    init(_ file: InputFile, track: Int, threads: Int) throws(MediaError) {
+        decoder = try Decoder.open(file, stream: track, threads: threads)
+    }
+
+    /// The next frame; `nil` at the end.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where packets came, and not one could be decoded.
+    func next(from packets: PacketQueue) throws(MediaError) -> Frame? {
+        while true {
+            do throws(MediaError) {
+                switch try decoder.receive() {
+                case .frame(let frame):
+                    hasProduced = true
+                    return frame
+                case .ended: return try ended()
+                case .needsInput: break
+                }
+            } catch {
+                try note(error, at: nil, packets)
+                continue
+            }
+            guard !isFinishing else { return try ended() }
+            guard let sample = try packets.next() else {
+                isFinishing = true
+                try decoder.finish()
+                continue
+            }
+            do throws(MediaError) {
+                try decoder.send(sample.packet)
+            } catch {
+                try note(error, at: sample, packets)
+            }
+        }
+    }
+
+    /// Forgets all packets, as is due after a seek.
+    func flush() {
+        decoder.flush()
+        isFinishing = false
+    }
+
+    private func ended() throws(MediaError) -> Frame? {
+        guard damage == 0 || hasProduced else {
+            throw MediaError(.damaged, "nothing in the track can be decoded (\(damage) damaged packets)")
+        }
+        return nil
+    }
+
+    /// Counts what is damaged, and lets pass on what is no matter of the packet.
+    private func note(_ error: MediaError, at sample: StoredSample?, _ packets: PacketQueue) throws(MediaError) {
+        switch error.code {
+        case .cancelled, .outOfResources: throw error
+        default:
+            damage += 1
+            packets.reportDamage(sample?.packet.pts)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ISOMedia
+import LibAV
+import MediaBase
+
+/// What the boxes of an MP4 or QuickTime file say that libavformat 5.1 keeps to itself, matched to its streams.
+struct ISOMovie: Sendable {
+    /// The boxes' contents.
+    let header: MovieHeader
+
+    /// Reads the boxes; `nil` for other formats, streams that cannot be rewound, and files too damaged to say anything.
+    init?(_ file: InputFile) {
+        guard file.isSeekable, file.formatName.split(separator: ",").contains("mov"),
+            let header = try? MovieHeader(reading: FileByteSource(file: file))
+        else { return nil }
+        self.header = header
+    }
+
+    /// What was odd in the boxes.
+    var warnings: [String] { header.warnings }
+
+    /// The track that a stream of libavformat is.
+    func track(_ stream: StreamInfo) -> TrackEdits? {
+        guard let id = UInt32(exactly: stream.id), let track = header.track(id: id) else { return nil }
+        return TrackEdits(track, in: header)
+    }
+}
+
+/// How a track's media is laid out on the presentation's time line.
+struct TrackEdits: Sendable {
+    /// The edit list; empty where the file has none, and then the media plays from its start.
+    let segments: [AssetTrack.Segment]
+    /// How long the media is, without edits; `nil` where unknown.
+    let mediaDuration: MediaTime?
+    /// Whether the track is meant to be used.
+    let isEnabled: Bool
+    /// How many samples the tables list; `nil` where unknown.
+    let sampleCount: Int64?
+    /// The shortest duration of a sample; `nil` where unknown.
+    let shortestSample: MediaTime?
+    /// The other tracks that this one refers to, by the kind of reference.
+    let references: [String: [Int]]
+
+    init(_ track: MovieTrack, in movie: MovieHeader) {
+        let mediaScale = track.media?.timescale.flatMap { Int32(exactly: $0) }
+        func mediaTime(_ value: UInt64?) -> MediaTime? {
+            guard let value, let ticks = Int64(exactly: value), let mediaScale else { return nil }
+            return MediaTime(value: ticks, timescale: mediaScale)
+        }
+        let movieScale = movie.timescale.flatMap { Int32(exactly: $0) } ?? 0
+        segments = (track.edits ?? []).map { entry in
+            let duration = Int64(exactly: entry.segmentDuration).map { MediaTime(value: $0, timescale: movieScale) }
+            let rate = Rational(Int64(entry.rateInteger) << 16 + Int64(UInt16(bitPattern: entry.rateFraction)), 1 << 16)
+            return AssetTrack.Segment(
+                duration: duration ?? .indefinite,
+                mediaStart: entry.isEmpty ? nil : MediaTime(value: entry.mediaTime, timescale: mediaScale ?? 0),
+                rate: rate)
+        }
+        let fragments = movie.fragments.first { $0.trackID == track.trackID }
+        let listed = mediaTime(track.tables?.timeToSample?.duration)
+        if let fragments, let ends = mediaTime(fragments.duration) {
+            mediaDuration = (listed ?? .zero) + ends
+        } else {
+            mediaDuration = mediaTime(track.media?.duration) ?? listed
+        }
+        isEnabled = track.header?.isEnabled ?? true
+        let inTables = track.tables?.sampleCount.map(Int64.init) ?? 0
+        let inFragments = fragments.flatMap { Int64(exactly: $0.sampleCount) } ?? 0
+        sampleCount = inTables + inFragments > 0 ? inTables + inFragments : nil
+        shortestSample = mediaTime(track.tables?.timeToSample?.shortest.map(UInt64.init))
+        references = Dictionary(uniqueKeysWithValues: track.references.map { ($0.key.text, $0.value.map(Int.init)) })
+    }
+
+    /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
+    var end: MediaTime? {
+        guard !segments.isEmpty, !segments.contains(where: { $0.duration == .zero }) else { return nil }
+        let end = segments.reduce(MediaTime.zero) { $0 + $1.duration }
+        return end.isNumeric ? end : nil
+    }
+}
+
+/// The bytes of an open file for the box reader, apart from libavformat's own reading.
+private struct FileByteSource: ByteSource {
+    let file: InputFile
+
+    var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
+
+    func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        try file.bytes(at: offset, count: count)
+    }
+}

@@ -1,0 +1,173 @@
+import LibAV
+public import MediaBase
+public import Pictures
+import Synchronization
+
+/// Makes still images of an asset's pictures at any time: `AVAssetImageGenerator`.
+///
+/// ```swift
+/// let generator = ImageGenerator(asset: asset)
+/// generator.configuration.maximumSize = Dimensions(width: 320, height: 0)
+/// let (image, actualTime) = try await generator.image(at: MediaTime(value: 5, timescale: 1))
+/// ```
+///
+/// May be used from any thread; requests are answered one after the other. Times asked for in rising order cost one
+/// sweep over the file.
+public final class ImageGenerator: Sendable {
+    /// How images are chosen and shaped.
+    public struct Configuration: Sendable, Hashable {
+        /// How much earlier than asked for an image may be; infinite, so that the nearest sync sample is used.
+        public var requestedTimeToleranceBefore = MediaTime.positiveInfinity
+        /// How much later than asked for an image may be; infinite, so that the nearest sync sample is used.
+        public var requestedTimeToleranceAfter = MediaTime.positiveInfinity
+        /// Whether images are turned upright by the track's transform.
+        public var appliesPreferredTrackTransform = true
+        /// Whether pixels that are not square are made so.
+        public var appliesPixelAspectRatio = true
+        /// The size that images are fitted into, never enlarged; a side of 0 sets no limit.
+        public var maximumSize = Dimensions(width: 0, height: 0)
+        /// The track: ``AssetTrack/index``; `nil` for the first enabled video track.
+        public var trackIndex: Int?
+        /// Codec threads; 0 for as many as there are cores.
+        public var threads = 0
+
+        /// Any sync sample will do, upright, in full size.
+        public init() {}
+    }
+
+    /// One image and what is known of it.
+    public struct GeneratedImage: Sendable {
+        /// The time that was asked for.
+        public let requestedTime: MediaTime
+        /// The presentation time of the picture that was delivered.
+        public let actualTime: MediaTime
+        /// How long that picture is on screen.
+        public let duration: MediaTime
+        /// Whether it came from a sync sample.
+        public let isKeyframe: Bool
+        /// The image.
+        public let image: Bitmap
+    }
+
+    /// What images are made of.
+    public let asset: Asset
+
+    private let settings = Mutex(Configuration())
+    private let state = Mutex(State())
+    private let generation = Mutex(0)
+
+    private struct State {
+        var finder: FrameFinder?
+        var track: AssetTrack?
+        var threads = 0
+    }
+
+    /// A generator for an asset; opens nothing yet.
+    public init(asset: Asset) { self.asset = asset }
+
+    /// How images are chosen and shaped; holds for requests that begin after it is set.
+    public var configuration: Configuration {
+        get { settings.withLock { $0 } }
+        set { settings.withLock { $0 = newValue } }
+    }
+
+    /// The image at a time, and the time that it shows.
+    ///
+    /// The picture on screen at T is the one whose presentation time is the last that is not after T; the track's very
+    /// end gives the last picture. With tolerances, the nearest sync sample is taken if its interval meets
+    /// [T − before, T + after].
+    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first picture or after the last.
+    public func image(at time: MediaTime) async throws(MediaError) -> (image: Bitmap, actualTime: MediaTime) {
+        let generated = try await generatedImage(at: time)
+        return (generated.image, generated.actualTime)
+    }
+
+    /// The image at a time with all that is known of it.
+    public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
+        let born = generation.withLock { $0 }
+        return try await offload(onCancel: {}) { () throws(MediaError) in try self.generateNow(at: time, born: born) }
+    }
+
+    /// The image at a time, made on the calling thread.
+    public func generateNow(at time: MediaTime) throws(MediaError) -> GeneratedImage {
+        try generateNow(at: time, born: generation.withLock { $0 })
+    }
+
+    /// Lets all requests that have not begun end as cancelled.
+    ///
+    /// From any thread; requests made later are answered as usual.
+    public func cancelAllImageGeneration() { generation.withLock { $0 += 1 } }
+
+    private func generateNow(at time: MediaTime, born: Int) throws(MediaError) -> GeneratedImage {
+        let configuration = self.configuration
+        let (found, track) = try locate(time, configuration, born: born)
+        let renderer = ImageRenderer(
+            maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
+            appliesPixelAspect: configuration.appliesPixelAspectRatio, transform: track.preferredTransform,
+            sampleAspectRatio: track.formatDescriptions.first?.video?.sampleAspectRatio)
+        return GeneratedImage(
+            requestedTime: time, actualTime: found.time, duration: found.duration, isKeyframe: found.isKey,
+            image: try renderer.render(found.picture))
+    }
+
+    /// The decoded picture at a time, in the decoder's own format and size.
+    public func pixelBuffer(at time: MediaTime) throws(MediaError)
+        -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
+    {
+        let (found, _) = try locate(time, configuration, born: generation.withLock { $0 })
+        return (found.picture, found.time, found.duration)
+    }
+
+    private struct Located: Sendable {
+        let picture: PixelBuffer
+        let time: MediaTime
+        let duration: MediaTime
+        let isKey: Bool
+    }
+
+    private func locate(
+        _ time: MediaTime, _ configuration: Configuration, born: Int
+    ) throws(MediaError) -> (Located, AssetTrack) {
+        let asset = asset
+        do throws(MediaError) {
+            return try state.withLock { state throws(MediaError) in
+                guard generation.withLock({ $0 }) == born else { throw MediaError(.cancelled, "cancelled") }
+                let track = try asset.videoTrack(configuration.trackIndex)
+                if state.finder == nil || state.track != track || state.threads != configuration.threads {
+                    state.finder = try FrameFinder(asset, track: track, threads: configuration.threads)
+                    state.track = track
+                    state.threads = configuration.threads
+                }
+                guard let finder = state.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
+                let found = try finder.frame(
+                    at: time, before: configuration.requestedTimeToleranceBefore,
+                    after: configuration.requestedTimeToleranceAfter)
+                let located = Located(
+                    picture: found.frame.picture, time: found.frame.time, duration: found.end - found.frame.time,
+                    isKey: found.frame.isKey)
+                return (located, track)
+            }
+        } catch {
+            throw error.at(path: asset.displayName)
+        }
+    }
+}
+
+extension Asset {
+    /// The video track of an index, or the first one that is enabled and no cover picture, else the first of all.
+    func videoTrack(_ index: Int?) throws(MediaError) -> AssetTrack {
+        let tracks = try contents().tracks
+        if let index {
+            guard tracks.indices.contains(index), tracks[index].mediaType == .video else {
+                throw MediaError(.noSuchTrack, "track \(index) is no video track", path: displayName)
+            }
+            return tracks[index]
+        }
+        let pictures = tracks.filter { $0.mediaType == .video }
+        guard
+            let best = pictures.first(where: { $0.isEnabled && !$0.isAttachedPicture })
+                ?? pictures.first(where: { !$0.isAttachedPicture }) ?? pictures.first
+        else { throw MediaError(.noSuchTrack, "has no video track", path: displayName) }
+        return best
+    }
+}

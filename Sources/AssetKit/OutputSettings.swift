@@ -1,0 +1,42 @@
+public import MediaBase
+
+/// The linear PCM that a ``TrackOutput`` is asked for.
+///
+/// What is `nil` stays as the first decoded sound has it; sound that changes in mid-stream is converted to that.
+public struct AudioSettings: Sendable, Hashable {
+    /// How one sample is stored; converted by libswresample's rules without dither.
+    public var sampleFormat: SampleFormat?
+    /// Whether each channel gets a plane of its own; `nil` for interleaved, unless ``sampleFormat`` is `nil` too.
+    public var isPlanar: Bool?
+    /// Samples a second.
+    public var sampleRate: Int?
+    /// Which channels; others are mixed down or up by libswresample's coefficients.
+    public var channelLayout: ChannelLayout?
+
+    /// Settings that keep what is not given.
+    public init(
+        sampleFormat: SampleFormat? = nil, isPlanar: Bool? = nil, sampleRate: Int? = nil,
+        channelLayout: ChannelLayout? = nil
+    ) {
+        self.sampleFormat = sampleFormat
+        self.isPlanar = isPlanar
+        self.sampleRate = sampleRate
+        self.channelLayout = channelLayout
+    }
+}
+
+/// The pictures that a ``TrackOutput`` is asked for.
+///
+/// What is `nil` stays as each decoded picture has it.
+public struct VideoSettings: Sendable, Hashable {
+    /// How pixels are stored.
+    public var pixelFormat: PixelFormat?
+    /// The size that pictures are scaled to, whatever their shape.
+    public var dimensions: Dimensions?
+
+    /// Settings that keep what is not given.
+    public init(pixelFormat: PixelFormat? = nil, dimensions: Dimensions? = nil) {
+        self.pixelFormat = pixelFormat
+        self.dimensions = dimensions
+    }
+}

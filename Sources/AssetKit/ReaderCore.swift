@@ -1,0 +1,155 @@
+import LibAV
+import MediaBase
+import Synchronization
+
+/// The part of a reader that its outputs share: the open file, a queue of packets an output, and what went wrong.
+///
+/// Packets are read when an output asks for one and has none waiting; those of other outputs wait in their queues.
+final class ReaderCore: Sendable {
+    private let demux: Mutex<Demux>
+    private let status = Mutex(Status())
+    private let file: InputFile
+
+    fileprivate struct Demux {
+        var queues: [Queue]
+        var isAtEnd = false
+        var waitingBytes = 0
+    }
+
+    fileprivate struct Queue {
+        let stream: Int
+        var samples: [StoredSample] = []
+        var read = 0
+        var isOpen = true
+    }
+
+    private struct Status {
+        var error: MediaError?
+        var isCancelled = false
+        var openOutputs: Int = 0
+        var damage = DamageReport()
+    }
+
+    /// - Parameters:
+    ///   - file: The file, at the place where reading is to begin.
+    ///   - streams: The stream of each output.
+    init(_ file: InputFile, streams: [Int]) {
+        self.file = file
+        demux = Mutex(Demux(queues: streams.map { Queue(stream: $0) }))
+        status.withLock { $0.openOutputs = streams.count }
+        file.select(streams: Set(streams))
+    }
+
+    /// The next packet for an output; `nil` at the file's end.
+    func nextPacket(for output: Int) throws(MediaError) -> StoredSample? {
+        try demux.withLock { demux throws(MediaError) in
+            while true {
+                if let sample = demux.take(from: output) { return sample }
+                guard !demux.isAtEnd else { return nil }
+                guard let packet = try readPacket() else {
+                    demux.isAtEnd = true
+                    continue
+                }
+                let stream = packet.streamIndex
+                try demux.distribute(StoredSample(packet), ofStream: stream)
+            }
+        }
+    }
+
+    /// The packet that an output will get next, left where it is; `nil` at the file's end.
+    func peekPacket(for output: Int) throws(MediaError) -> StoredSample? {
+        guard let sample = try nextPacket(for: output) else { return nil }
+        demux.withLock { $0.putBack(sample, to: output) }
+        return sample
+    }
+
+    private func readPacket() throws(MediaError) -> Packet? {
+        do {
+            return try file.readPacket()
+        } catch {
+            // A container that breaks off is used as far as it goes.
+            guard error.code == .damaged || error.code == .libraryFailure else { throw error }
+            status.withLock { $0.damage.isTruncated = true }
+            return nil
+        }
+    }
+
+    /// Says that an output has delivered everything, so that no more packets wait for it.
+    func outputEnded(_ output: Int) {
+        demux.withLock { $0.close(output) }
+        status.withLock { $0.openOutputs -= 1 }
+    }
+
+    /// Counts something that could not be decoded.
+    func reportDamage(track: Int, at time: MediaTime?) { status.withLock { $0.damage.add(track: track, at: time) } }
+
+    /// Keeps the first failure, and gives back what callers are to be told.
+    func fail(_ error: MediaError) -> MediaError {
+        let named = error.at(path: file.source.displayName)
+        status.withLock { status in
+            if named.code == .cancelled { status.isCancelled = true } else { status.error = status.error ?? named }
+        }
+        return named
+    }
+
+    /// Ends reading, from any thread.
+    func cancel() {
+        status.withLock { if $0.openOutputs > 0 { $0.isCancelled = true } }
+        file.cancel()
+    }
+
+    var damage: DamageReport { status.withLock { $0.damage } }
+    var error: MediaError? { status.withLock { $0.error } }
+
+    var readerStatus: AssetReader.Status {
+        status.withLock { status in
+            if status.isCancelled { return .cancelled }
+            if status.error != nil { return .failed }
+            return status.openOutputs <= 0 ? .completed : .reading
+        }
+    }
+}
+
+extension ReaderCore.Demux {
+    fileprivate mutating func take(from output: Int) -> StoredSample? {
+        guard queues.indices.contains(output), queues[output].read < queues[output].samples.count else { return nil }
+        let sample = queues[output].samples[queues[output].read]
+        queues[output].read += 1
+        waitingBytes -= sample.size
+        // Taken samples are dropped in bulk, so that taking one stays cheap.
+        if queues[output].read == queues[output].samples.count {
+            queues[output].samples.removeAll(keepingCapacity: true)
+            queues[output].read = 0
+        } else if queues[output].read >= 1024 {
+            queues[output].samples.removeFirst(queues[output].read)
+            queues[output].read = 0
+        }
+        return sample
+    }
+
+    fileprivate mutating func putBack(_ sample: StoredSample, to output: Int) {
+        guard queues.indices.contains(output) else { return }
+        waitingBytes += sample.size
+        queues[output].samples.insert(sample, at: queues[output].read)
+    }
+
+    fileprivate mutating func distribute(_ sample: StoredSample, ofStream stream: Int) throws(MediaError) {
+        for index in queues.indices where queues[index].stream == stream && queues[index].isOpen {
+            queues[index].samples.append(sample)
+            waitingBytes += sample.size
+        }
+        guard waitingBytes <= Limits.waitingBytes else {
+            throw MediaError(
+                .limitExceeded,
+                "more than \(Limits.waitingBytes >> 20) MB wait for an output that is not read; read outputs in turn")
+        }
+    }
+
+    fileprivate mutating func close(_ output: Int) {
+        guard queues.indices.contains(output) else { return }
+        for sample in queues[output].samples[queues[output].read...] { waitingBytes -= sample.size }
+        queues[output].samples = []
+        queues[output].read = 0
+        queues[output].isOpen = false
+    }
+}

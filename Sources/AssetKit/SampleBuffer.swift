@@ -1,0 +1,97 @@
+import LibAV
+public import MediaBase
+
+/// Some samples of a track with their times: `CMSampleBuffer`, but immutable.
+///
+/// It holds one picture, a run of sound, or one stored (compressed) sample, refers to libav's own memory, counted,
+/// and may be shared between threads.
+public final class SampleBuffer: Sendable {
+    /// What the buffer holds.
+    public enum Content: Sendable {
+        /// A decoded picture.
+        case picture(PixelBuffer)
+        /// Decoded sound.
+        case sound(AudioBuffer)
+        /// A sample as the container stores it.
+        case stored(StoredSample)
+    }
+
+    /// The track that it is of: ``AssetTrack/index``.
+    public let trackIndex: Int
+    /// When its first sample is shown, on the presentation's time line; indefinite where a stored one does not say.
+    public let presentationTime: MediaTime
+    /// When it has to be decoded; `nil` for decoded samples, and where the container does not say.
+    public let decodeTime: MediaTime?
+    /// How long it is shown. A picture's lasts until the next one's presentation time.
+    public let duration: MediaTime
+    /// Whether decoding can start with it, or did.
+    public let isSync: Bool
+    /// What its samples are.
+    public let formatDescription: FormatDescription
+    /// What else is known of it.
+    public let attachments: Attachments
+    /// The samples.
+    public let content: Content
+
+    /// What else is known of a sample buffer.
+    public struct Attachments: OptionSet, Sendable, Hashable {
+        /// The bits.
+        public let rawValue: UInt8
+        /// Makes a set from its bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// The demuxer or the decoder saw damage in it.
+        public static let isDamaged = Attachments(rawValue: 1)
+        /// It is decoded for the sake of others, and not shown.
+        public static let isNotShown = Attachments(rawValue: 2)
+    }
+
+    init(
+        track: AssetTrack, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool,
+        formatDescription: FormatDescription, attachments: Attachments = [], content: Content
+    ) {
+        trackIndex = track.index
+        self.presentationTime = presentationTime
+        self.decodeTime = decodeTime
+        self.duration = duration
+        self.isSync = isSync
+        self.formatDescription = formatDescription
+        self.attachments = attachments
+        self.content = content
+    }
+
+    /// The picture; `nil` for other content.
+    public var pixelBuffer: PixelBuffer? {
+        if case .picture(let picture) = content { picture } else { nil }
+    }
+
+    /// The sound; `nil` for other content.
+    public var audioBuffer: AudioBuffer? {
+        if case .sound(let sound) = content { sound } else { nil }
+    }
+
+    /// The stored sample; `nil` for other content.
+    public var storedSample: StoredSample? {
+        if case .stored(let sample) = content { sample } else { nil }
+    }
+
+    /// From its presentation time to the end of its duration.
+    public var timeRange: MediaTimeRange { MediaTimeRange(start: presentationTime, duration: duration) }
+}
+
+/// One sample as the container stores it, usually compressed.
+public final class StoredSample: Sendable {
+    let packet: Packet
+
+    init(_ packet: consuming Packet) { self.packet = packet }
+
+    /// How many bytes it has.
+    public var size: Int { packet.size }
+
+    /// Where it lies in the file; `nil` where the demuxer does not say.
+    public var filePosition: Int64? { packet.position }
+
+    /// Lends the bytes.
+    public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+        try packet.withBytes(body)
+    }
+}

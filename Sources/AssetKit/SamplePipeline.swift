@@ -1,0 +1,43 @@
+import LibAV
+import MediaBase
+
+/// Turns the packets of one track into the sample buffers that one output was asked for.
+///
+/// Pulls packets as it needs them. One thread uses it at a time.
+protocol SamplePipeline: AnyObject {
+    /// The next buffer in presentation order; `nil` at the end.
+    func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer?
+}
+
+/// Where a pipeline gets its packets from: the part of an open file that one output reads.
+struct PacketQueue {
+    /// The next packet of the track; `nil` at the end.
+    let next: () throws(MediaError) -> StoredSample?
+    /// Told of each packet that could not be decoded, by its time stamp, so that it is counted.
+    let reportDamage: (Int64?) -> Void
+}
+
+/// The times between which an output delivers, on the presentation's time line.
+struct OutputRange {
+    /// The first moment that is wanted.
+    var start: MediaTime
+    /// The first moment that is not; `nil` for all to the end.
+    var end: MediaTime?
+
+    /// Where the range that was asked for and the track's own extent overlap.
+    ///
+    /// - Parameter trackEnd: Where edits end the track; `nil` where nothing does.
+    init(_ asked: MediaTimeRange, trackEnd: MediaTime?) {
+        start = max(asked.start.isNumeric ? asked.start : .zero, .zero)
+        let ends = [asked.end, trackEnd ?? .positiveInfinity].filter { $0.isNumeric }
+        end = ends.min()
+    }
+}
+
+extension AssetTrack {
+    /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
+    var editedEnd: MediaTime? {
+        guard !segments.isEmpty, !segments.contains(where: { $0.duration == .zero }) else { return nil }
+        return timeRange.end.isNumeric ? timeRange.end : nil
+    }
+}

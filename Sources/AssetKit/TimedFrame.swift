@@ -1,0 +1,64 @@
+import LibAV
+import MediaBase
+
+/// A decoded picture and when it is shown.
+struct TimedFrame {
+    let picture: PixelBuffer
+    /// Its presentation time.
+    let time: MediaTime
+    /// How long it is shown by the packet's word, which is often wrong; `nil` where it has none.
+    let statedDuration: MediaTime?
+    /// Whether it came from a sync sample.
+    let isKey: Bool
+}
+
+/// Decoded pictures of one track in presentation order, with times on the presentation's time line.
+final class TimedFrameSource {
+    private let frames: FrameSource
+    private let track: AssetTrack
+    private let origin: MediaTime
+    private var last: MediaTime?
+
+    init(_ file: InputFile, track: AssetTrack, origin: MediaTime, threads: Int) throws(MediaError) {
+        frames = try FrameSource(file, track: track.index, threads: threads)
+        self.track = track
+        self.origin = origin
+    }
+
+    /// The next picture; `nil` at the end.
+    func next(from packets: PacketQueue) throws(MediaError) -> TimedFrame? {
+        while let frame = try frames.next(from: packets) {
+            let stated = frame.duration > 0 ? MediaTime(ticks: frame.duration, timeBase: track.timeBase) : nil
+            let time = frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+            let isKey = frame.isKey
+            let shown = time ?? last.map { $0 + (stated ?? nominalDuration) } ?? .zero
+            // A picture that is not later than the one before would be on screen for no time at all.
+            if let last, shown <= last { continue }
+            last = shown
+            return TimedFrame(picture: PixelBuffer(frame), time: shown, statedDuration: stated, isKey: isKey)
+        }
+        return nil
+    }
+
+    /// Until when the track's last picture is on screen.
+    ///
+    /// The track's end where the container's word on it holds; else by the packet's duration, or one frame.
+    func end(ofLast frame: TimedFrame) -> MediaTime {
+        let stated = frame.time + (frame.statedDuration ?? nominalDuration)
+        guard let edited = track.editedEnd, edited > frame.time else { return stated }
+        return edited
+    }
+
+    /// Forgets all packets, as is due after a seek.
+    func flush() {
+        frames.flush()
+        last = nil
+    }
+
+    private var nominalDuration: MediaTime {
+        guard let rate = track.averageFrameRate ?? track.nominalFrameRate, let duration = rate.inverse else {
+            return MediaTime(value: 1, timescale: 25)
+        }
+        return MediaTime(duration)
+    }
+}

@@ -1,0 +1,168 @@
+import LibAV
+public import MediaBase
+import Synchronization
+
+/// What an ``AssetReader`` delivers of one track: `AVAssetReaderTrackOutput`.
+///
+/// ```swift
+/// let reader = try AssetReader(asset: asset)
+/// let output = TrackOutput(track: track, audioSettings: AudioSettings(sampleFormat: .int16))
+/// try reader.add(output)
+/// try reader.startReading()
+/// while let buffer = try output.nextSampleBuffer() { … }
+/// ```
+///
+/// One thread reads an output at a time; several outputs of a reader may be read by several threads.
+public final class TrackOutput: Sendable {
+    /// What form samples are delivered in.
+    public enum Settings: Sendable, Hashable {
+        /// As the container stores them, untouched and in decode order.
+        case stored
+        /// As linear PCM.
+        case audio(AudioSettings)
+        /// As pictures.
+        case video(VideoSettings)
+    }
+
+    /// The track that is read.
+    public let track: AssetTrack
+    /// What form samples are delivered in.
+    public let settings: Settings
+
+    private let state = Mutex(State())
+    /// The reader apart from ``state``, which is locked while a buffer is made.
+    private let started = Mutex<ReaderCore?>(nil)
+
+    private struct State {
+        var reader: ReaderCore?
+        var id = 0
+        var pipeline: (any SamplePipeline)?
+        var isOver = false
+    }
+
+    /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
+    public init(track: AssetTrack) {
+        self.track = track
+        settings = .stored
+    }
+
+    /// An output of linear PCM.
+    public init(track: AssetTrack, audioSettings: AudioSettings) {
+        self.track = track
+        settings = .audio(audioSettings)
+    }
+
+    /// An output of pictures.
+    public init(track: AssetTrack, videoSettings: VideoSettings) {
+        self.track = track
+        settings = .video(videoSettings)
+    }
+
+    /// The next samples in presentation order (stored ones: in decode order); `nil` at the end.
+    ///
+    /// Samples refer to the decoder's memory and are not copied. Blocks for as long as reading and decoding take.
+    /// - Throws: what fails; the reader's ``AssetReader/status`` is then failed, or cancelled.
+    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        try state.withLock { state throws(MediaError) in
+            guard let reader = state.reader, let pipeline = state.pipeline else {
+                throw MediaError(.invalidArgument, "the output belongs to no reader that was started")
+            }
+            guard !state.isOver else { return nil }
+            let id = state.id
+            let trackIndex = track.index
+            let timeBase = track.timeBase
+            let queue = PacketQueue(
+                next: { () throws(MediaError) in try reader.nextPacket(for: id) },
+                reportDamage: { ticks in
+                    reader.reportDamage(track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) })
+                })
+            do throws(MediaError) {
+                let buffer = try pipeline.next(from: queue)
+                if buffer == nil {
+                    state.isOver = true
+                    reader.outputEnded(id)
+                }
+                return buffer
+            } catch {
+                throw reader.fail(error)
+            }
+        }
+    }
+
+    /// Whether this form can be made of this track at all.
+    var isPossible: Bool {
+        switch settings {
+        case .stored: true
+        case .audio: track.mediaType == .audio
+        case .video: track.mediaType == .video
+        }
+    }
+
+    /// Makes the output ready to be read.
+    func start(_ reader: ReaderCore, id: Int, _ start: PipelineStart) throws(MediaError) {
+        try state.withLock { state throws(MediaError) in
+            state.pipeline = try start.pipeline(for: track, settings)
+            state.reader = reader
+            state.id = id
+        }
+        started.withLock { $0 = reader }
+    }
+}
+
+/// What an output needs to know to begin.
+struct PipelineStart: Sendable {
+    let file: InputFile
+    let contents: AssetContents
+    let timeRange: MediaTimeRange
+    let isFromStart: Bool
+    let threads: Int
+
+    func pipeline(for track: AssetTrack, _ settings: TrackOutput.Settings) throws(MediaError) -> any SamplePipeline {
+        let range = OutputRange(timeRange, trackEnd: track.editedEnd)
+        guard let format = track.formatDescriptions.first else {
+            throw MediaError(.unsupported, "track \(track.index) has no format description")
+        }
+        switch settings {
+        case .stored:
+            return StoredPipeline(track: track, format: format, origin: contents.origin, range: range)
+        case .audio(let settings):
+            return try AudioPipeline(
+                file, track: track, format: format, origin: contents.origin, range: range, settings: settings,
+                isFromStart: isFromStart, threads: threads)
+        case .video(let settings):
+            return try VideoPipeline(
+                file, track: track, format: format, origin: contents.origin, range: range, settings: settings,
+                threads: threads)
+        }
+    }
+}
+
+extension TrackOutput {
+    /// The samples as an asynchronous sequence; read on a thread outside Swift's cooperative pool.
+    ///
+    /// Cancelling the task that iterates cancels the reader.
+    public var sampleBuffers: SampleBufferSequence { SampleBufferSequence(output: self) }
+
+    /// The sample buffers of one output, in the order of ``TrackOutput/nextSampleBuffer()``.
+    public struct SampleBufferSequence: AsyncSequence, Sendable {
+        let output: TrackOutput
+
+        /// Begins, or goes on where reading stopped.
+        public func makeAsyncIterator() -> Iterator { Iterator(output: output) }
+
+        /// Reads one buffer at a time.
+        public struct Iterator: AsyncIteratorProtocol {
+            let output: TrackOutput
+
+            /// The next sample buffer; `nil` at the end.
+            public func next(isolation: isolated (any Actor)?) async throws(MediaError) -> SampleBuffer? {
+                let output = output
+                return try await offload(onCancel: { output.cancelReader() }) { () throws(MediaError) in
+                    try output.nextSampleBuffer()
+                }
+            }
+        }
+    }
+
+    private func cancelReader() { started.withLock { $0 }?.cancel() }
+}

@@ -1,0 +1,62 @@
+import LibAV
+import MediaBase
+
+/// Decoded pictures in presentation order, each with the time until the next one, converted as asked.
+final class VideoPipeline: SamplePipeline {
+    private let source: TimedFrameSource
+    private let track: AssetTrack
+    private let format: FormatDescription
+    private let range: OutputRange
+    private let settings: VideoSettings
+    private var converter: PixelConverter?
+    private var waiting: TimedFrame?
+    private var isStarted = false
+    private var isOver = false
+
+    init(
+        _ file: InputFile, track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange,
+        settings: VideoSettings, threads: Int
+    ) throws(MediaError) {
+        source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
+        self.track = track
+        self.format = format
+        self.range = range
+        self.settings = settings
+        if settings.pixelFormat != nil, let wanted = settings.pixelFormat {
+            converter = try PixelConverter(to: wanted, dimensions: settings.dimensions)
+        }
+    }
+
+    /// The next picture that is on screen at some moment of the range.
+    func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
+        while !isOver {
+            if !isStarted {
+                isStarted = true
+                waiting = try source.next(from: packets)
+            }
+            guard let frame = waiting else { break }
+            if let end = range.end, frame.time >= end { break }
+            waiting = try source.next(from: packets)
+            let end = waiting?.time ?? source.end(ofLast: frame)
+            // A frame that is over before the range begins is decoded only for the sake of later ones.
+            if end <= range.start, waiting != nil || range.start > .zero { continue }
+            return try buffer(frame, duration: end - frame.time)
+        }
+        isOver = true
+        return nil
+    }
+
+    private func buffer(_ frame: TimedFrame, duration: MediaTime) throws(MediaError) -> SampleBuffer {
+        SampleBuffer(
+            track: track, presentationTime: frame.time, duration: duration, isSync: frame.isKey,
+            formatDescription: format, attachments: frame.picture.frame.isCorrupt ? [.isDamaged] : [],
+            content: .picture(try converted(frame.picture)))
+    }
+
+    private func converted(_ picture: PixelBuffer) throws(MediaError) -> PixelBuffer {
+        if settings.pixelFormat == nil, settings.dimensions == nil { return picture }
+        if converter == nil { converter = try PixelConverter(to: picture.pixelFormat, dimensions: settings.dimensions) }
+        guard let converted = try converter?.convert(picture.frame) else { return picture }
+        return PixelBuffer(converted)
+    }
+}

@@ -1,0 +1,102 @@
+import CFFmpeg
+package import MediaBase
+
+/// Owner of an `AVCodecContext` that decodes one stream of sound or pictures.
+///
+/// Packets in, frames out; one thread uses it at a time.
+///
+/// ```swift
+/// try decoder.send(packet)
+/// while case .frame(let frame) = try decoder.receive() { … }
+/// ```
+package struct Decoder: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+
+    /// What ``receive()`` answers.
+    package enum Output: ~Copyable {
+        /// A frame, in presentation order.
+        case frame(Frame)
+        /// Another packet is wanted first.
+        case needsInput
+        /// All that was sent has come out; ``flush()`` before sending again.
+        case ended
+    }
+
+    private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVCodecContext>? = context
+        avcodec_free_context(&context)
+    }
+
+    /// Opens the decoder for a stream.
+    ///
+    /// - Parameters:
+    ///   - file: The file that the stream is in; it need not outlive the decoder.
+    ///   - index: The stream.
+    ///   - threads: Codec threads; 0 for as many as there are cores. What comes out does not depend on it.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
+    package static func open(_ file: InputFile, stream index: Int, threads: Int) throws(MediaError) -> Decoder {
+        guard let stream = file.pointer(toStream: index) else {
+            throw MediaError(.noSuchTrack, "has no track \(index)")
+        }
+        let parameters = stream.pointee.codecpar
+        let name = String(cString: avcodec_get_name(parameters?.pointee.codec_id ?? AV_CODEC_ID_NONE))
+        guard let codec = avcodec_find_decoder(parameters?.pointee.codec_id ?? AV_CODEC_ID_NONE) else {
+            throw MediaError(.unsupported, "this build of FFmpeg has no decoder for \(name)")
+        }
+        guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
+        let decoder = Decoder(adopting: context)
+        try AVStatus.check(
+            avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context",
+            doing: "set up the \(name) decoder")
+        context.pointee.pkt_timebase = stream.pointee.time_base
+        context.pointee.max_pixels = Int64(Limits.pixels)
+        context.pointee.thread_count = Int32(clamping: threads)
+        try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
+        return decoder
+    }
+
+    /// Hands over a packet; the decoder keeps a reference of its own.
+    ///
+    /// Drain ``receive()`` first: a full decoder is a fault of the caller and throws.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` for a packet that cannot be decoded; the next may be sent.
+    package mutating func send(_ packet: borrowing Packet) throws(MediaError) {
+        try AVStatus.check(
+            avcodec_send_packet(context, packet.pointer), "avcodec_send_packet", doing: "decode a packet")
+    }
+
+    /// Says that no packet follows, so that ``receive()`` yields what is still inside.
+    package mutating func finish() throws(MediaError) {
+        let status = AVStatus(rawValue: avcodec_send_packet(context, nil))
+        guard status.isFailure, status != .endOfFile else { return }
+        throw MediaError(status, call: "avcodec_send_packet", doing: "finish decoding")
+    }
+
+    /// The next frame, if there is one.
+    package mutating func receive() throws(MediaError) -> Output {
+        let frame = try Frame()
+        let status = AVStatus(rawValue: avcodec_receive_frame(context, frame.pointer))
+        if status == .again { return .needsInput }
+        if status == .endOfFile { return .ended }
+        guard !status.isFailure else {
+            throw MediaError(status, call: "avcodec_receive_frame", doing: "decode a packet")
+        }
+        return .frame(try frame.uprighted())
+    }
+
+    /// Forgets all that was sent, as is due after a seek.
+    package mutating func flush() { avcodec_flush_buffers(context) }
+}
+
+extension Frame {
+    /// The frame itself, or a copy whose rows run from top to bottom where a decoder stores them the other way round.
+    fileprivate consuming func uprighted() throws(MediaError) -> Frame {
+        guard (0..<8).contains(where: { linesize($0) < 0 }) else { return self }
+        let copy = try Frame.picture(
+            format: AVPixelFormat(rawValue: pointer.pointee.format), dimensions: dimensions)
+        try AVStatus.check(av_frame_copy(copy.pointer, pointer), "av_frame_copy", doing: "copy a picture")
+        try AVStatus.check(av_frame_copy_props(copy.pointer, pointer), "av_frame_copy_props", doing: "copy a picture")
+        return copy
+    }
+}

@@ -1,0 +1,239 @@
+import CFFmpeg
+package import MediaBase
+import SystemPackage
+
+/// Owner of an `AVFormatContext` that reads: one open container.
+///
+/// A class, because streams point into the context. One thread uses it at a time; ``cancel()`` alone may be called
+/// from any thread at any moment.
+package final class InputFile: @unchecked Sendable {
+    private let io: InputIO
+    private let context: UnsafeMutablePointer<AVFormatContext>
+    private let allowsNested: Bool
+
+    /// What was opened.
+    package let source: InputSource
+
+    /// libavformat's name of the format, such as `mov,mp4,m4a,3gp,3g2,mj2`.
+    package let formatName: String
+
+    /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
+    private static let nestingFormats: Set<String> = [
+        "hls", "hls,applehttp", "applehttp", "dash", "concat", "sdp", "image2", "imf", "rtsp", "rtp", "sap", "vobsub",
+        "avisynth", "vapoursynth",
+    ]
+
+    /// Opens a container and reads its header.
+    ///
+    /// - Parameters:
+    ///   - source: What to open.
+    ///   - allowsNested: Whether the file may make libavformat open others.
+    ///   - readsAhead: Whether packets are read ahead until each stream's parameters are known
+    ///     (`avformat_find_stream_info`).
+    /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
+    package init(
+        opening source: InputSource, allowsNested: Bool = false, readsAhead: Bool = true,
+        cancellation: Cancellation = Cancellation()
+    ) throws(MediaError) {
+        LibraryLog.install()
+        _ = LibraryLog.takeLastLine()
+        self.source = source
+        self.allowsNested = allowsNested
+        let io = try source.open()
+        self.io = io
+        cancellation.bind { [weak io] in io?.cancel() }
+
+        let format = try Self.recognise(io, allowsNested: allowsNested)
+        formatName = String(cString: format.pointee.name)
+        guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
+        allocated.pointee.pb = io.context
+        allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+        allocated.pointee.max_streams = Int32(Limits.streams)
+        // The file's own I/O outlives the context: both belong to this object.
+        allocated.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
+        allocated.pointee.interrupt_callback.callback = { opaque in
+            guard let opaque else { return 0 }
+            return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().isCancelled ? 1 : 0
+        }
+        if !allowsNested {
+            allocated.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
+        }
+        // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
+        var name: String? = nil
+        if allowsNested, case .path(let path) = source { name = path.string }
+        var options = OptionDictionary()
+        var opening: UnsafeMutablePointer<AVFormatContext>? = allocated
+        let status = options.passed { avformat_open_input(&opening, name ?? "", format, &$0) }
+        guard status >= 0, let opened = opening else {
+            throw MediaError(
+                AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
+        }
+        allocated = opened
+        context = allocated
+        if readsAhead {
+            // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
+            // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
+            let status = avformat_find_stream_info(context, nil)
+            if status < 0, io.isCancelled { throw MediaError(.cancelled, "cancelled") }
+        }
+    }
+
+    deinit {
+        var closing: UnsafeMutablePointer<AVFormatContext>? = context
+        avformat_close_input(&closing)
+    }
+
+    private static func recognise(
+        _ io: InputIO, allowsNested: Bool
+    ) throws(MediaError) -> UnsafePointer<AVInputFormat> {
+        var found: UnsafePointer<AVInputFormat>?
+        let status = av_probe_input_buffer2(io.context, &found, "", nil, 0, 0)
+        guard status >= 0, let format = found else {
+            if io.isCancelled { throw MediaError(.cancelled, "cancelled") }
+            let status = AVStatus(rawValue: status)
+            guard status == .invalidData || status == .endOfFile else {
+                throw MediaError(status, call: "av_probe_input_buffer2", doing: "recognise the format")
+            }
+            throw MediaError(
+                .unknownFormat, "is not a media file that libavformat recognises",
+                cause: "av_probe_input_buffer2: \(status)")
+        }
+        let name = String(cString: format.pointee.name)
+        guard allowsNested || (!nestingFormats.contains(name) && format.pointee.flags & AVFMT_NOFILE == 0) else {
+            throw MediaError(
+                .nestedFileRefused,
+                "is a list of other files (\(name)), which are opened only where nested files are allowed")
+        }
+        return format
+    }
+
+    /// Ends the call that is under way, and all later ones, with ``MediaError/Code-swift.struct/cancelled``.
+    package func cancel() { io.cancel() }
+
+    /// Whether ``cancel()`` was called.
+    package var isCancelled: Bool { io.isCancelled }
+
+    /// Whether reading may go back; not so for a pipe.
+    package var isSeekable: Bool { io.isSeekable }
+
+    /// Length of the file in bytes; `nil` for a stream.
+    package var length: Int64? { io.length }
+
+    /// Bytes of the file itself, apart from its packets; fewer than `count` at its end, none for a stream.
+    package func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        try io.bytes(at: position, count: count)
+    }
+}
+
+// MARK: - What the header says
+
+extension InputFile {
+    /// How many streams there are at the moment; formats without a header may find more while reading.
+    package var streamCount: Int { Int(context.pointee.nb_streams) }
+
+    /// A stream's facts as a value.
+    package func stream(_ index: Int) -> StreamInfo? {
+        guard let stream = pointer(toStream: index) else { return nil }
+        return StreamInfo(stream, of: context)
+    }
+
+    /// A stream's parameters, for a decoder.
+    func pointer(toStream index: Int) -> UnsafeMutablePointer<AVStream>? {
+        guard index >= 0, index < streamCount, let streams = context.pointee.streams else { return nil }
+        return streams[index]
+    }
+
+    /// The container's metadata, in its order.
+    package var metadata: [(key: String, value: String)] { entries(of: context.pointee.metadata) }
+
+    /// Bits a second of the whole file, by the header or by its length and duration; `nil` where unknown.
+    package var bitRate: Int64? { context.pointee.bit_rate > 0 ? context.pointee.bit_rate : nil }
+
+    /// The container's duration, rounded to a microsecond; `nil` where unknown. Streams know it exactly.
+    package var duration: MediaTime? {
+        let duration = context.pointee.duration
+        return duration == shim_no_pts || duration < 0 ? nil : MediaTime(value: duration, timescale: 1_000_000)
+    }
+
+    /// The earliest start of a stream, rounded to a microsecond; `nil` where unknown.
+    package var startTime: MediaTime? {
+        let start = context.pointee.start_time
+        return start == shim_no_pts ? nil : MediaTime(value: start, timescale: 1_000_000)
+    }
+
+    /// The chapters that the container lists.
+    package var chapters: [Chapter] {
+        let count = min(Int(context.pointee.nb_chapters), Limits.metadataItems)
+        return (0..<count).compactMap { index in
+            guard let chapter = context.pointee.chapters?[index]?.pointee else { return nil }
+            let start = MediaTime(ticks: chapter.start, timeBase: chapter.time_base)
+            let end = MediaTime(ticks: chapter.end, timeBase: chapter.time_base)
+            let title = entries(of: chapter.metadata).first { $0.key == "title" }?.value
+            return Chapter(timeRange: MediaTimeRange(start: start, duration: end - start), title: title)
+        }
+    }
+
+    /// The programs of a transport stream: number, name, and the indices of their streams.
+    package var programs: [(number: Int, name: String?, streams: [Int])] {
+        (0..<min(Int(context.pointee.nb_programs), Limits.streams)).compactMap { index in
+            guard let program = context.pointee.programs?[index]?.pointee else { return nil }
+            let streams = (0..<Int(program.nb_stream_indexes)).map { Int(program.stream_index[$0]) }
+            let name = entries(of: program.metadata).first { $0.key == "service_name" }?.value
+            return (Int(program.id), name, streams)
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension InputFile {
+    /// The next packet of a stream that is not discarded, in file order; `nil` at the end.
+    ///
+    /// - Throws: what the system says, or ``MediaError/Code-swift.struct/damaged`` where the demuxer gives up.
+    package func readPacket() throws(MediaError) -> Packet? {
+        let packet = try Packet()
+        let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
+        if isCancelled { throw MediaError(.cancelled, "cancelled") }
+        if status == .endOfFile { return nil }
+        guard !status.isFailure else {
+            throw MediaError(status, call: "av_read_frame", doing: "read on")
+        }
+        return packet
+    }
+
+    /// Chooses the streams whose packets ``readPacket()`` yields; the demuxer skips the others where it can.
+    package func select(streams wanted: Set<Int>) {
+        for index in 0..<streamCount {
+            pointer(toStream: index)?.pointee.discard = wanted.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+        }
+    }
+
+    /// Goes to the last sync sample whose decode time is `ticks` (in the stream's time base) or earlier.
+    ///
+    /// - Returns: Whether the demuxer could; where it could not, the position is undefined, so ``rewind()``.
+    package func seek(stream index: Int, to ticks: Int64) -> Bool {
+        isSeekable && av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD) >= 0
+    }
+
+    /// Goes to a byte of the file and forgets what was parsed so far; for streams of packets without a header.
+    package func seek(toByte position: Int64) -> Bool {
+        isSeekable && av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE) >= 0
+    }
+
+    /// The index that the container carries for a stream, or that reading has built up so far.
+    ///
+    /// `avformat_index_get_entry`; the time stamps are decode times in the stream's time base.
+    package func indexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
+        guard let stream = pointer(toStream: index), let position = Int32(exactly: position),
+            let entry = avformat_index_get_entry(stream, position)
+        else { return nil }
+        return (entry.pointee.timestamp, entry.pointee.flags & AVINDEX_KEYFRAME != 0)
+    }
+
+    /// The position in the index of the last sync sample at `ticks` or earlier; `nil` where there is none.
+    package func indexOfKeyframe(stream index: Int, notAfter ticks: Int64) -> Int? {
+        guard let stream = pointer(toStream: index) else { return nil }
+        let position = av_index_search_timestamp(stream, ticks, AVSEEK_FLAG_BACKWARD)
+        return position < 0 ? nil : Int(position)
+    }
+}

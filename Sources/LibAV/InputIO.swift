@@ -1,0 +1,133 @@
+import CFFmpeg
+import Glibc
+import MediaBase
+import SystemPackage
+import Synchronization
+
+/// What is read: a file descriptor with our own reading functions under libavformat, so that only the file that was
+/// named is ever opened.
+///
+/// A regular file is read with `pread`, which leaves the descriptor's own position alone; anything else (a pipe, a
+/// terminal) is read in order and cannot be rewound. ``cancel()`` may be called from any thread; all else belongs to
+/// the thread that reads.
+final class InputIO: @unchecked Sendable {
+    private let descriptor: FileDescriptor
+    private let closesDescriptor: Bool
+    private let size: Int64?
+    private var offset: Int64 = 0
+    private let cancelled = Atomic<Bool>(false)
+
+    /// The context that libavformat reads through.
+    private(set) var context: UnsafeMutablePointer<AVIOContext>?
+
+    private static let bufferSize: Int32 = 1 << 16
+
+    /// Takes over a descriptor.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Open for reading.
+    ///   - closes: Whether the descriptor is closed in the end.
+    ///   - size: The length in bytes of a file that can be read from anywhere; `nil` for a stream.
+    init(_ descriptor: FileDescriptor, closes: Bool, size: Int64?) throws(MediaError) {
+        self.descriptor = descriptor
+        self.closesDescriptor = closes
+        self.size = size
+        guard let buffer = av_malloc(Int(Self.bufferSize)) else { throw MediaError(.outOfResources, "out of memory") }
+        let unowned = Unmanaged.passUnretained(self).toOpaque()
+        context = avio_alloc_context(
+            buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize, 0, unowned,
+            { opaque, buffer, count in
+                guard let opaque, let buffer else { return shim_error_input_output }
+                return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().read(into: buffer, count: Int(count))
+            }, nil,
+            size == nil
+                ? nil
+                : { opaque, offset, whence in
+                    guard let opaque else { return Int64(shim_error_input_output) }
+                    return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, whence: whence)
+                })
+        guard context != nil else {
+            av_free(buffer)
+            throw MediaError(.outOfResources, "out of memory")
+        }
+        context?.pointee.seekable = size == nil ? 0 : AVIO_SEEKABLE_NORMAL
+    }
+
+    deinit {
+        if let context {
+            // libavformat may have replaced the buffer; the one in the context is the one to free.
+            av_freep(&context.pointee.buffer)
+            avio_context_free(&self.context)
+        }
+        if closesDescriptor { try? descriptor.close() }
+    }
+
+    /// Whether reading may go back.
+    var isSeekable: Bool { size != nil }
+
+    /// Length of the file in bytes; `nil` for a stream.
+    var length: Int64? { size }
+
+    /// Makes the call that is under way, and all later ones, end with `AVERROR_EXIT`.
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+    /// Whether ``cancel()`` was called.
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    /// Bytes of the file, apart from libavformat's reading; fewer than `count` at the end.
+    func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        guard size != nil, let start = Int64(exactly: position), count > 0 else { return [] }
+        var result = [UInt8](repeating: 0, count: count)
+        var filled = 0
+        while filled < count {
+            let read = result.withUnsafeMutableBytes { buffer in
+                pread(descriptor.rawValue, buffer.baseAddress.map { $0 + filled }, count - filled, Int(start) + filled)
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else {
+                throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(Errno(rawValue: errno))")
+            }
+            guard read > 0 else { break }
+            filled += read
+        }
+        result.removeLast(count - filled)
+        return result
+    }
+
+    private func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
+        while true {
+            if isCancelled { return shim_error_exit }
+            if size == nil, !waitForInput() { continue }
+            let result =
+                size == nil
+                ? Glibc.read(descriptor.rawValue, buffer, count) : pread(descriptor.rawValue, buffer, count, Int(offset))
+            if result < 0, errno == EINTR { continue }
+            if result < 0 { return -errno }
+            if result == 0 { return shim_error_eof }
+            offset += Int64(result)
+            return Int32(result)
+        }
+    }
+
+    /// Waits a little for a stream to have bytes, so that a cancelled reader does not hang on a silent pipe.
+    private func waitForInput() -> Bool {
+        var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+        return poll(&request, 1, 100) != 0
+    }
+
+    private func seek(to target: Int64, whence: Int32) -> Int64 {
+        guard let size else { return Int64(shim_error_no_system_call) }
+        let base: Int64
+        switch whence & ~AVSEEK_FORCE {
+        case AVSEEK_SIZE: return size
+        case SEEK_SET: base = 0
+        case SEEK_CUR: base = offset
+        case SEEK_END: base = size
+        default: return Int64(shim_error_invalid_argument)
+        }
+        let (sum, overflow) = base.addingReportingOverflow(target)
+        guard !overflow, sum >= 0 else { return Int64(shim_error_invalid_argument) }
+        offset = sum
+        return sum
+    }
+}

@@ -1,0 +1,73 @@
+import Glibc
+import MediaBase
+package import SystemPackage
+
+/// What an asset is opened from.
+package enum InputSource: Sendable, Hashable {
+    /// A file by its path; the bytes of the path are used as they are, and no protocol is read into them.
+    case path(FilePath)
+    /// A descriptor of the caller's, which stays open and is the caller's to close.
+    case descriptor(FileDescriptor)
+    /// The process's standard input.
+    case standardInput
+
+    /// How the source is named to a person, repaired to valid UTF-8.
+    package var displayName: String {
+        switch self {
+        case .path(let path): path.string
+        case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
+        case .standardInput: "-"
+        }
+    }
+
+    /// Opens the source for reading.
+    func open() throws(MediaError) -> InputIO {
+        switch self {
+        case .path(let path):
+            let descriptor: FileDescriptor
+            do {
+                descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+            } catch let errno as Errno {
+                throw MediaError(opening: errno)
+            } catch {
+                throw MediaError(.inputOutput, "cannot open the file", cause: "\(error)")
+            }
+            return try Self.adopt(descriptor, closes: true)
+        case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false)
+        case .standardInput: return try Self.adopt(.standardInput, closes: false)
+        }
+    }
+
+    private static func adopt(_ descriptor: FileDescriptor, closes: Bool) throws(MediaError) -> InputIO {
+        var status = stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else {
+            let error = Errno(rawValue: errno)
+            if closes { try? descriptor.close() }
+            throw MediaError(opening: error)
+        }
+        let kind = status.st_mode & S_IFMT
+        // A block device has no size of its own in fstat; seeking to its end tells it.
+        var size: Int64? = kind == S_IFREG ? Int64(status.st_size) : nil
+        if kind == S_IFBLK { size = Int64(lseek(descriptor.rawValue, 0, SEEK_END)) }
+        let io = try InputIO(descriptor, closes: closes, size: size)
+        guard kind != S_IFDIR else { throw MediaError(.notAFile, "is a folder, not a media file") }
+        guard size != 0 else { throw MediaError(.unknownFormat, "is empty") }
+        return io
+    }
+}
+
+extension MediaError {
+    fileprivate init(opening errno: Errno) {
+        let cause = "open: \(errno)"
+        switch errno {
+        case .noSuchFileOrDirectory, .notDirectory:
+            self.init(.notFound, "no such file", cause: cause)
+        case .permissionDenied, .notPermitted:
+            self.init(.permissionDenied, "may not be read; check its permissions", cause: cause)
+        case .isDirectory: self.init(.notAFile, "is a folder, not a media file", cause: cause)
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+            self.init(.outOfResources, "too many files are open; use fewer jobs", cause: cause)
+        default: self.init(.inputOutput, "cannot be opened", cause: cause)
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import CFFmpeg
+package import MediaBase
+
+// libav's enumerations as the names that MediaBase uses, and back.
+
+extension PixelFormat {
+    init(_ format: AVPixelFormat) {
+        self.init(rawValue: av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown")
+    }
+
+    /// libavutil's number of the format; `nil` where it has no format of this name.
+    var native: AVPixelFormat? {
+        let format = av_get_pix_fmt(rawValue)
+        return format == AV_PIX_FMT_NONE ? nil : format
+    }
+
+    /// Whether libavutil knows a format of this name.
+    package var isKnown: Bool { native != nil }
+}
+
+extension SampleFormat {
+    static func make(_ format: AVSampleFormat) -> (format: SampleFormat, isPlanar: Bool)? {
+        guard let name = av_get_sample_fmt_name(av_get_packed_sample_fmt(format)).map({ String(cString: $0) }),
+            let packed = SampleFormat(rawValue: name)
+        else { return nil }
+        return (packed, av_sample_fmt_is_planar(format) != 0)
+    }
+
+    func native(isPlanar: Bool) -> AVSampleFormat {
+        let packed = av_get_sample_fmt(rawValue)
+        return isPlanar ? av_get_planar_sample_fmt(packed) : packed
+    }
+}
+
+extension ChannelLayout {
+    init(_ layout: AVChannelLayout) {
+        var layout = layout
+        var text = [CChar](repeating: 0, count: 128)
+        let written = av_channel_layout_describe(&layout, &text, text.count)
+        let name = text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        self.init(channels: Int(layout.nb_channels), name: written > 0 ? name : "\(layout.nb_channels) channels")
+    }
+}
+
+extension ColorInfo {
+    init(
+        primaries: AVColorPrimaries, transfer: AVColorTransferCharacteristic, matrix: AVColorSpace,
+        range: AVColorRange, chromaLocation: AVChromaLocation
+    ) {
+        func name(_ text: UnsafePointer<CChar>?, known: Bool) -> String? {
+            guard known, let text else { return nil }
+            return String(cString: text)
+        }
+        self.init(
+            primaries: name(av_color_primaries_name(primaries), known: primaries != AVCOL_PRI_UNSPECIFIED),
+            transfer: name(av_color_transfer_name(transfer), known: transfer != AVCOL_TRC_UNSPECIFIED),
+            matrix: name(av_color_space_name(matrix), known: matrix != AVCOL_SPC_UNSPECIFIED),
+            range: name(av_color_range_name(range), known: range != AVCOL_RANGE_UNSPECIFIED),
+            chromaLocation: name(
+                av_chroma_location_name(chromaLocation), known: chromaLocation != AVCHROMA_LOC_UNSPECIFIED))
+    }
+}

@@ -1,0 +1,45 @@
+import CFFmpeg
+import MediaBase
+
+/// Owner of one `AVPacket` with a reference to its bytes: a stored (compressed) sample.
+///
+/// Nothing changes a packet once it was read, so it may be shared between threads.
+package struct Packet: ~Copyable, @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<AVPacket>
+
+    /// An empty packet for a demuxer to fill.
+    init() throws(MediaError) {
+        guard let pointer = av_packet_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        self.pointer = pointer
+    }
+
+    deinit {
+        var pointer: UnsafeMutablePointer<AVPacket>? = pointer
+        av_packet_free(&pointer)
+    }
+
+    /// The index of the stream that it is of.
+    package var streamIndex: Int { Int(pointer.pointee.stream_index) }
+    /// When it is to be shown, in the stream's time base; `nil` where unknown.
+    package var pts: Int64? { pointer.pointee.pts == shim_no_pts ? nil : pointer.pointee.pts }
+    /// When it is to be decoded, in the stream's time base; `nil` where unknown.
+    package var dts: Int64? { pointer.pointee.dts == shim_no_pts ? nil : pointer.pointee.dts }
+    /// How long it is shown, in the stream's time base; 0 where unknown.
+    package var duration: Int64 { pointer.pointee.duration }
+    /// Where it lies in the file; `nil` where unknown.
+    package var position: Int64? { pointer.pointee.pos < 0 ? nil : pointer.pointee.pos }
+    /// How many bytes it has.
+    package var size: Int { max(0, Int(pointer.pointee.size)) }
+    /// Whether decoding can start here.
+    package var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    /// Whether the demuxer saw damage.
+    package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+    /// Whether it is decoded only for the sake of others, and not shown (before an edit).
+    package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+
+    /// Lends the stored bytes.
+    package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
+        let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)
+        return try body(buffer.bytes)
+    }
+}

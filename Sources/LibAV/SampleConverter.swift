@@ -1,0 +1,163 @@
+import CFFmpeg
+package import MediaBase
+
+/// Owner of an `SwrContext`: sound in any format, rate and layout to one format, rate and layout.
+///
+/// With the rate unchanged it neither delays nor changes the number of samples, and converts between formats as
+/// libswresample does without dither. One thread uses it at a time.
+package struct SampleConverter: ~Copyable, @unchecked Sendable {
+    private var context: OpaquePointer?
+    private var configured: Configuration?
+
+    /// What comes out: the sample format.
+    package let format: SampleFormat
+    /// Whether each channel gets a plane of its own.
+    package let isPlanar: Bool
+    /// What comes out: samples a second.
+    package let sampleRate: Int
+    /// What comes out: the channels.
+    package let channelLayout: ChannelLayout
+
+    private struct Configuration: Equatable {
+        var format: Int32
+        var rate: Int32
+        var layout: ChannelLayout
+    }
+
+    /// A converter to a format, rate and layout.
+    package init(
+        to format: SampleFormat, isPlanar: Bool, sampleRate: Int, channelLayout: ChannelLayout
+    ) throws(MediaError) {
+        guard (1...Limits.sampleRate).contains(sampleRate) else {
+            throw MediaError(.invalidArgument, "a sample rate of \(sampleRate) is outside 1 to \(Limits.sampleRate)")
+        }
+        guard (1...Limits.channels).contains(channelLayout.channels) else {
+            throw MediaError(
+                .limitExceeded, "\(channelLayout.channels) channels are outside the limit of \(Limits.channels)")
+        }
+        self.format = format
+        self.isPlanar = isPlanar
+        self.sampleRate = sampleRate
+        self.channelLayout = channelLayout
+    }
+
+    deinit {
+        var context = context
+        swr_free(&context)
+    }
+
+    /// Whether what was put in so far came at another rate, so that samples are still inside.
+    package var resamples: Bool { configured.map { Int($0.rate) != sampleRate } ?? false }
+
+    /// The sound in the asked form; shares its planes where it is so already.
+    package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
+        let fields = frame.pointer.pointee
+        let wanted = Configuration(
+            format: fields.format, rate: fields.sample_rate, layout: ChannelLayout(fields.ch_layout))
+        if wanted.format == format.native(isPlanar: isPlanar).rawValue, Int(wanted.rate) == sampleRate,
+            wanted.layout == channelLayout
+        {
+            return try frame.shared()
+        }
+        if wanted != configured { try configure(for: frame, wanted) }
+        return try produce(frame.pointer.pointee.extended_data, count: fields.nb_samples)
+    }
+
+    /// What is still inside a converter that changes the rate; it starts anew after that.
+    package mutating func drain() throws(MediaError) -> Frame? {
+        guard resamples else { return nil }
+        let rest = try produce(nil, count: 0)
+        swr_free(&context)
+        configured = nil
+        if rest.sampleCount == 0 { return nil }
+        return rest
+    }
+
+    private mutating func produce(
+        _ input: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?, count: Int32
+    ) throws(MediaError) -> Frame {
+        let room = try AVStatus.check(
+            swr_get_out_samples(context, count), "swr_get_out_samples", doing: "convert sound")
+        let result = try Frame()
+        result.pointer.pointee.format = format.native(isPlanar: isPlanar).rawValue
+        result.pointer.pointee.sample_rate = Int32(sampleRate)
+        result.pointer.pointee.nb_samples = max(1, room)
+        try Self.set(&result.pointer.pointee.ch_layout, to: channelLayout)
+        try AVStatus.check(av_frame_get_buffer(result.pointer, 0), "av_frame_get_buffer", doing: "hold sound")
+        let channels = input.map { planes in
+            UnsafeMutableRawPointer(planes).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+        }
+        let written = try AVStatus.check(
+            swr_convert(context, result.pointer.pointee.extended_data, room, channels, count), "swr_convert",
+            doing: "convert sound")
+        result.pointer.pointee.nb_samples = written
+        return result
+    }
+
+    private mutating func configure(for frame: borrowing Frame, _ wanted: Configuration) throws(MediaError) {
+        swr_free(&context)
+        configured = nil
+        guard (1...Limits.channels).contains(wanted.layout.channels), wanted.rate > 0 else {
+            throw MediaError(.damaged, "sound of \(wanted.layout.channels) channels at \(wanted.rate) Hz makes no sense")
+        }
+        var source = AVChannelLayout()
+        var target = AVChannelLayout()
+        defer {
+            av_channel_layout_uninit(&source)
+            av_channel_layout_uninit(&target)
+        }
+        try AVStatus.check(
+            av_channel_layout_copy(&source, &frame.pointer.pointee.ch_layout), "av_channel_layout_copy",
+            doing: "convert sound")
+        try Self.set(&target, to: channelLayout)
+        // Channels without a known place cannot be mixed: with equal counts they are passed through as they stand.
+        if source.order == AV_CHANNEL_ORDER_UNSPEC, target.nb_channels != source.nb_channels {
+            av_channel_layout_default(&source, source.nb_channels)
+        }
+        if target.nb_channels == source.nb_channels, wanted.layout == channelLayout || source.order != target.order {
+            av_channel_layout_uninit(&target)
+            av_channel_layout_copy(&target, &source)
+        }
+        try AVStatus.check(
+            swr_alloc_set_opts2(
+                &context, &target, format.native(isPlanar: isPlanar), Int32(sampleRate), &source,
+                AVSampleFormat(rawValue: wanted.format), wanted.rate, 0, nil), "swr_alloc_set_opts2",
+            doing: "convert sound from \(wanted.layout) to \(channelLayout)")
+        try AVStatus.check(
+            swr_init(context), "swr_init", doing: "convert sound from \(wanted.layout) to \(channelLayout)")
+        configured = wanted
+    }
+
+    private static func set(_ layout: inout AVChannelLayout, to wanted: ChannelLayout) throws(MediaError) {
+        av_channel_layout_uninit(&layout)
+        if av_channel_layout_from_string(&layout, wanted.name) < 0 || layout.nb_channels != wanted.channels {
+            av_channel_layout_uninit(&layout)
+            layout.order = AV_CHANNEL_ORDER_UNSPEC
+            layout.nb_channels = Int32(wanted.channels)
+        }
+    }
+}
+
+extension Frame {
+    /// Samples `range` of the frame as a frame of their own, copied.
+    package func cropped(to range: Range<Int>) throws(MediaError) -> Frame {
+        if range == 0..<sampleCount { return try shared() }
+        guard range.lowerBound >= 0, range.upperBound <= sampleCount, !range.isEmpty else {
+            throw MediaError(.invalidArgument, "cannot cut sound of \(sampleCount) samples to \(range)")
+        }
+        let result = try Frame()
+        result.pointer.pointee.format = pointer.pointee.format
+        result.pointer.pointee.sample_rate = pointer.pointee.sample_rate
+        result.pointer.pointee.nb_samples = Int32(range.count)
+        try AVStatus.check(
+            av_channel_layout_copy(&result.pointer.pointee.ch_layout, &pointer.pointee.ch_layout),
+            "av_channel_layout_copy", doing: "cut sound")
+        try AVStatus.check(av_frame_get_buffer(result.pointer, 0), "av_frame_get_buffer", doing: "hold sound")
+        try AVStatus.check(
+            av_samples_copy(
+                result.pointer.pointee.extended_data, pointer.pointee.extended_data, 0, Int32(range.lowerBound),
+                Int32(range.count), pointer.pointee.ch_layout.nb_channels,
+                AVSampleFormat(rawValue: pointer.pointee.format)), "av_samples_copy", doing: "cut sound")
+        return result
+    }
+}

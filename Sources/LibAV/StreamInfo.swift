@@ -1,0 +1,61 @@
+import CFFmpeg
+package import MediaBase
+
+/// What libavformat knows of one stream, read off once as a value.
+package struct StreamInfo: Sendable {
+    /// Its place in the container, from 0.
+    package var index: Int
+    /// The container's own number of it (track ID, PID…).
+    package var id: Int
+    /// The unit of its time stamps.
+    package var timeBase: Rational
+    /// When its first sample is shown; `nil` where unknown.
+    package var startTime: MediaTime?
+    /// The header's word on how long it is; `nil` where unknown.
+    package var duration: MediaTime?
+    /// The header's word on how many samples it has; `nil` where unknown.
+    package var frameCount: Int64?
+    /// Samples a second as the container suggests, and as averaged over the file; `nil` where unknown.
+    package var nominalFrameRate: Rational?
+    /// See ``nominalFrameRate``.
+    package var averageFrameRate: Rational?
+    /// The names of the `AV_DISPOSITION_…` flags that are set, in the order of their bits.
+    package var dispositions: [String]
+    /// The stream's metadata, in its order.
+    package var metadata: [(key: String, value: String)]
+    /// The nine numbers of the display matrix; `nil` where there is none.
+    package var displayMatrix: [Int32]?
+    /// The stream's format.
+    package var format: FormatDescription
+    /// The picture that a cover art stream holds; `nil` for other streams.
+    package var attachedPicture: [UInt8]?
+
+    init(_ stream: UnsafeMutablePointer<AVStream>, of context: UnsafeMutablePointer<AVFormatContext>) {
+        let fields = stream.pointee
+        index = Int(fields.index)
+        id = Int(fields.id)
+        timeBase = Rational(Int64(fields.time_base.num), Int64(fields.time_base.den))
+        func time(_ ticks: Int64) -> MediaTime? {
+            ticks == shim_no_pts ? nil : MediaTime(ticks: ticks, timeBase: fields.time_base)
+        }
+        startTime = time(fields.start_time)
+        duration = fields.duration > 0 ? time(fields.duration) : nil
+        frameCount = fields.nb_frames > 0 ? fields.nb_frames : nil
+        nominalFrameRate = Rational(fields.r_frame_rate)
+        averageFrameRate = Rational(fields.avg_frame_rate)
+        dispositions = (0..<31).compactMap { bit in
+            let flag = Int32(1) << bit
+            guard fields.disposition & flag != 0 else { return nil }
+            return av_disposition_to_string(flag).map { String(cString: $0) }
+        }
+        metadata = entries(of: fields.metadata)
+        var size = 0
+        if let matrix = shim_stream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 {
+            displayMatrix = (0..<9).map { shim_display_matrix_at(matrix, $0) }
+        }
+        format = FormatDescription(stream)
+        if fields.disposition & AV_DISPOSITION_ATTACHED_PIC != 0, let data = fields.attached_pic.data {
+            attachedPicture = Array(UnsafeBufferPointer(start: data, count: max(0, Int(fields.attached_pic.size))))
+        }
+    }
+}

@@ -1,0 +1,132 @@
+/// What a decoder must know of a track before its first sample, and what the samples will be: `CMFormatDescription`.
+public struct FormatDescription: Sendable, Hashable {
+    /// What the track carries.
+    public var mediaType: MediaType
+    /// libavcodec's name of the codec, such as `h264`; `unknown` where it has none.
+    public var codec: String
+    /// The four characters by which the container names the codec, such as `avc1`; `nil` where it has none.
+    public var codecTag: String?
+    /// The profile's name, such as `High`.
+    public var profile: String?
+    /// The level as the codec numbers it (H.264 level 4.1 is 41, HEVC level 4.1 is 123).
+    public var level: Int?
+    /// Bits a second, as the header says.
+    public var bitRate: Int64?
+    /// The codec's own header (`avcC`, `esds`'s inner part, Vorbis headers…) as the container stores it.
+    public var extradata: [UInt8]
+    /// What the sound is; `nil` unless ``mediaType`` is audio.
+    public var audio: AudioFormat?
+    /// What the pictures are; `nil` unless ``mediaType`` is video.
+    public var video: VideoFormat?
+
+    /// Makes a description from its parts.
+    public init(
+        mediaType: MediaType, codec: String, codecTag: String? = nil, profile: String? = nil, level: Int? = nil,
+        bitRate: Int64? = nil, extradata: [UInt8] = [], audio: AudioFormat? = nil, video: VideoFormat? = nil
+    ) {
+        self.mediaType = mediaType
+        self.codec = codec
+        self.codecTag = codecTag
+        self.profile = profile
+        self.level = level
+        self.bitRate = bitRate
+        self.extradata = extradata
+        self.audio = audio
+        self.video = video
+    }
+}
+
+/// What sound a track carries.
+public struct AudioFormat: Sendable, Hashable {
+    /// Samples a second and channel.
+    public var sampleRate: Int
+    /// Which channels there are.
+    public var channelLayout: ChannelLayout
+    /// What the decoder yields; `nil` where it is not known yet.
+    public var sampleFormat: SampleFormat?
+    /// Whether each channel has a plane of its own.
+    public var isPlanar: Bool
+    /// Significant bits of a stored sample; `nil` where the codec has none (AAC, MP3…).
+    public var bitsPerSample: Int?
+    /// Samples that the encoder put before the first real one, and that the presentation cuts.
+    public var priming: Int?
+    /// Samples after the last real one, that the presentation cuts.
+    public var remainder: Int?
+
+    /// How many channels there are.
+    public var channels: Int { channelLayout.channels }
+
+    /// Makes a description from its parts.
+    public init(
+        sampleRate: Int, channelLayout: ChannelLayout, sampleFormat: SampleFormat? = nil, isPlanar: Bool = false,
+        bitsPerSample: Int? = nil, priming: Int? = nil, remainder: Int? = nil
+    ) {
+        self.sampleRate = sampleRate
+        self.channelLayout = channelLayout
+        self.sampleFormat = sampleFormat
+        self.isPlanar = isPlanar
+        self.bitsPerSample = bitsPerSample
+        self.priming = priming
+        self.remainder = remainder
+    }
+}
+
+/// What pictures a track carries.
+public struct VideoFormat: Sendable, Hashable {
+    /// The stored picture, before any cropping that the container asks for.
+    public var encodedSize: Dimensions
+    /// Width of a pixel by its height; `nil` where nothing says so (then 1).
+    public var sampleAspectRatio: Rational?
+    /// How pixels are stored; `nil` where it is not known without decoding.
+    public var pixelFormat: PixelFormat?
+    /// Significant bits of a component.
+    public var bitDepth: Int?
+    /// The decoder's word on colours.
+    public var color: ColorInfo
+    /// `progressive`, `tt`, `bb`, `tb` or `bt` (stored order, then display order; top or bottom field first).
+    public var fieldOrder: String?
+    /// Static HDR metadata.
+    public var hdr: HDRInfo?
+    /// Whether pictures depend on later ones, so that they are stored in another order than shown.
+    public var reorders: Bool
+
+    /// Makes a description from its parts.
+    public init(
+        encodedSize: Dimensions, sampleAspectRatio: Rational? = nil, pixelFormat: PixelFormat? = nil,
+        bitDepth: Int? = nil, color: ColorInfo = ColorInfo(), fieldOrder: String? = nil, hdr: HDRInfo? = nil,
+        reorders: Bool = false
+    ) {
+        self.encodedSize = encodedSize
+        self.sampleAspectRatio = sampleAspectRatio
+        self.pixelFormat = pixelFormat
+        self.bitDepth = bitDepth
+        self.color = color
+        self.fieldOrder = fieldOrder
+        self.hdr = hdr
+        self.reorders = reorders
+    }
+
+    /// The size in which the picture is meant to be shown, before any rotation, in whole pixels.
+    ///
+    /// The pixel aspect widens or narrows the picture and leaves its height, as `CMVideoFormatDescription` does; the
+    /// width is rounded half up and is at least 1.
+    public func presentationDimensions(usePixelAspectRatio: Bool) -> Dimensions {
+        guard usePixelAspectRatio, let ratio = sampleAspectRatio, ratio.num > 0, ratio.den > 0 else {
+            return encodedSize
+        }
+        let (product, overflow) = Int64(encodedSize.width).multipliedReportingOverflow(by: ratio.num)
+        let (doubled, overflow2) = product.multipliedReportingOverflow(by: 2)
+        let (twice, overflow3) = ratio.den.multipliedReportingOverflow(by: 2)
+        guard !overflow, !overflow2, !overflow3, let sum = doubled.addingOrNil(ratio.den) else { return encodedSize }
+        let width = sum / twice
+        guard width <= Int64(Int32.max) else { return encodedSize }
+        return Dimensions(width: max(1, Int(width)), height: encodedSize.height)
+    }
+}
+
+extension Int64 {
+    fileprivate func addingOrNil(_ other: Int64) -> Int64? {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? nil : sum
+    }
+}

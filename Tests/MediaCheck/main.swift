@@ -1,0 +1,121 @@
+// What the corpus check compares with ffmpeg's own output: samples and pictures as the library delivers them.
+//
+//   mediacheck pcm FILE s16|s32|f32|native [TRACK [START END]]   interleaved PCM from time 0, holes as silence
+//   mediacheck sound FILE [TRACK]                                time and number of samples of each run of sound
+//   mediacheck frames FILE [TRACK]                               time, duration and MD5 of each picture
+//   mediacheck at FILE [TRACK]                                   the same for times read from standard input
+//
+// Times are exact rationals such as 1001/30000. TRACK counts the file's audio or video tracks from 0.
+
+import AssetKit
+import CFFmpeg
+import Glibc
+import MediaBase
+import MediaJobs
+import SystemPackage
+
+func fail(_ message: String) -> Never {
+    _ = try? FileDescriptor.standardError.writeAll("mediacheck: \(message)\n".utf8)
+    exit(2)
+}
+
+func write(_ bytes: [UInt8]) {
+    _ = try? FileDescriptor.standardOutput.writeAll(bytes)
+}
+
+func md5(_ picture: PixelBuffer) -> String {
+    var bytes: [UInt8] = []
+    for plane in 0..<picture.planeCount { bytes += picture.packedPlane(plane) }
+    var digest = [UInt8](repeating: 0, count: 16)
+    av_md5_sum(&digest, bytes, bytes.count)
+    return digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+}
+
+func track(_ asset: Asset, _ type: MediaType, _ argument: String?) throws -> AssetTrack {
+    let tracks = try asset.loadNow(.tracks).filter { $0.mediaType == type }
+    let place = argument.flatMap { Int($0) } ?? 0
+    guard tracks.indices.contains(place) else { fail("no \(type) track \(place)") }
+    return tracks[place]
+}
+
+func pcm(_ asset: Asset, _ arguments: [String]) throws {
+    let formats: [String: SampleFormat] = ["s16": .int16, "s32": .int32, "f32": .float32]
+    let track = try track(asset, .audio, arguments.count > 1 ? arguments[1] : nil)
+    let reader = try AssetReader(asset: asset)
+    let settings = AudioSettings(
+        sampleFormat: formats[arguments[0]] ?? track.formatDescriptions[0].audio?.sampleFormat, isPlanar: false)
+    let output = TrackOutput(track: track, audioSettings: settings)
+    var start = MediaTime.zero
+    if arguments.count > 3, let from = MediaTime(arguments[2]), let to = MediaTime(arguments[3]) {
+        start = from
+        reader.timeRange = MediaTimeRange(start: from, end: to)
+    }
+    try reader.add(output)
+    try reader.startReading()
+    var sound = ContinuousSound(output, from: start)
+    var silence: Int64 = 0
+    while let piece = try sound.nextPiece() {
+        switch piece {
+        case .silence(let count): silence = count
+        case .sound(let buffer):
+            let frameBytes = buffer.sampleFormat.bytesPerSample * buffer.channelLayout.channels
+            if silence > 0 { write([UInt8](repeating: 0, count: Int(silence) * frameBytes)) }
+            silence = 0
+            buffer.withBytes { span in span.withUnsafeBytes { write(Array($0)) } }
+        }
+    }
+}
+
+func sound(_ asset: Asset, _ arguments: [String]) throws {
+    let track = try track(asset, .audio, arguments.first)
+    let reader = try AssetReader(asset: asset)
+    let output = TrackOutput(track: track, audioSettings: AudioSettings())
+    try reader.add(output)
+    try reader.startReading()
+    while let buffer = try output.nextSampleBuffer() {
+        print(buffer.presentationTime, buffer.audioBuffer?.sampleCount ?? 0)
+    }
+}
+
+func frames(_ asset: Asset, _ arguments: [String]) throws {
+    let track = try track(asset, .video, arguments.first)
+    let reader = try AssetReader(asset: asset)
+    let output = TrackOutput(track: track, videoSettings: VideoSettings())
+    try reader.add(output)
+    try reader.startReading()
+    while let buffer = try output.nextSampleBuffer() {
+        guard let picture = buffer.pixelBuffer else { continue }
+        print(buffer.presentationTime, buffer.duration, md5(picture))
+    }
+}
+
+func images(_ asset: Asset, _ arguments: [String]) throws {
+    let generator = ImageGenerator(asset: asset)
+    generator.configuration.trackIndex = try track(asset, .video, arguments.first).index
+    generator.configuration.requestedTimeToleranceBefore = .zero
+    generator.configuration.requestedTimeToleranceAfter = .zero
+    while let line = readLine() {
+        guard let time = MediaTime(line) else { fail("not a time: \(line)") }
+        do throws(MediaError) {
+            let found = try generator.pixelBuffer(at: time)
+            print(found.actualTime, found.duration, md5(found.picture))
+        } catch {
+            print("error", error.code, error.message)
+        }
+    }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+guard arguments.count >= 2 else { fail("usage: pcm|frames|at FILE …") }
+let asset = Asset(path: FilePath(arguments[1]))
+do {
+    switch arguments[0] {
+    case "pcm": try pcm(asset, Array(arguments.dropFirst(2)))
+    case "sound": try sound(asset, Array(arguments.dropFirst(2)))
+    case "frames": try frames(asset, Array(arguments.dropFirst(2)))
+    case "at": try images(asset, Array(arguments.dropFirst(2)))
+    default: fail("no such check: \(arguments[0])")
+    }
+} catch {
+    fail("\(error)")
+}
