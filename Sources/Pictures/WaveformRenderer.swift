@@ -95,13 +95,14 @@ package struct WaveformRenderer: Sendable {
         _ channel: Channel, rows: Range<Int>, factor: Float, color: Color, on canvas: inout Canvas
     ) {
         if let line = style.centerLineColor, style.bars == nil {
-            canvas.horizontalLine(x: 0, y: (rows.lowerBound + rows.upperBound - 1) / 2, length: width, color: line)
+            canvas.horizontalLine(x: 0, y: (rows.lowerBound + rows.upperBound) / 2, length: width, color: line)
         }
         let columns = min(width, channel.minimums.count, channel.maximums.count)
         let barWidth = style.bars?.width ?? 1
         let pitch = barWidth + (style.bars?.gap ?? 0)
         for x in stride(from: 0, to: columns, by: pitch) {
-            let own = x..<min(x + barWidth, columns)
+            // A bar also stands for the columns of the gap after it: nothing loud disappears in a gap.
+            let own = x..<min(x + pitch, columns)
             var high = channel.maximums[x]
             var low = channel.minimums[x]
             for column in own {
@@ -109,7 +110,7 @@ package struct WaveformRenderer: Sendable {
                 low = min(low, channel.minimums[column])
             }
             let extent = extent(low: low, high: high, factor: factor, rows: rows)
-            let shape = Shape(x: x, width: own.count, isRounded: style.bars?.isRounded ?? false)
+            let shape = Shape(x: x, width: min(barWidth, columns - x), isRounded: style.bars?.isRounded ?? false)
             draw(shape, extent, color: color, on: &canvas)
 
             if let levels = channel.levels, own.upperBound <= levels.count, let levelColor = style.levelColor {
@@ -150,8 +151,9 @@ package struct WaveformRenderer: Sendable {
     private func extent(low: Float, high: Float, factor: Float, rows: Range<Int>) -> Range<Int> {
         let half = Float(rows.count) / 2
         let middle = Float(rows.lowerBound) + half
-        let top = Int((middle - height(of: high * factor) * half).rounded(.toNearestOrAwayFromZero))
-        let bottom = Int((middle - height(of: low * factor) * half).rounded(.toNearestOrAwayFromZero))
+        // Halves go outwards on both sides, so that what is symmetric looks symmetric.
+        let top = Int((middle - height(of: high * factor) * half - 0.5).rounded(.up))
+        let bottom = Int((middle - height(of: low * factor) * half + 0.5).rounded(.down))
         let upper = min(max(min(top, bottom), rows.lowerBound), rows.upperBound - 1)
         return upper..<min(max(bottom, top, upper + 1), rows.upperBound)
     }
@@ -179,7 +181,7 @@ package struct WaveformRenderer: Sendable {
             guard let label = tick.label else { continue }
             let labelWidth = Canvas.textSize(label, scale: scale).width
             // At the left edge a label moves in; at the right edge it would say too little to be worth it.
-            let left = max(tick.x - labelWidth / 2, 0)
+            let left = max(tick.x - labelWidth / 2, scale)
             guard left + labelWidth <= width else { continue }
             canvas.drawText(label, x: left, y: top + 6 * scale, scale: scale, color: color)
         }

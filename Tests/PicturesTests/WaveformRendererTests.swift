@@ -72,11 +72,19 @@ import Testing
         style.bars = WaveformStyle.Bars(width: 2, gap: 1)
         #expect(
             try drawn([-0.5, -0.25, -1, -0.25, 0], [0.5, 0.25, 1, 0.25, 0], height: 4, style) == [
-                ".....", "##.##", "##.##", ".....",
+                "##...", "##.##", "##.##", "##...",
             ])
         style.bars = WaveformStyle.Bars(width: 4, gap: 0, isRounded: true)
         let ones = [Float](repeating: 1, count: 4)
         #expect(try drawn(ones.map(-), ones, height: 6, style) == [".##.", "####", "####", "####", "####", ".##."])
+    }
+
+    @Test(arguments: [5, 6, 7, 8])
+    func silenceLiesOnTheCenterLine(height: Int) throws {
+        var style = style()
+        style.centerLineColor = Self.level
+        let drawn = try drawn([0], [0], height: height, width: 2, style)
+        #expect(drawn.filter { $0 == "#+" }.count == 1 && drawn.filter { $0 == ".." }.count == height - 1)
     }
 
     @Test func channelsAreStacked() throws {
