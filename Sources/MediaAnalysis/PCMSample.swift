@@ -1,0 +1,104 @@
+/// A decoded PCM sample of one of the formats that decoders deliver.
+///
+/// The conversion follows the value rules of the waveform outputs, so that peaks of integer sources are the same as
+/// those of a 16-bit decode. The conformances are written without branches and without trapping conversions, which
+/// is what lets the compiler vectorise loops over them; ``ScalarSampleKernels`` states the same rules plainly.
+package protocol PCMSample: BitwiseCopyable, Sendable {
+    /// The sample as a signed 16-bit integer, by the waveform value rules.
+    ///
+    /// UInt8: (x − 128) · 256. Int16: itself. Int32: x / 65536 rounded half to even, clamped. Float and Double:
+    /// x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
+    var int16Value: Int16 { get }
+
+    /// Whether |x| is at or above `threshold`, where both are measured from the format's zero.
+    ///
+    /// NaN is never clipped. For UInt8 zero is 128 and `threshold` is a distance from it.
+    func isClipped(atOrAbove threshold: Self) -> Bool
+
+    /// The smallest magnitude that is full scale in a format of `bits` significant bits.
+    ///
+    /// Integers: the largest positive code, left-justified (24 bits in Int32: 0x7FFFFF00); floating point: 1.0.
+    static func fullScale(significantBits bits: Int) -> Self
+}
+
+extension UInt8: PCMSample {
+    /// (x − 128) · 256, exact.
+    @inlinable package var int16Value: Int16 { (Int16(self) &- 128) &<< 8 }
+
+    /// Whether the distance from 128 is at least `threshold`.
+    @inlinable package func isClipped(atOrAbove threshold: UInt8) -> Bool {
+        (Int16(self) &- 128).magnitude >= UInt16(threshold)
+    }
+
+    /// 127, whatever the number of bits.
+    @inlinable package static func fullScale(significantBits bits: Int) -> UInt8 { 127 }
+}
+
+extension Int16: PCMSample {
+    /// The sample itself.
+    @inlinable package var int16Value: Int16 { self }
+
+    /// Whether |x| is at least `threshold`.
+    @inlinable package func isClipped(atOrAbove threshold: Int16) -> Bool { magnitude >= threshold.magnitude }
+
+    /// The largest positive code of `bits` (1…16; others are clamped), left-justified.
+    @inlinable package static func fullScale(significantBits bits: Int) -> Int16 {
+        let unused = 16 - Swift.min(Swift.max(bits, 1), 16)
+        return (Int16.max >> unused) << unused
+    }
+}
+
+extension Int32: PCMSample {
+    /// x / 65536 rounded half to even, clamped to 32767.
+    @inlinable package var int16Value: Int16 {
+        let floor = self &>> 16
+        let rest = self & 0xFFFF
+        let rounded = floor &+ ((rest &+ 0x7FFF &+ (floor & 1)) &>> 16)
+        return Int16(truncatingIfNeeded: rounded > 32767 ? 32767 : rounded)
+    }
+
+    /// Whether |x| is at least `threshold`.
+    @inlinable package func isClipped(atOrAbove threshold: Int32) -> Bool { magnitude >= threshold.magnitude }
+
+    /// The largest positive code of `bits` (1…32; others are clamped), left-justified.
+    @inlinable package static func fullScale(significantBits bits: Int) -> Int32 {
+        let unused = 32 - Swift.min(Swift.max(bits, 1), 32)
+        return (Int32.max >> unused) << unused
+    }
+}
+
+extension Float: PCMSample {
+    /// x · 32768 rounded half to even, clamped; NaN becomes 0.
+    @inlinable package var int16Value: Int16 {
+        let scaled = self * 32768
+        let low = scaled < -32768 ? -32768 : scaled
+        let clamped = low > 32767 ? 32767 : low
+        let number = clamped == clamped ? clamped : 0
+        // Adding 1.5 · 2^23 leaves the integer, rounded half to even, in the low bits of the significand.
+        return Int16(truncatingIfNeeded: (number + 12_582_912).bitPattern)
+    }
+
+    /// Whether |x| is at least `threshold`; false for NaN.
+    @inlinable package func isClipped(atOrAbove threshold: Float) -> Bool { magnitude >= threshold }
+
+    /// 1.0, whatever the number of bits.
+    @inlinable package static func fullScale(significantBits bits: Int) -> Float { 1 }
+}
+
+extension Double: PCMSample {
+    /// x · 32768 rounded half to even, clamped; NaN becomes 0.
+    @inlinable package var int16Value: Int16 {
+        let scaled = self * 32768
+        let low = scaled < -32768 ? -32768 : scaled
+        let clamped = low > 32767 ? 32767 : low
+        let number = clamped == clamped ? clamped : 0
+        // Adding 1.5 · 2^52 leaves the integer, rounded half to even, in the low bits of the significand.
+        return Int16(truncatingIfNeeded: (number + 6_755_399_441_055_744).bitPattern)
+    }
+
+    /// Whether |x| is at least `threshold`; false for NaN.
+    @inlinable package func isClipped(atOrAbove threshold: Double) -> Bool { magnitude >= threshold }
+
+    /// 1.0, whatever the number of bits.
+    @inlinable package static func fullScale(significantBits bits: Int) -> Double { 1 }
+}

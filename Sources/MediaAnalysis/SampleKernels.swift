@@ -1,0 +1,90 @@
+/// The loops that touch every sample: conversion to 16 bits, mixing, extrema and sums of squares.
+///
+/// All work on spans, allocate nothing, and are shaped so that the optimiser vectorises them (no branches, no
+/// trapping arithmetic, bounds known before the loop). Where two spans disagree in length the shorter one decides;
+/// nothing traps. ``ScalarSampleKernels`` holds the plain twins that tests compare them with.
+package enum SampleKernels {
+    /// Converts samples to 16 bits, one for one; channels stay interleaved as they are.
+    ///
+    /// - Parameters:
+    ///   - source: Interleaved samples of any number of channels, or one channel.
+    ///   - destination: Receives the first `min(source.count, destination.count)` values; the rest is untouched.
+    @inlinable
+    package static func convert<Sample: PCMSample>(_ source: Span<Sample>, into destination: inout MutableSpan<Int16>) {
+        let count = min(source.count, destination.count)
+        let source = source.extracting(first: count)
+        for index in 0..<count {
+            destination[index] = source[index].int16Value
+        }
+    }
+
+    /// Converts one plane to 16 bits and writes it as one channel of interleaved frames.
+    ///
+    /// - Parameters:
+    ///   - plane: The samples of one channel.
+    ///   - channel: The channel's index; outside `0..<channels` nothing is written.
+    ///   - channels: The number of interleaved channels.
+    ///   - destination: Interleaved frames; frame `f` of `plane` goes to `destination[f * channels + channel]`.
+    @inlinable
+    package static func convert<Sample: PCMSample>(
+        plane: Span<Sample>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
+    ) {
+        guard channels > 0, channel >= 0, channel < channels else { return }
+        if channels == 1 { return convert(plane, into: &destination) }
+        let count = min(plane.count, destination.count / channels)
+        let plane = plane.extracting(first: count)
+        var position = channel
+        for frame in 0..<count {
+            destination[position] = plane[frame].int16Value
+            position &+= channels
+        }
+    }
+
+    /// Counts the samples at or above full scale, one for one over the span.
+    @inlinable
+    package static func clippedCount<Sample: PCMSample>(_ samples: Span<Sample>, threshold: Sample) -> Int {
+        var count = 0
+        for index in 0..<samples.count {
+            count &+= samples[index].isClipped(atOrAbove: threshold) ? 1 : 0
+        }
+        return count
+    }
+
+    /// Writes the mean of each frame's channels, truncated toward zero.
+    ///
+    /// - Parameters:
+    ///   - samples: Interleaved frames; a trailing incomplete frame is ignored.
+    ///   - channels: The number of channels, 1 or more.
+    ///   - destination: Receives one value a frame, as many as fit.
+    package static func mix(_ samples: Span<Int16>, channels: Int, into destination: inout MutableSpan<Int16>) {
+        guard channels > 0 else { return }
+        let frames = min(samples.count / channels, destination.count)
+        if channels == 1 { return convert(samples, into: &destination) }
+        if channels == 2 {
+            for frame in 0..<frames {
+                let sum = Int32(samples[frame &* 2]) &+ Int32(samples[frame &* 2 &+ 1])
+                destination[frame] = Int16(truncatingIfNeeded: (sum &+ (sum < 0 ? 1 : 0)) &>> 1)
+            }
+            return
+        }
+        for frame in 0..<frames {
+            var sum = 0
+            let start = frame &* channels
+            for channel in 0..<channels {
+                sum &+= Int(samples[start &+ channel])
+            }
+            destination[frame] = Int16(truncatingIfNeeded: sum / channels)
+        }
+    }
+
+    /// Copies one channel out of interleaved frames.
+    package static func extract(
+        _ channel: Int, of channels: Int, from samples: Span<Int16>, into destination: inout MutableSpan<Int16>
+    ) {
+        guard channels > 0, channel >= 0, channel < channels else { return }
+        let frames = min(samples.count / channels, destination.count)
+        for frame in 0..<frames {
+            destination[frame] = samples[frame &* channels &+ channel]
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import MediaAnalysis
+import Testing
+
+@Suite struct SampleKernelsTests {
+    private func random(_ count: Int, seed: UInt64) -> [Int16] {
+        var generator = SeededGenerator(state: seed)
+        return (0..<count).map { _ in Int16(truncatingIfNeeded: generator.next()) }
+    }
+
+    @Test func convertsInterleaved() {
+        let source: [Float] = [0, 0.5, -0.5, 1, .nan]
+        var out = [Int16](repeating: 7, count: 6)
+        var span = out.mutableSpan
+        SampleKernels.convert(source.span, into: &span)
+        #expect(out == [0, 16384, -16384, 32767, 0, 7])
+    }
+
+    @Test func convertsPlanar() {
+        let left: [Int32] = [65536, 131072, 196608]
+        let right: [Int32] = [-65536, -131072, -196608]
+        var out = [Int16](repeating: 9, count: 7)
+        var span = out.mutableSpan
+        SampleKernels.convert(plane: left.span, channel: 0, of: 2, into: &span)
+        SampleKernels.convert(plane: right.span, channel: 1, of: 2, into: &span)
+        SampleKernels.convert(plane: right.span, channel: 2, of: 2, into: &span)
+        SampleKernels.convert(plane: right.span, channel: -1, of: 2, into: &span)
+        #expect(out == [1, -1, 2, -2, 3, -3, 9])
+    }
+
+    @Test func destinationTooShort() {
+        var out = [Int16](repeating: 0, count: 3)
+        var span = out.mutableSpan
+        SampleKernels.convert([Int16](1...9).span, into: &span)
+        #expect(out == [1, 2, 3])
+        var pairs = out.mutableSpan
+        SampleKernels.convert(plane: [Int16](1...9).span, channel: 1, of: 2, into: &pairs)
+        #expect(out == [1, 1, 3])
+        var mono = out.mutableSpan
+        SampleKernels.mix([Int16](1...9).span, channels: 2, into: &mono)
+        #expect(out == [1, 3, 5])
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 6, 8, 16, 24], [0, 1, 2, 15, 16, 17, 255, 256, 1000])
+    func extremaAgreeWithScalar(channels: Int, frames: Int) {
+        let samples = random(channels * frames, seed: UInt64(channels * 1000 + frames))
+        var lows = [Int16](repeating: .max, count: channels)
+        var highs = [Int16](repeating: .min, count: channels)
+        SampleKernels.extrema(of: samples.span, lows: &lows, highs: &highs)
+        for channel in 0..<channels {
+            let expected = ScalarSampleKernels.extrema(of: samples, channel: channel, channels: channels)
+            #expect(lows[channel] == expected?.low ?? .max)
+            #expect(highs[channel] == expected?.high ?? .min)
+        }
+    }
+
+    @Test func extremaKeepWhatWasThere() {
+        var lows: [Int16] = [-5, 3]
+        var highs: [Int16] = [5, 3]
+        SampleKernels.extrema(of: [Int16](repeating: 4, count: 40).span, lows: &lows, highs: &highs)
+        #expect(lows == [-5, 3] && highs == [5, 4])
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 6])
+    func mixAgreesWithScalar(channels: Int) {
+        let samples = random(channels * 500, seed: 77) + [Int16](repeating: .min, count: channels)
+        var out = [Int16](repeating: 0, count: 501)
+        var span = out.mutableSpan
+        SampleKernels.mix(samples.span, channels: channels, into: &span)
+        for frame in 0..<501 {
+            #expect(out[frame] == ScalarSampleKernels.mix(Array(samples[frame * channels..<(frame + 1) * channels])))
+        }
+    }
+
+    // By hand: truncated toward zero, so -3/2 is -1 and not -2.
+    @Test func mixTruncatesTowardZero() {
+        var out = [Int16](repeating: 0, count: 4)
+        var span = out.mutableSpan
+        SampleKernels.mix(([-1, -2, 1, 2, -1, 0, .min, .min] as [Int16]).span, channels: 2, into: &span)
+        #expect(out == [-1, 1, 0, .min])
+    }
+
+    @Test func squares() {
+        var sums: [UInt64] = [1]
+        SampleKernels.addSquares(of: ([.min, .max, -1, 3] as [Int16]).span, to: &sums)
+        #expect(sums == [1 + 1_073_741_824 + 1_073_676_289 + 1 + 9])
+        sums = [0, 0]
+        SampleKernels.addSquares(of: ([.min, 2, .min, -3, 5] as [Int16]).span, to: &sums)
+        #expect(sums == [2_147_483_673, 13])
+    }
+}
