@@ -44,7 +44,8 @@ let package = Package(
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(
-            name: "MediaJobs", dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Pictures", "MediaAnalysis", system],
+            name: "MediaJobs",
+            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Pictures", "MediaAnalysis", system],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",

@@ -80,12 +80,12 @@ package final class OutputFile: Sendable {
     /// then `alreadyExists` is thrown. Where anything is thrown, nothing remains of the output.
     package func commit() throws {
         guard takeOpen() else { return }
-        defer { if let temporaryPath { PendingOutputs.remove(temporaryPath) } }
+        defer { if let temporaryPath { rules.pending.remove(temporaryPath) } }
         do {
             // A network or quota file system may say only now that it had no space.
             if descriptor != .standardOutput { try descriptor.close() }
             guard let temporaryPath else { return }
-            try PendingOutputs.settle(temporaryPath) {
+            try rules.pending.settle(temporaryPath) {
                 try rules.refuseInput(finalPath, named: path)
                 if rules.force {
                     try renameReplacing(temporaryPath, to: finalPath)
@@ -106,7 +106,7 @@ package final class OutputFile: Sendable {
     package func discard() {
         guard takeOpen() else { return }
         if descriptor != .standardOutput { try? descriptor.close() }
-        if let temporaryPath { PendingOutputs.remove(temporaryPath) }
+        if let temporaryPath { rules.pending.remove(temporaryPath) }
     }
 
     private func takeOpen() -> Bool {

@@ -17,6 +17,7 @@ package final class OutputFileSet: Sendable {
     /// What all outputs of a run obey.
     final class Rules: Sendable {
         let force: Bool
+        let pending: PendingOutputs
         private let inputs: Set<FileIdentity>
         /// The names given away so far: the folder's identity and the name in it.
         private let claimed = Mutex<Set<Claim>>([])
@@ -26,8 +27,9 @@ package final class OutputFileSet: Sendable {
             let name: [UInt8]
         }
 
-        init(force: Bool, inputs: [FileIdentity]) {
+        init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs) {
             self.force = force
+            self.pending = pending
             self.inputs = Set(inputs)
         }
 
@@ -38,8 +40,10 @@ package final class OutputFileSet: Sendable {
             }
         }
 
+        /// Refuses an input; a character device may be both, as `/dev/null` often is.
         func refuseInput(_ finalPath: FilePath, named path: FilePath) throws {
-            try refuseInput(FileIdentity(of: finalPath), named: path)
+            guard let status = try? Stat(finalPath), status.type != .characterSpecial else { return }
+            try refuseInput(FileIdentity(status), named: path)
         }
 
         func claim(_ finalPath: FilePath, named path: FilePath) throws {
@@ -66,8 +70,9 @@ package final class OutputFileSet: Sendable {
     /// - Parameters:
     ///   - force: Whether files that exist are replaced.
     ///   - inputs: The files that are read in this run, none of which an output may be, forced or not.
-    package convenience init(force: Bool, inputs: [FileIdentity]) {
-        self.init(rules: Rules(force: force, inputs: inputs))
+    ///   - pending: Where the outputs are listed until they are in place.
+    package convenience init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs = .shared) {
+        self.init(rules: Rules(force: force, inputs: inputs, pending: pending))
     }
 
     private init(rules: Rules) { self.rules = rules }
@@ -100,7 +105,9 @@ package final class OutputFileSet: Sendable {
             try rules.refuseInput(present.map(FileIdentity.init), named: path)
             if present != nil, !rules.force { throw MediaError(.fileExists, "write", path: path) }
             try rules.claim(target, named: path)
-            let (temporaryPath, descriptor) = try opening(path) { try TemporaryName.create(beside: target) }
+            let (temporaryPath, descriptor) = try opening(path) {
+                try TemporaryName.create(beside: target, in: rules.pending)
+            }
             // The new file is to be as readable as the one it replaces; where that is not allowed, it is not an error.
             if let present { try? setPermissions(present.permissions, of: descriptor) }
             file = OutputFile(

@@ -3,18 +3,21 @@ internal import Synchronization
 internal import SystemCalls
 internal import SystemPackage
 
-/// The temporary files of this process that are not in place yet, so that a signal can take them all away.
+/// Temporary files that are not in place yet, listed so that a signal can take them all away.
 ///
 /// A file is made and moved under one lock with being listed, so that there is no moment in which a file is there and
 /// not known.
-package enum PendingOutputs {
-    private static let paths = Mutex<Set<FilePath>>([])
+package final class PendingOutputs: Sendable {
+    /// The list of this process, which a signal empties.
+    package static let shared = PendingOutputs()
+
+    private let paths = Mutex<Set<FilePath>>([])
 
     /// Removes every pending file and then calls `end`, before which no thread can make another one.
     ///
     /// Safe on any thread, but not in a signal handler: let a thread wait for signals. Where `end` ends the process, no
     /// output comes into being after the removal; where it returns, the owners find their files gone.
-    package static func removeAll(then end: () -> Void = {}) {
+    package func removeAll(then end: () -> Void = {}) {
         paths.withLock { paths in
             for path in paths { try? removeFile(path) }
             paths.removeAll()
@@ -23,10 +26,10 @@ package enum PendingOutputs {
     }
 
     /// How many files are pending.
-    package static var count: Int { paths.withLock(\.count) }
+    package var count: Int { paths.withLock(\.count) }
 
     /// Makes a file that nobody else has, open for reading and writing, and lists it.
-    static func create(_ path: FilePath) throws -> FileDescriptor {
+    func create(_ path: FilePath) throws -> FileDescriptor {
         try paths.withLock { paths in
             let file = try FileDescriptor.open(
                 path, .readWrite, options: [.create, .exclusiveCreate, .closeOnExec],
@@ -37,7 +40,7 @@ package enum PendingOutputs {
     }
 
     /// Moves a listed file to its final name with `move`, and strikes it off where that succeeds.
-    static func settle(_ path: FilePath, by move: () throws -> Void) throws {
+    func settle(_ path: FilePath, by move: () throws -> Void) throws {
         try paths.withLock { paths in
             guard paths.contains(path) else {
                 throw MediaError(.cancelled, "the output was given up before it was complete")
@@ -48,7 +51,7 @@ package enum PendingOutputs {
     }
 
     /// Removes a file, if it is still listed.
-    static func remove(_ path: FilePath) {
+    func remove(_ path: FilePath) {
         paths.withLock { paths in
             if paths.remove(path) != nil { try? removeFile(path) }
         }

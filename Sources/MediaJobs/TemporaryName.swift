@@ -6,20 +6,20 @@ enum TemporaryName {
     /// What Linux allows a name: NAME_MAX of limits.h, in bytes.
     static let longestName = 255
 
-    /// Makes a new file beside `path`, named `.<name>.<random>.partial`.
+    /// Makes a new file beside `path`, named `.<name>.<random>.partial`, and lists it as pending.
     ///
     /// Throws `Errno`; `fileNameTooLong` only where `path` itself is too long for the file system.
-    static func create(beside path: FilePath) throws -> (FilePath, FileDescriptor) {
+    static func create(beside path: FilePath, in pending: PendingOutputs) throws -> (FilePath, FileDescriptor) {
         let name = path.lastComponent?.bytes ?? []
         let folder = path.removingLastComponent()
         var attempts = 100
         while true {
             do {
-                return try create(self.name(for: name), in: folder)
+                return try create(self.name(for: name), in: folder, pending)
             } catch Errno.fileNameTooLong {
                 // Some file systems hold shorter names (eCryptfs: 143); then the final name must fit by itself.
                 if isTooLong(path) { throw Errno.fileNameTooLong }
-                return try create(self.name(for: []), in: folder)
+                return try create(self.name(for: []), in: folder, pending)
             } catch Errno.fileExists where attempts > 0 {
                 attempts -= 1
             }
@@ -39,9 +39,11 @@ enum TemporaryName {
         return [UInt8(ascii: ".")] + kept + ending
     }
 
-    private static func create(_ name: [UInt8], in folder: FilePath) throws -> (FilePath, FileDescriptor) {
+    private static func create(
+        _ name: [UInt8], in folder: FilePath, _ pending: PendingOutputs
+    ) throws -> (FilePath, FileDescriptor) {
         let path = folder.pushing(FilePath(bytes: name))
-        return (path, try PendingOutputs.create(path))
+        return (path, try pending.create(path))
     }
 
     private static func isTooLong(_ path: FilePath) -> Bool {

@@ -24,7 +24,7 @@ struct MediaTool: ParsableCommand {
         SignalHandling.install()
         let code = run(arguments: RawArguments.current())
         StatusLine.clear()
-        PendingOutputs.removeAll()
+        PendingOutputs.shared.removeAll()
         exitOrderly(code.rawValue)
     }
 

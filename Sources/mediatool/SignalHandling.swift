@@ -16,7 +16,7 @@ enum SignalHandling {
             let thread = try WorkerThread {
                 guard let signal = signals.wait() else { return }
                 StatusLine.clear()
-                PendingOutputs.removeAll { exitImmediately(ExitCode.interrupted(by: signal).rawValue) }
+                PendingOutputs.shared.removeAll { exitImmediately(ExitCode.interrupted(by: signal).rawValue) }
             }
             thread.detach()
         } catch {
