@@ -34,6 +34,8 @@ let package = Package(
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
 
         .target(name: "MediaBase", swiftSettings: safe),
+        .systemLibrary(name: "CSystemCalls"),
+        .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
@@ -42,12 +44,13 @@ let package = Package(
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(
-            name: "MediaJobs", dependencies: ["MediaBase", "AssetKit", "Pictures", "MediaAnalysis", system],
+            name: "MediaJobs",
+            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Pictures", "MediaAnalysis", system],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
-                "MediaBase", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", system,
+                "MediaBase", "SystemCalls", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),
@@ -63,8 +66,12 @@ let package = Package(
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
-        .testTarget(name: "MediaJobsTests", dependencies: ["MediaJobs", "TestSupport", system], swiftSettings: common),
-        .testTarget(name: "MediaToolTests", dependencies: ["mediatool", "TestSupport", system], swiftSettings: common),
+        .testTarget(
+            name: "MediaJobsTests", dependencies: ["MediaJobs", "SystemCalls", "TestSupport", system],
+            swiftSettings: common),
+        .testTarget(
+            name: "MediaToolTests", dependencies: ["mediatool", "SystemCalls", "TestSupport", system],
+            swiftSettings: common),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,21 @@
+// Calls of glibc 2.28 and later that it declares under _GNU_SOURCE only, which Swift's Glibc module does not set.
+
+#ifndef CSYSTEMCALLS_SHIM_H
+#define CSYSTEMCALLS_SHIM_H
+
+#include <stddef.h>
+
+int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
+int sched_getaffinity(int process, size_t mask_size, void *mask);
+
+/// rename(2), refused with EEXIST where something stands at the new path; RENAME_NOREPLACE is 1, AT_FDCWD is -100.
+static inline int csc_rename_exclusively(const char *old_path, const char *new_path) {
+    return renameat2(-100, old_path, -100, new_path, 1);
+}
+
+/// The processors this process may run on, as a bit mask; returns 0, or -1 with errno.
+static inline int csc_get_affinity(void *mask, size_t mask_size) {
+    return sched_getaffinity(0, mask_size, mask);
+}
+
+#endif

@@ -1,0 +1,45 @@
+package import MediaBase
+package import SystemPackage
+
+extension MediaError {
+    /// Makes the error of a failed system call on an output or a folder; the one place that maps `errno`.
+    ///
+    /// - Parameters:
+    ///   - errno: What the call left.
+    ///   - operation: What was being done, as it fits after "cannot": "write", "create".
+    ///   - path: The file as the user named it, or `nil` where no file is concerned.
+    package init(_ errno: Errno, _ operation: String, path: FilePath?) {
+        let (code, reason) = Self.meaning(of: errno)
+        self.init(code, "cannot \(operation): \(reason)", path: path?.string, cause: errno.description)
+    }
+
+    private static func meaning(of errno: Errno) -> (Code, String) {
+        switch errno {
+        case .noSuchFileOrDirectory:
+            (.notFound, "the file or its folder does not exist; make the folder first")
+        case .notDirectory: (.notFound, "a part of the path is a file, not a folder")
+        case .permissionDenied, .notPermitted:
+            (.permissionDenied, "access is not allowed; look at the permissions of the file and its folder")
+        case .readOnlyFileSystem: (.permissionDenied, "the file system is read-only; choose another folder")
+        case .isDirectory: (.notAFile, "it is a folder; name a file")
+        case .fileExists: (.alreadyExists, "the file exists already; use --force to replace it")
+        case .fileNameTooLong: (.invalidArgument, "the name is too long for the file system; choose a shorter one")
+        case .tooManySymbolicLinkLevels: (.invalidArgument, "the symbolic links lead in a circle")
+        case .invalidArgument: (.invalidArgument, "the system does not take this name")
+        case .noSpace: (.inputOutput, "the disk is full; free some space or choose another disk")
+        case .diskQuotaExceeded: (.inputOutput, "the disk quota is used up; free some space")
+        case .fileTooLarge: (.inputOutput, "the file would be larger than the system allows (ulimit -f)")
+        case .brokenPipe: (.brokenPipe, "the reader at the other end is gone")
+        case .ioError: (.inputOutput, "the device reports an error; look at the system log")
+        case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
+            (.outOfResources, "too many files are open; use fewer outputs or --jobs 1")
+        case .noMemory: (.outOfResources, "memory ran out")
+        default: (.inputOutput, "the system reports an error")
+        }
+    }
+}
+
+extension MediaError.Code {
+    /// The program that read what is written here has ended; on standard output nobody needs to be told.
+    package static let brokenPipe = Self(rawValue: "brokenPipe")
+}

@@ -1,0 +1,146 @@
+internal import MediaBase
+internal import Synchronization
+internal import SystemCalls
+package import SystemPackage
+
+/// One output that is being written, and that comes into being whole or not at all.
+///
+/// A regular file is written beside its final name as `.<name>.<random>.partial` and renamed by ``commit()``; standard
+/// output, a FIFO and a device are written as they are. An output that is let go without a commit is discarded.
+/// Data are not forced onto the disk (no fsync): what is promised is that the name never shows half a file while the
+/// system runs, not that a fresh file outlives a power cut. Every call may come from any thread; writing from two at
+/// once mixes the bytes.
+package final class OutputFile: Sendable {
+    /// The file as the user named it.
+    package let path: FilePath
+
+    /// The open file, for those who write by themselves (a muxer); also readable where ``isReplaced`` is true.
+    ///
+    /// It belongs to this object, which closes it.
+    package let descriptor: FileDescriptor
+
+    /// The file that is written until the commit; `nil` where the output is written directly.
+    package let temporaryPath: FilePath?
+
+    /// The name that ``commit()`` gives the file, which is not ``path`` where that is a symbolic link.
+    private let finalPath: FilePath
+    private let rules: OutputFileSet.Rules
+    private let isOpen: Mutex<Bool>
+
+    /// Whether the output is a regular file put in place at the end, so that seeking back in it makes sense.
+    package var isReplaced: Bool { temporaryPath != nil }
+
+    init(
+        path: FilePath, finalPath: FilePath, descriptor: FileDescriptor, temporaryPath: FilePath?,
+        rules: OutputFileSet.Rules
+    ) {
+        self.path = path
+        self.finalPath = finalPath
+        self.descriptor = descriptor
+        self.temporaryPath = temporaryPath
+        self.rules = rules
+        isOpen = Mutex(true)
+    }
+
+    deinit { discard() }
+
+    /// Writes all of the bytes at the file's position.
+    ///
+    /// Throws ``MediaError`` `inputOutput` where the disk is full or the reader of a FIFO is gone, and
+    /// `invalidArgument` after the commit. It stands for write(2).
+    package func write(contentsOf bytes: [UInt8]) throws {
+        try write(bytes.span)
+    }
+
+    /// Writes all of the bytes at the file's position; see ``write(contentsOf:)-([UInt8])``.
+    package func write(contentsOf bytes: ArraySlice<UInt8>) throws {
+        try write(bytes.span)
+    }
+
+    /// Writes the text as UTF-8; see ``write(contentsOf:)-([UInt8])``.
+    package func write(_ text: String) throws {
+        try write(contentsOf: Array(text.utf8))
+    }
+
+    /// Writes all of the bytes at the file's position; see ``write(contentsOf:)-([UInt8])``.
+    package func write(_ bytes: Span<UInt8>) throws {
+        guard isOpen.withLock({ $0 }) else {
+            throw MediaError(.invalidArgument, "the output is closed and cannot be written any more", path: path.string)
+        }
+        do throws(Errno) {
+            try writeAll(bytes, to: descriptor)
+        } catch {
+            throw MediaError(error, "write", path: path)
+        }
+    }
+
+    /// Closes the output and puts it in place; does nothing the second time.
+    ///
+    /// Without `force`, a file that has come to stand at the name meanwhile is left alone, in one step with looking:
+    /// then `alreadyExists` is thrown. Where anything is thrown, nothing remains of the output.
+    package func commit() throws {
+        guard takeOpen() else { return }
+        defer { if let temporaryPath { rules.pending.remove(temporaryPath) } }
+        do {
+            // A network or quota file system may say only now that it had no space.
+            if descriptor != .standardOutput { try descriptor.close() }
+            guard let temporaryPath else { return }
+            try rules.pending.settle(temporaryPath) {
+                try rules.refuseInput(finalPath, named: path)
+                if rules.force {
+                    try renameReplacing(temporaryPath, to: finalPath)
+                } else {
+                    try Self.renameWithoutReplacing(temporaryPath, to: finalPath)
+                }
+            }
+        } catch let error as Errno {
+            throw MediaError(error, "write", path: path)
+        } catch let error as MediaError {
+            throw error.at(path: path.string)
+        }
+    }
+
+    /// Closes the output and removes what there is of it; does nothing after a commit.
+    ///
+    /// What was written directly, to standard output or a FIFO, cannot be taken back.
+    package func discard() {
+        guard takeOpen() else { return }
+        if descriptor != .standardOutput { try? descriptor.close() }
+        if let temporaryPath { rules.pending.remove(temporaryPath) }
+    }
+
+    private func takeOpen() -> Bool {
+        isOpen.withLock { isOpen in
+            defer { isOpen = false }
+            return isOpen
+        }
+    }
+
+    private static func renameWithoutReplacing(_ old: FilePath, to new: FilePath) throws(Errno) {
+        do throws(Errno) {
+            try renameExclusively(old, to: new)
+        } catch .invalidArgument, .noFunction {
+            try renameByLinking(old, to: new)
+        }
+    }
+
+    /// Renames without replacing where the file system has no such rename (NFS, old kernels): link(2) never replaces.
+    static func renameByLinking(_ old: FilePath, to new: FilePath) throws(Errno) {
+        do throws(Errno) {
+            try makeHardLink(to: old, at: new)
+        } catch .notPermitted, .notSupported, .noFunction, .notSupportedOnSocket {
+            // Nor links (exFAT, some FUSE): claim the name, then replace one's own empty file.
+            let claim: FileDescriptor
+            do {
+                claim = try FileDescriptor.open(
+                    new, .writeOnly, options: [.create, .exclusiveCreate, .closeOnExec],
+                    permissions: FilePermissions(rawValue: 0o666))
+            } catch {
+                throw error as? Errno ?? .ioError
+            }
+            try? claim.close()
+            return try renameReplacing(old, to: new)
+        }
+        try removeFile(old)
+    }
+}

@@ -1,0 +1,150 @@
+internal import MediaBase
+internal import Synchronization
+internal import SystemCalls
+package import SystemPackage
+
+/// The outputs of one job: each is written beside its final name and put in place when it is complete.
+///
+/// ```swift
+/// let outputs = OutputFileSet(force: false, inputs: [identity])
+/// let peaks = try outputs.begin("a.dat")
+/// try peaks.write(contentsOf: bytes)
+/// try outputs.commit()
+/// ```
+///
+/// What is not committed when the set and whoever has the file let it go is removed. Safe from any thread.
+package final class OutputFileSet: Sendable {
+    /// What all outputs of a run obey.
+    final class Rules: Sendable {
+        let force: Bool
+        let pending: PendingOutputs
+        private let inputs: Set<FileIdentity>
+        /// The names given away so far: the folder's identity and the name in it.
+        private let claimed = Mutex<Set<Claim>>([])
+
+        private struct Claim: Hashable {
+            let folder: FileIdentity
+            let name: [UInt8]
+        }
+
+        init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs) {
+            self.force = force
+            self.pending = pending
+            self.inputs = Set(inputs)
+        }
+
+        func refuseInput(_ identity: FileIdentity?, named path: FilePath) throws {
+            if let identity, inputs.contains(identity) {
+                throw MediaError(
+                    .invalidArgument, "the output is an input file; choose another name", path: path.string)
+            }
+        }
+
+        /// Refuses an input; a character device may be both, as `/dev/null` often is.
+        func refuseInput(_ finalPath: FilePath, named path: FilePath) throws {
+            guard let status = try? Stat(finalPath), status.type != .characterSpecial else { return }
+            try refuseInput(FileIdentity(status), named: path)
+        }
+
+        func claim(_ finalPath: FilePath, named path: FilePath) throws {
+            let parent = finalPath.removingLastComponent()
+            let folder: FileIdentity
+            do throws(Errno) {
+                folder = FileIdentity(try Stat(parent.isEmpty ? "." : parent))
+            } catch {
+                throw MediaError(error, "write", path: path)
+            }
+            let name = finalPath.lastComponent?.bytes ?? []
+            guard claimed.withLock({ $0.insert(Claim(folder: folder, name: name)).inserted }) else {
+                throw MediaError(
+                    .invalidArgument, "two outputs have this name; give each its own", path: path.string)
+            }
+        }
+    }
+
+    private let rules: Rules
+    private let files = Mutex<[OutputFile]>([])
+
+    /// Makes an empty set.
+    ///
+    /// - Parameters:
+    ///   - force: Whether files that exist are replaced.
+    ///   - inputs: The files that are read in this run, none of which an output may be, forced or not.
+    ///   - pending: Where the outputs are listed until they are in place.
+    package convenience init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs = .shared) {
+        self.init(rules: Rules(force: force, inputs: inputs, pending: pending))
+    }
+
+    private init(rules: Rules) { self.rules = rules }
+
+    /// An empty set for another job of the same run: no two outputs of both may have the same name.
+    package func setForAnotherJob() -> OutputFileSet { OutputFileSet(rules: rules) }
+
+    /// Opens an output for writing; `-` is standard output (a file of that name is `./-`).
+    ///
+    /// Throws ``MediaError`` before anything is written: `alreadyExists` without `force`, `invalidArgument` where the
+    /// output is an input (also through a link) or another output, `notFound` where its folder is missing, and what
+    /// else the system refuses. Opening a FIFO waits for its reader.
+    package func begin(_ path: FilePath) throws -> OutputFile {
+        let file: OutputFile
+        switch try OutputPlace(of: path) {
+        case .standardOutput:
+            let identity = (try? FileDescriptor.standardOutput.stat()).flatMap {
+                $0.type == .regular ? FileIdentity($0) : nil
+            }
+            try rules.refuseInput(identity, named: path)
+            file = OutputFile(
+                path: path, finalPath: path, descriptor: .standardOutput, temporaryPath: nil, rules: rules)
+        case .direct(let target):
+            try rules.refuseInput(target, named: path)
+            let descriptor = try opening(path) {
+                try FileDescriptor.open(target, .writeOnly, options: [.closeOnExec])
+            }
+            file = OutputFile(path: path, finalPath: target, descriptor: descriptor, temporaryPath: nil, rules: rules)
+        case .beside(let target, let present):
+            try rules.refuseInput(present.map(FileIdentity.init), named: path)
+            if present != nil, !rules.force { throw MediaError(.fileExists, "write", path: path) }
+            try rules.claim(target, named: path)
+            let (temporaryPath, descriptor) = try opening(path) {
+                try TemporaryName.create(beside: target, in: rules.pending)
+            }
+            // The new file is to be as readable as the one it replaces; where that is not allowed, it is not an error.
+            if let present { try? setPermissions(present.permissions, of: descriptor) }
+            file = OutputFile(
+                path: path, finalPath: target, descriptor: descriptor, temporaryPath: temporaryPath, rules: rules)
+        }
+        files.withLock { $0.append(file) }
+        return file
+    }
+
+    /// Puts every output in place, in the order in which they were begun.
+    ///
+    /// Where one cannot be put in place the others still are, and the first error is thrown at the end.
+    package func commit() throws {
+        var firstError: (any Error)?
+        for file in takeFiles() {
+            do { try file.commit() } catch { firstError = firstError ?? error }
+        }
+        if let firstError { throw firstError }
+    }
+
+    /// Removes every output that is not in place yet.
+    package func discard() {
+        for file in takeFiles() { file.discard() }
+    }
+
+    private func takeFiles() -> [OutputFile] {
+        files.withLock { files in
+            defer { files.removeAll() }
+            return files
+        }
+    }
+
+    private func opening<Result>(_ path: FilePath, _ open: () throws -> Result) throws -> Result {
+        do {
+            return try open()
+        } catch let error as Errno {
+            throw MediaError(error, "write", path: path)
+        }
+    }
+}

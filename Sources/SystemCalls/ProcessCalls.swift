@@ -1,0 +1,30 @@
+import CSystemCalls
+import Glibc
+
+/// How many processors this process may run on, at least one: sched_getaffinity(2), which honours `taskset` and cpusets.
+package func availableProcessors() -> Int {
+    // Room for 8192 processors, which is as many as the kernel can be built for.
+    var mask = [UInt8](repeating: 0, count: 1024)
+    guard csc_get_affinity(&mask, mask.count) == 0 else { return 1 }
+    return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
+}
+
+/// Ends the process at once, without running what libraries have left for the end: _exit(2).
+package func exitImmediately(_ status: CInt) -> Never {
+    _exit(status)
+}
+
+/// Ends the process after running what libraries have left for the end: exit(3).
+package func exitOrderly(_ status: CInt) -> Never {
+    exit(status)
+}
+
+/// Makes sure that descriptors 0 to 2 are open, so that no file that is opened later passes for standard output.
+///
+/// A closed one is given `/dev/null`, opened the wrong way round, so that using it still fails with `EBADF`.
+package func reserveStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 {
+        // open(2) gives the lowest free number, which is this one.
+        _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+}

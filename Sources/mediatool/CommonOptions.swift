@@ -1,0 +1,94 @@
+import ArgumentParser
+import MediaJobs
+import SystemCalls
+
+/// The options of every command that say in which form its result is printed.
+struct OutputFormatOptions: ParsableArguments {
+    @Flag(help: "Print the result as JSON: one object for one file, an array for several.")
+    var json = false
+
+    @Flag(help: "Print the result as JSON lines: one object on a line of its own for each file.")
+    var jsonl = false
+
+    @Flag(help: "Print the result as a JSON array, also for one file.")
+    var array = false
+
+    @Flag(help: "Print the JSON Schema of the result and do nothing else.")
+    var schema = false
+
+    /// How the results of a run are printed.
+    enum Form: Hashable {
+        /// As text for a person.
+        case text
+        /// One object.
+        case object
+        /// An array of objects.
+        case array
+        /// One object a line.
+        case lines
+    }
+
+    /// The form for a run over so many files.
+    func form(fileCount: Int) -> Form {
+        if jsonl { return .lines }
+        if array { return .array }
+        if json { return fileCount == 1 ? .object : .array }
+        return .text
+    }
+
+    /// Whether the result is printed as JSON of whatever form.
+    var isJSON: Bool { json || jsonl || array }
+
+    func validate() throws {
+        if jsonl, array { throw ValidationError("'--jsonl' and '--array' exclude each other.") }
+    }
+
+    /// Refuses a run without a file, which the parser cannot, as `--schema` needs none.
+    func checkFiles(_ files: [PathArgument]) throws {
+        if files.isEmpty, !schema { throw ValidationError("Missing expected argument '<file> ...'") }
+        if files.count(where: \.isStandardStream) > 1 {
+            throw ValidationError("Standard input ('-') can be named only once.")
+        }
+    }
+}
+
+extension Progress.Mode: ExpressibleByArgument {}
+
+/// The options of every command that say how it runs.
+struct RunOptions: ParsableArguments {
+    /// As many as anyone has; more would only run the system out of threads.
+    private static let mostWorkers = 1024
+
+    @Flag(name: .shortAndLong, help: "Print neither progress nor warnings.")
+    var quiet = false
+
+    @Option(help: "When to show progress on standard error.")
+    var progress = Progress.Mode.auto
+
+    @Flag(help: "Replace outputs that exist. An input is never replaced.")
+    var force = false
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("Work on so many files at once.", valueName: "n"))
+    var jobs = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Use so many threads for each file. (default: all cores, shared by the jobs)", valueName: "n"))
+    var threads: Int?
+
+    @Flag(help: "Treat damage in an input as an error instead of a warning.")
+    var strict = false
+
+    @Flag(help: "Let an input (playlist, reference movie) open the other files that it names.")
+    var allowNested = false
+
+    func validate() throws {
+        for (option, value) in [("--jobs", jobs), ("--threads", threads ?? 1)]
+        where !(1...Self.mostWorkers).contains(value) {
+            throw ValidationError("'\(option)' takes a number from 1 to \(Self.mostWorkers).")
+        }
+    }
+
+    /// The threads for the work on one file, at least one.
+    var threadsPerFile: Int { threads ?? max(1, availableProcessors() / max(1, jobs)) }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import MediaBase
+import MediaJobs
+import SystemCalls
+
+/// The program: reads the command line, runs one command, and turns what it throws into a message and an exit code.
+@main
+struct MediaTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mediatool",
+        abstract: "Reads, analyses, edits and writes audio and video.",
+        version: "0.1.0",
+        subcommands: [])
+
+    /// What a usage error starts with, like every other message.
+    static var _errorLabel: String { "mediatool" }
+
+    func run() throws {
+        throw ValidationError("Missing command.")
+    }
+
+    static func main() {
+        reserveStandardDescriptors()
+        SignalHandling.install()
+        let code = run(arguments: RawArguments.current())
+        StatusLine.clear()
+        PendingOutputs.shared.removeAll()
+        exitOrderly(code.rawValue)
+    }
+
+    /// Runs the command that the arguments name and gives the exit code.
+    private static func run(arguments: [String]) -> ExitCode {
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+            return .success
+        } catch let code as ExitCode {
+            return code
+        } catch let error as MediaError {
+            return failed(error)
+        } catch {
+            let code = exitCode(for: error)
+            // The parser has words and a code for its own errors; any other would get EXIT_FAILURE, which is qc's here.
+            guard code == .success || code == .validationFailure else { return failed(MediaError(describing: error)) }
+            let text = RawArguments.displayed(fullMessage(for: error)) + "\n"
+            guard code == .success else {
+                StandardError.write(text)
+                return code
+            }
+            do {
+                try StandardOutput.write(text)
+                return code
+            } catch {
+                return failed(MediaError(describing: error))
+            }
+        }
+    }
+
+    private static func failed(_ error: MediaError) -> ExitCode {
+        if error.isClosedStandardOutput { return .brokenPipe }
+        StandardError.report(error)
+        return .notDelivered
+    }
+}

@@ -1,0 +1,23 @@
+import ArgumentParser
+import SystemPackage
+
+/// A file named on the command line, in the bytes in which it was named.
+struct PathArgument: ExpressibleByArgument, Hashable {
+    /// The path; names with `:` are files like any other.
+    let path: FilePath
+
+    /// Whether the name ends with a slash and so means a folder; `FilePath` drops it.
+    let endsWithSlash: Bool
+
+    /// Whether the name is `-`, standard input or standard output.
+    var isStandardStream: Bool { path == "-" && !endsWithSlash }
+
+    /// Makes a path of an escaped argument; an empty one is none.
+    init?(argument: String) {
+        guard !argument.isEmpty else { return nil }
+        path = FilePath(argument: argument)
+        endsWithSlash = argument.unicodeScalars.last == "/"
+    }
+
+    static var defaultCompletionKind: CompletionKind { .file() }
+}

@@ -1,0 +1,93 @@
+import ArgumentParser
+import MediaBase
+import MediaJobs
+import SystemPackage
+
+/// Prints the results of a run, file by file as they come, and knows the exit code at the end.
+///
+/// ```swift
+/// var printer = ResultPrinter(form: output.form(fileCount: files.count))
+/// try printer.print(result, of: path) { report in report.summary }
+/// throw try printer.finish()
+/// ```
+struct ResultPrinter {
+    private let form: OutputFormatOptions.Form
+    private let write: (String) throws -> Void
+    private let report: (MediaError) -> Void
+    private var count = 0
+    private var isComplete = true
+
+    /// Makes a printer for one run.
+    ///
+    /// - Parameters:
+    ///   - form: How results are printed.
+    ///   - write: Takes what goes to standard output.
+    ///   - report: Takes errors for standard error.
+    init(
+        form: OutputFormatOptions.Form, write: @escaping (String) throws -> Void = StandardOutput.write,
+        report: @escaping (MediaError) -> Void = StandardError.report
+    ) {
+        self.form = form
+        self.write = write
+        self.report = report
+    }
+
+    /// Prints the result of one file; an error goes to standard error too.
+    ///
+    /// Throws where standard output cannot be written, also where that is the error of the result.
+    ///
+    /// - Parameters:
+    ///   - result: What the work on the file gave.
+    ///   - path: The file as it was named.
+    ///   - isComplete: Whether all that was asked for is in the result; else the exit code becomes 2.
+    ///   - text: The result for a person, with its line breaks; asked for only where that is printed.
+    mutating func print<Value: Encodable>(
+        _ result: Result<Value, any Error>, of path: FilePath, isComplete: Bool = true, text: (Value) -> String
+    ) throws {
+        let result = result.mapError { MediaError(describing: $0) }
+        if case .failure(let error) = result {
+            if error.isClosedStandardOutput { throw error }
+            report(error.at(path: path.displayPath))
+        }
+        if !isComplete { self.isComplete = false }
+        if case .failure = result { self.isComplete = false }
+
+        switch form {
+        case .text:
+            if case .success(let value) = result { try write(text(value)) }
+        case .object:
+            try write(json(FileResult(path: path, result: result), layout: .pretty) + "\n")
+        case .lines:
+            try write(json(FileResult(path: path, result: result), layout: .compact) + "\n")
+        case .array:
+            let object = try json(FileResult(path: path, result: result), layout: .pretty, depth: 1)
+            try write((count == 0 ? "[\n  " : ",\n  ") + object)
+        }
+        count += 1
+    }
+
+    /// Ends the output and gives the exit code: 0, or 2 where something was not delivered.
+    mutating func finish() throws -> ExitCode {
+        if form == .array { try write(count == 0 ? "[]\n" : "\n]\n") }
+        return isComplete ? .success : .notDelivered
+    }
+
+    private func json(_ value: some Encodable, layout: OrderedJSONEncoder.Layout, depth: Int = 0) throws -> String {
+        String(decoding: try OrderedJSONEncoder(layout: layout).encode(value, depth: depth), as: UTF8.self)
+    }
+}
+
+extension MediaError {
+    /// Any error as the one that is printed.
+    init(describing error: any Error) {
+        switch error {
+        case let error as MediaError: self = error
+        case let error as Errno: self.init(error, "go on", path: nil)
+        case is CancellationError: self.init(.cancelled, "the work was cancelled")
+        default: self.init(.libraryFailure, String(describing: error))
+        }
+    }
+
+    /// Whether the error is that nobody reads standard output any more.
+    var isClosedStandardOutput: Bool { code == .brokenPipe && path == "-" }
+}

@@ -1,0 +1,68 @@
+import Synchronization
+import Testing
+
+@testable import MediaJobs
+
+@Suite struct ProgressTests {
+    /// A clock set by hand and a record of what was drawn.
+    private final class Recorder: Sendable {
+        let lines = Mutex<[String]>([])
+        let time = Mutex(Duration.zero)
+
+        func output(isTerminal: Bool) -> Progress.Output {
+            Progress.Output(
+                isTerminal: isTerminal, columns: { 80 }, elapsed: { self.time.withLock { $0 } },
+                write: { line in self.lines.withLock { $0.append(line) } })
+        }
+    }
+
+    @Test func drawsTenTimesASecondAtMostAndClears() {
+        let recorder = Recorder()
+        let progress = Progress(label: "a.mov", parts: 1, output: recorder.output(isTerminal: true))
+        for step in 0...1000 {
+            recorder.time.withLock { $0 = .milliseconds(step) }
+            progress.update(fraction: Double(step) / 1000)
+        }
+        progress.finish()
+        progress.finish()
+        progress.update(fraction: 1)
+        let lines = recorder.lines.withLock { $0 }
+        #expect(lines.count == 12)
+        #expect(lines.last == "")
+    }
+
+    @Test func showsPercentageSpeedAndTimeLeft() {
+        // A quarter took 30 s, so the rest takes 90 s.
+        let line = Progress.line(label: "a.mov", fraction: 0.25, speed: "12x", elapsed: .seconds(30), columns: 79)
+        #expect(line == "a.mov  [######------------------]   25 %  12x  1:30 left")
+        let long = Progress.line(label: "a.mov", fraction: 0.5, speed: "", elapsed: .seconds(3725), columns: 79)
+        #expect(long.hasSuffix(" 50 %  1:02:05 left"))
+    }
+
+    @Test(arguments: [0, 5, 20, 40, 60, 200])
+    func staysWithinTheColumns(columns: Int) {
+        let label = String(repeating: "name", count: 30)
+        let line = Progress.line(label: label, fraction: 0.5, speed: "2x", elapsed: .seconds(9), columns: columns)
+        #expect(line.count <= columns)
+    }
+
+    @Test func partsMakeUpTheWholeAndNonsenseIsHarmless() {
+        let recorder = Recorder()
+        let progress = Progress(label: "4\u{1B}[2J files\n", parts: 4, output: recorder.output(isTerminal: false))
+        for (index, fraction) in [1, .nan, .infinity, -1].enumerated() {
+            recorder.time.withLock { $0 += .seconds(1) }
+            progress.update(part: index, fraction: fraction)
+        }
+        progress.update(part: 9, fraction: 1)
+        progress.finish()
+        let lines = recorder.lines.withLock { $0 }
+        #expect(lines.count == 4)
+        #expect(lines.last?.contains(" 50 %") == true)
+        #expect(lines.allSatisfy { $0.hasPrefix("4[2J files  [") })
+    }
+
+    @Test func quietAndNeverShowNothing() {
+        #expect(!Progress(label: "", mode: .never, isQuiet: false).isShown)
+        #expect(!Progress(label: "", mode: .always, isQuiet: true).isShown)
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+import MediaJobs
+import SystemPackage
+import Testing
+
+@testable import mediatool
+
+@Suite struct CommonOptionsTests {
+    private struct Command: ParsableCommand {
+        @OptionGroup(title: "Output") var format: OutputFormatOptions
+        @OptionGroup(title: "Run") var run: RunOptions
+        @Option(name: .shortAndLong) var output: [PathArgument] = []
+        @Argument var files: [PathArgument] = []
+        func validate() throws { try format.checkFiles(files) }
+    }
+
+    @Test func defaults() throws {
+        let command = try Command.parse(["a.mov"])
+        #expect(command.format.form(fileCount: 1) == .text)
+        #expect(!command.run.force && !command.run.quiet && !command.run.strict && !command.run.allowNested)
+        #expect(command.run.progress == .auto)
+        #expect(command.run.jobs == 1 && command.run.threadsPerFile >= 1)
+    }
+
+    @Test func all() throws {
+        let command = try Command.parse([
+            "--json", "-q", "--progress", "always", "--force", "--jobs", "4", "--threads", "2", "--strict",
+            "--allow-nested", "-o", "-", "-o", "out.dat", "--", "-", "-odd.wav",
+        ])
+        #expect(command.format.isJSON && command.run.quiet && command.run.force && command.run.strict)
+        #expect(command.run.progress == .always && command.run.jobs == 4 && command.run.threadsPerFile == 2)
+        #expect(command.output.map(\.path) == ["-", "out.dat"])
+        #expect(command.files.map(\.path) == ["-", "-odd.wav"])
+        #expect(try Command.parse(["--schema"]).format.schema)
+    }
+
+    @Test(arguments: [
+        [], ["--jsonl", "--array", "a"], ["--jobs", "0", "a"], ["--threads", "-1", "a"], ["--jobs", "1025", "a"],
+        ["--progress", "sometimes", "a"], ["-", "-"], [""], ["--output", "", "a"],
+    ])
+    func usageErrors(arguments: [String]) {
+        #expect { try Command.parse(arguments) } throws: { Command.exitCode(for: $0).rawValue == 64 }
+    }
+}
