@@ -1,0 +1,26 @@
+/// The reference programs, asked while the tests run.
+///
+/// Lossy decoders sum floats in an order that depends on the processor, so that their values are compared with what
+/// ffmpeg gives on the same machine; recorded hashes serve for all that is exact.
+public enum FFmpeg {
+    /// The interleaved PCM of audio track `track` in one of ffmpeg's raw forms, such as `s16le` or `f32le`.
+    ///
+    /// It is neither cut at the end nor filled with silence as the edit list wants; `golden/pcm.tsv` says where.
+    public static func pcm(_ path: String, track: Int = 0, format: String = "s16le") throws -> [UInt8] {
+        try run(["-i", path, "-map", "0:a:\(track)", "-f", format, "-"])
+    }
+
+    /// Runs ffmpeg with only its errors shown, and gives what it writes to standard output.
+    public static func run(_ arguments: [String]) throws -> [UInt8] {
+        let result = try Program.run("ffmpeg", ["-v", "error", "-nostdin"] + arguments)
+        guard result.status == 0 else { throw TestSupportError("ffmpeg: \(result.error)") }
+        return result.bytes
+    }
+
+    /// Runs ffprobe with only its errors shown, and gives the lines it prints.
+    public static func probe(_ arguments: [String]) throws -> [String] {
+        let result = try Program.run("ffprobe", ["-v", "error"] + arguments)
+        guard result.status == 0 else { throw TestSupportError("ffprobe: \(result.error)") }
+        return result.output.split(separator: "\n").map(String.init)
+    }
+}

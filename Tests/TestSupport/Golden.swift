@@ -1,0 +1,72 @@
+import Foundation
+
+/// A table of `golden/`: expected results that other programs made; `golden/README.md` says which, and how.
+///
+/// The form: lines beginning with `# ` are notes (a name, a blank, a value); the first other line names the columns;
+/// all further lines hold as many fields, parted by tabs.
+public struct GoldenTable: Sendable {
+    /// The notes at the head of the file, by name.
+    public var notes: [String: String] = [:]
+    /// The rows, each with its fields by column name.
+    public var rows: [Row] = []
+
+    /// One row of a golden table.
+    public struct Row: Sendable {
+        /// The fields by column name.
+        public var fields: [String: String]
+
+        /// The text in a column; an unknown column throws.
+        public func text(_ column: String) throws -> String {
+            guard let text = fields[column] else { throw TestSupportError("no column \(column) in the golden table") }
+            return text
+        }
+
+        /// The whole number in a column.
+        public func number(_ column: String) throws -> Int {
+            guard let number = Int(try text(column)) else { throw TestSupportError("\(column) holds no number") }
+            return number
+        }
+
+        /// The rational `numerator/denominator` in a column, in lowest terms.
+        public func rational(_ column: String) throws -> (numerator: Int64, denominator: Int64) {
+            let parts = try text(column).split(separator: "/").compactMap { Int64($0) }
+            guard parts.count == 2 else { throw TestSupportError("\(column) holds no rational") }
+            return (parts[0], parts[1])
+        }
+    }
+
+    /// Reads a table by its path below `golden/`.
+    public init(_ relative: String) throws {
+        let text = try String(contentsOfFile: Repository.path("golden/" + relative), encoding: .utf8)
+        var columns: [String] = []
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("# ") {
+                let words = line.dropFirst(2).split(separator: " ", maxSplits: 1)
+                if words.count == 2 { notes[String(words[0])] = String(words[1]) }
+                continue
+            }
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+            if columns.isEmpty {
+                columns = fields
+            } else if fields.count == columns.count {
+                rows.append(Row(fields: Dictionary(zip(columns, fields)) { first, _ in first }))
+            } else {
+                throw TestSupportError("golden/\(relative): \(fields.count) fields, wanted \(columns.count): \(line)")
+            }
+        }
+    }
+
+    /// The frames of a fixture's video track: columns `index`, `time` (rational), `keyframe` (0 or 1), `md5`.
+    public static func frames(_ fixture: String, track: Int = 0) throws -> GoldenTable {
+        try GoldenTable("frames/\(fixture).v\(track).tsv")
+    }
+
+    /// The row of `pcm.tsv` for a fixture's audio track.
+    public static func pcm(_ fixture: String, track: Int = 0) throws -> Row {
+        let row = try GoldenTable("pcm.tsv").rows.first {
+            $0.fields["fixture"] == fixture && $0.fields["track"] == String(track)
+        }
+        guard let row else { throw TestSupportError("golden/pcm.tsv has no row for \(fixture), track \(track)") }
+        return row
+    }
+}

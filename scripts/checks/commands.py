@@ -1,0 +1,126 @@
+"""Groups `commands` and `shapes`: every file through every command, and pictures upright and square-pixelled."""
+
+import json
+import math
+import os
+import struct
+import tempfile
+from fractions import Fraction
+
+import numpy
+
+from . import reference
+from .programs import is_list, mediatool, readable, stream_count
+from .tools import expect, ffprobe, run
+
+COMMANDS = {
+    "probe": lambda path, folder: ["probe", "--json", path],
+    "waveform": lambda path, folder: ["waveform", path, "-o", os.path.join(folder, "x.dat")],
+    "thumbs": lambda path, folder: ["thumbs", path, "--count", "3", "-o", folder, "--json"],
+}
+NEEDS = {"waveform": "audio", "thumbs": "video"}
+# Display size, where a display matrix or a pixel aspect changes it.
+SIZES = {"decord/video_90.mov": (320, 568), "decord/video_180.mov": (568, 320), "decord/video_270.mov": (320, 568),
+         "rails/rotated_video.mp4": (480, 640), "rails/video_with_rectangular_samples.mp4": (1920, 1080),
+         "rotated-90.mov": (90, 160), "rotated-180.mov": (160, 90), "rotated-270.mov": (90, 160),
+         "mirrored.mp4": (160, 90), "mirrored-rotated-90.mp4": (90, 160), "anamorphic.mp4": (256, 144)}
+
+
+def commands(report, files):
+    """No crash, no hang, exit 0 or 2, JSON that parses, one line for a person where something is wrong."""
+    jobs = [(f"{name} {command}", lambda path=path, command=command: one_command(command, path))
+            for name, path in files for command in COMMANDS]
+    with tempfile.TemporaryDirectory() as folder:
+        empty, text = os.path.join(folder, "empty.mp4"), os.path.join(folder, "text.wav")
+        with open(empty, "wb"), open(text, "w") as file:
+            file.write("no media\n" * 20)
+        for what, path in [("an empty file", empty), ("a text file", text), ("a folder", folder),
+                           ("a missing file", os.path.join(folder, "missing.mov"))]:
+            jobs += [(f"{what} {command}", lambda path=path, command=command: one_command(command, path, wanted=2))
+                     for command in COMMANDS]
+        report.each("commands", jobs)
+
+
+def one_command(command, path, wanted=None):
+    if wanted is None:
+        kind = NEEDS.get(command)
+        refused = os.path.isfile(path) and (is_list(path) or not stream_count(path, "audio") + stream_count(path, "video"))
+        wanted = 2 if refused or kind and not stream_count(path, kind) else None
+    with tempfile.TemporaryDirectory() as folder:
+        result = mediatool(*COMMANDS[command](path, folder))
+        left = os.listdir(folder)
+    lines = result.stderr.decode(errors="replace").splitlines()
+    shown = " / ".join(lines)[:300]
+    expect(result.returncode >= 0, f"ended by signal {-result.returncode}: {shown}")
+    expect(result.returncode in (0, 2), f"exit {result.returncode}: {shown}")
+    expect(wanted in (None, result.returncode), f"exit {result.returncode}, wanted {wanted}: {shown}")
+    if result.returncode == 2:
+        expect(len(lines) == 1 and lines[0].strip(), f"{len(lines)} lines on standard error: {shown}")
+        expect(os.path.basename(path) in lines[0], f"the line does not name the file: {shown}")
+        expect(command == "thumbs" or not left, f"left behind: {left}")
+    elif command == "waveform":
+        expect(left == ["x.dat"], f"files: {left}")
+    expect(not [name for name in left if name.endswith(".tmp") or name.startswith(".")], f"left behind: {left}")
+    if command != "waveform":
+        content = json.loads(result.stdout)
+        expect(content.get("schemaVersion") == 1, "no schemaVersion 1 in the JSON")
+        expect(result.returncode == 0 or command == "thumbs" or "error" in content, "no error in the JSON")
+        if command == "probe" and result.returncode == 0:
+            count = len(ffprobe(path, "-show_streams").get("streams", []))
+            expect(len(content["tracks"]) == count, f"{len(content['tracks'])} tracks, ffprobe sees {count}")
+    return f"exit {result.returncode}" + (f": {shown}" if lines else "")
+
+
+def shapes(report, files):
+    """Sizes of images, and their likeness to ffmpeg's upright pictures."""
+    report.each("shapes", [(name, lambda path=path, size=SIZES.get(name): one_shape(path, size))
+                           for name, path in readable(files, "video")])
+
+
+def one_shape(path, size):
+    size = size or display_size(path)
+    with tempfile.TemporaryDirectory() as folder:
+        result = mediatool("thumbs", path, "--at", "50%", "-o", folder, "--json", "--track", "v:0")
+        expect(result.returncode == 0, f"exit {result.returncode}: {result.stderr.decode(errors='replace')}")
+        image = json.loads(result.stdout)["images"][0]
+        expect("file" in image, f"no image: {image}")
+        with open(image["file"], "rb") as file:
+            header = file.read(24)
+        got = struct.unpack(">II", header[16:24])
+        expect(header[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG file")
+        expect(got == size, f"{got[0]}x{got[1]}, wanted {size[0]}x{size[1]}")
+        expect((image["width"], image["height"]) == got, "the manifest says another size")
+        ratio = likeness(path, image, size)
+    # HDR is tone-mapped, so only its size is compared. Wrong way up gives 5 to 12 dB, another matrix about 20.
+    shown = f"{got[0]}x{got[1]}" + ("" if ratio is None else f", {ratio:.0f} dB like ffmpeg's upright picture")
+    expect(ratio is None or ratio > 24, shown)
+    return shown
+
+
+def display_size(path):
+    """Encoded size by ffprobe, made square-pixelled by scaling the width, turned by the display matrix."""
+    stream = reference.streams(path, "video")[0]
+    width, height = stream["width"], stream["height"]
+    aspect = stream.get("sample_aspect_ratio", "1:1").replace(":", "/")
+    if not aspect.startswith("0/"):
+        width = math.floor(width * Fraction(aspect) + Fraction(1, 2))
+    turned = [entry["rotation"] for entry in stream.get("side_data_list", []) if "rotation" in entry]
+    return (height, width) if turned and turned[0] % 180 else (width, height)
+
+
+def likeness(path, image, size):
+    """PSNR in dB of an image to ffmpeg's frame of that time, turned by ffmpeg; None for HDR sources."""
+    stream = reference.streams(path, "video")[0]
+    if stream.get("color_transfer") in ("smpte2084", "arib-std-b67"):
+        return None
+    actual = Fraction(image["actual"]["value"], image["actual"]["timescale"])
+    times = [frame.time for frame in reference.frames(path)]
+    expect(actual in times, f"no frame begins at {actual}")
+    raw = ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    picture = f"select=eq(n\\,{times.index(actual)}),scale={size[0]}:{size[1]}"
+    wanted = run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", f"0:{stream['index']}",
+                  "-fps_mode", "passthrough", "-vf", picture, *raw])
+    got = run(["ffmpeg", "-v", "error", "-nostdin", "-i", image["file"], *raw])
+    a, b = (numpy.frombuffer(data, "u1").astype(numpy.float64) for data in (wanted, got))
+    error = ((a - b) ** 2).mean() if len(a) == len(b) else math.inf
+    return 99.0 if error == 0 else 10 * math.log10(255 ** 2 / error)

@@ -1,0 +1,49 @@
+"""Chooses files and groups of checks, runs them, prints the table. Called by scripts/check-corpus."""
+
+import argparse
+import os
+import sys
+
+from . import commands, frames, peaks, sound
+from .tools import ROOT, Report
+
+GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "frames": frames.frames,
+          "commands": commands.commands, "shapes": commands.shapes}
+
+
+def media_files(folder, part):
+    """(name, path) of every file below the folder, in order; lists and hidden files are left out."""
+    found = []
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(place, name)
+            relative = os.path.relpath(path, folder)
+            if not name.startswith(".") and not name.endswith((".tsv", ".md")) and part in relative:
+                found.append((relative, path))
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/check-corpus")
+    parser.add_argument("--from", dest="origin", default=".", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", default=os.path.join(ROOT, "..", "shared", "corpus"))
+    parser.add_argument("--only", default=",".join(GROUPS), help="groups: " + " ".join(GROUPS))
+    parser.add_argument("--file", default="", help="only files whose path holds this")
+    parser.add_argument("--quiet", action="store_true", help="print only what failed, and the table")
+    options = parser.parse_args()
+    folder = os.path.normpath(os.path.join(options.origin, options.folder))
+    unknown = set(options.only.split(",")) - set(GROUPS)
+    if unknown:
+        parser.error(f"no such group: {', '.join(sorted(unknown))}")
+    if not os.path.isdir(folder):
+        print(f"no corpus at {folder}: nothing compared", file=sys.stderr)
+        return 0
+    report = Report(verbose=not options.quiet)
+    files = media_files(folder, options.file)
+    for group in options.only.split(","):
+        GROUPS[group](report, files)
+    return report.finish()
+
+
+sys.exit(main())

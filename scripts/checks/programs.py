@@ -1,0 +1,44 @@
+"""The two programs under test, and which files have what."""
+
+import os
+from functools import cache
+
+from . import reference
+from .tools import run
+
+MEDIATOOL = os.environ.get("MEDIATOOL_BINARY", "mediatool")
+MEDIACHECK = os.environ.get("MEDIACHECK_BINARY", "mediacheck")
+SECONDS = 20  # what any command may take on any file
+
+
+def mediacheck(*arguments, **options):
+    """Standard output of `mediacheck`, as bytes."""
+    return run([MEDIACHECK, *map(str, arguments)], timeout=120, **options)
+
+
+def mediatool(*arguments, **options):
+    """The finished `mediatool` process; neither its exit code nor its messages are judged here."""
+    return run([MEDIATOOL, *map(str, arguments)], check=False, timeout=SECONDS, **options)
+
+
+@cache
+def stream_count(path, kind):
+    """How many audio or video tracks ffprobe sees; 0 for a file it refuses."""
+    try:
+        return len(reference.streams(path, kind))
+    except RuntimeError:
+        return 0
+
+
+def readable(files, kind):
+    """The files that have a track of that kind and were not made to be refused or damaged."""
+    return [(name, path) for name, path in files
+            if stream_count(path, kind) and not is_list(path)
+            and not os.path.basename(name).startswith(("damaged", "truncated.mp4"))]
+
+
+@cache
+def is_list(path):
+    """Whether the file only names other files: a playlist or a concat list, whatever its extension."""
+    with open(path, "rb") as file:
+        return file.read(16).startswith((b"#EXTM3U", b"ffconcat"))

@@ -1,0 +1,181 @@
+"""What other programs say about a file: ffmpeg's PCM and frames, put on the presentation's time line.
+
+The time line's zero: for ISO/QuickTime and Matroska files as the container says; for all others (TS, PS, FLV, …) the
+container's start, which is the earliest start of a stream.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy
+
+from . import boxes
+from .tools import ffprobe, run
+
+# How raw PCM is asked of ffmpeg, and what numpy calls it.
+RAW = {"u8": ("u8", "u1"), "s16": ("s16le", "<i2"), "s32": ("s32le", "<i4"), "flt": ("f32le", "<f4"),
+       "dbl": ("f64le", "<f8")}
+# Decoders that give the same numbers on every processor; the others sum floats in an order that depends on it.
+EXACT_AUDIO = ("pcm_", "flac", "alac", "adpcm_", "wavpack", "tta")
+# A jump of an audio track's clock by more than this is a hole; less is the coarseness of a container's clock.
+HOLE = Fraction(1, 20)
+EXACT_VIDEO = {"h264", "hevc", "vp8", "vp9", "av1", "prores", "ffv1", "png", "gif", "rawvideo"}
+
+
+def streams(path, kind):
+    """ffprobe's streams of one kind ("audio", "video") in order; cover pictures are left out."""
+    return [s for s in ffprobe(path, "-show_streams").get("streams", [])
+            if s.get("codec_type") == kind and not s.get("disposition", {}).get("attached_pic")
+            and s.get("codec_name") not in (None, "unknown")]
+
+
+def container_start(path):
+    """The container's start in seconds, exact: the stream start that ffprobe's rounded number stands for."""
+    if boxes.is_iso(path):
+        return Fraction(0)
+    probed = ffprobe(path, "-show_format", "-show_streams")
+    if "matroska" in probed["format"]["format_name"]:
+        return Fraction(0)
+    rounded = Fraction(probed["format"].get("start_time", "0"))
+    exact = [Fraction(s["start_pts"]) * Fraction(s["time_base"]) for s in probed["streams"] if "start_pts" in s]
+    near = [time for time in exact if abs(time - rounded) < Fraction(1, 1_000_000)]
+    return near[0] if near else rounded
+
+
+# --- Sound ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Sound:
+    """Where one audio track's samples lie: `lead` silent samples, then ffmpeg's, up to sample `end` (None: all).
+
+    `holes` are (sample number among ffmpeg's, silent samples to put before it).
+    """
+    path: str
+    track: int
+    codec: str
+    rate: int
+    channels: int
+    kind: str
+    lead: int
+    end: int
+    holes: list
+
+    @property
+    def is_exact(self):
+        """Whether the decoded values are the same on every processor."""
+        return self.codec.startswith(EXACT_AUDIO)
+
+    def decoded(self, kind, flags=()):
+        """ffmpeg's own samples as an array of (frames, channels), neither cut nor filled."""
+        form, dtype = RAW[kind]
+        data = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-i", self.path, "-map", f"0:a:{self.track}",
+                    "-f", form, "-"])
+        return numpy.frombuffer(data, dtype).reshape(-1, self.channels)
+
+    def presented(self, kind, flags=()):
+        """The same, cut and filled by the edit list: sample 0 is time 0."""
+        samples = self.decoded(kind, flags)
+        parts, done = [], 0
+        for place, missing in [(0, self.lead), *self.holes, (len(samples), 0)]:
+            parts += [samples[done:place],
+                      numpy.full((missing, self.channels), 128 if kind == "u8" else 0, samples.dtype)]
+            done = place
+        return numpy.concatenate(parts)[:self.end]
+
+
+def sound(path, track=0):
+    """Finds out how audio track `track` lies on the presentation's time line."""
+    stream = streams(path, "audio")[track]
+    rate = int(stream["sample_rate"])
+    listed = ffprobe(path, "-select_streams", f"{stream['index']}", "-show_frames", "-show_entries",
+                     "frame=best_effort_timestamp,sample_fmt,channels,nb_samples")["frames"]
+    lead, end, holes = 0, None, []
+    interval = boxes.edited_interval(path, int(stream["id"], 16)) if boxes.is_iso(path) else None
+    if interval:
+        lead = round_half_up(interval[0] * rate)
+        end = math.ceil(interval[1] * rate)
+    elif listed and "best_effort_timestamp" in listed[0]:
+        base, start = Fraction(stream["time_base"]), container_start(path)
+        late = listed[0]["best_effort_timestamp"] * base - start
+        # Container clocks are coarser than samples; a first sample within one tick of zero is at zero.
+        if late > base:
+            lead = round_half_up(late * rate)
+        holes = find_holes(listed, base, start, rate, lead)
+    kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"
+    channels = int(listed[0]["channels"]) if listed else int(stream["channels"])
+    return Sound(path, track, stream["codec_name"], rate, channels, kind, lead, end, holes)
+
+
+def find_holes(listed, base, start, rate, lead):
+    """The places where a frame's time lies later than the end of the frame before it, by more than `HOLE`."""
+    holes, decoded, position = [], 0, lead
+    for frame in listed:
+        if "best_effort_timestamp" in frame:
+            wanted = round_half_up((frame["best_effort_timestamp"] * base - start) * rate)
+            if wanted - position > HOLE * rate:
+                holes.append((decoded, wanted - position))
+                position = wanted
+        decoded += frame["nb_samples"]
+        position += frame["nb_samples"]
+    return holes
+
+
+def round_half_up(value):
+    return math.floor(value + Fraction(1, 2))
+
+
+def to_int16(samples, kind):
+    """The spec's rules for the 16-bit value of a sample: half to even, clamped, not-a-number is 0."""
+    if kind == "u8":
+        return ((samples.astype(numpy.int32) - 128) * 256).astype(numpy.int16)
+    if kind == "s16":
+        return samples
+    scaled = samples.astype(numpy.float64)
+    scaled = scaled / 65536 if kind == "s32" else numpy.nan_to_num(scaled, nan=0) * 32768
+    return numpy.clip(numpy.rint(scaled), -32768, 32767).astype(numpy.int16)
+
+
+def peaks(int16, samples_per_pixel, bits, split):
+    """The minimum and maximum of each group and channel: an array of (points, channels, 2)."""
+    values = int16.astype(numpy.int64)
+    if not split:
+        total = values.sum(axis=1, keepdims=True)
+        values = numpy.sign(total) * (abs(total) // values.shape[1])
+    starts = numpy.arange(0, len(values), samples_per_pixel)
+    if len(starts) == 0:
+        return numpy.zeros((0, values.shape[1], 2), numpy.int64)
+    result = numpy.stack([numpy.minimum.reduceat(values, starts), numpy.maximum.reduceat(values, starts)], axis=2)
+    return numpy.sign(result) * (abs(result) // 256) if bits == 8 else result
+
+
+# --- Pictures -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Frame:
+    """One frame in presentation order: exact seconds, ffprobe's own duration, sync flag, MD5 of the native pixels."""
+    time: Fraction
+    duration: Fraction
+    is_key: bool
+    md5: str
+
+
+def frames(path, track=0, flags=()):
+    """All frames that ffmpeg presents of video track `track`, with exact times from ffprobe."""
+    stream = streams(path, "video")[track]
+    base, start = Fraction(stream["time_base"]), container_start(path)
+    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
+                     "frame=best_effort_timestamp,pkt_duration,duration,key_frame")["frames"]
+    text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-copyts", "-noautorotate", "-i", path,
+                "-map", f"0:{stream['index']}", "-fps_mode", "passthrough", "-enc_time_base", "-1",
+                "-f", "framemd5", "-"]).decode()
+    hashes = [line.split(",")[5].strip() for line in text.splitlines() if not line.startswith("#")]
+    if len(hashes) != len(listed):
+        raise RuntimeError(f"ffprobe lists {len(listed)} frames, ffmpeg decodes {len(hashes)}")
+    result = []
+    for entry, md5 in zip(listed, hashes):
+        ticks = entry.get("duration", entry.get("pkt_duration", 0))
+        result.append(Frame(entry["best_effort_timestamp"] * base - start, ticks * base, bool(entry["key_frame"]), md5))
+    return result

@@ -1,0 +1,74 @@
+"""Running programs and counting results; used by scripts/golden and scripts/check-corpus."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def run(command, check=True, **options):
+    """Runs a program without a terminal and gives its standard output as bytes; an exit code other than 0 raises."""
+    result = subprocess.run(command, stdin=subprocess.DEVNULL if "input" not in options else None,
+                            capture_output=True, **options)
+    if check and result.returncode != 0:
+        text = result.stderr.decode(errors="replace").strip().splitlines()
+        raise RuntimeError(f"{os.path.basename(command[0])} ended with {result.returncode}: {' / '.join(text[-3:])}")
+    return result.stdout if check else result
+
+
+def ffprobe(path, *arguments):
+    """ffprobe's JSON as a dictionary."""
+    return json.loads(run(["ffprobe", "-v", "error", *arguments, "-of", "json", path]))
+
+
+class Report:
+    """Counts checks and prints one line for each; safe to call from several threads."""
+
+    def __init__(self, verbose=True):
+        self.counts = {}
+        self.lock = threading.Lock()
+        self.verbose = verbose
+
+    def add(self, group, name, problem=None, detail=""):
+        """Notes one check; `problem` is None when it passed."""
+        with self.lock:
+            self.counts.setdefault(group, Counter())["failed" if problem else "passed"] += 1
+            if problem or self.verbose:
+                print(f"{'FAIL' if problem else 'ok  '} {group:9} {name}  {problem or detail}".rstrip(), flush=True)
+
+    def each(self, group, jobs):
+        """Runs (name, function) pairs on all cores. A function gives a detail for the line, or raises what failed."""
+        def one(job):
+            name, function = job
+            try:
+                self.add(group, name, detail=function() or "")
+            except Exception as error:  # any failure is a result here
+                self.add(group, name, problem=f"{error}" or repr(error))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(one, jobs))
+
+    def finish(self):
+        """Prints the table; gives the exit code."""
+        print(f"\n{'group':9} {'passed':>7} {'failed':>7}")
+        total = Counter()
+        for group, counts in self.counts.items():
+            print(f"{group:9} {counts['passed']:7} {counts['failed']:7}")
+            total += counts
+        print(f"{total['passed']} passed, {total['failed']} failed")
+        sys.stdout.flush()
+        return 1 if total["failed"] else 0
+
+
+class Failure(Exception):
+    """A check that did not hold; the text says what was found and what was wanted."""
+
+
+def expect(condition, text):
+    """Raises `Failure` with the text unless the condition holds."""
+    if not condition:
+        raise Failure(text)
