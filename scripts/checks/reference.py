@@ -7,6 +7,7 @@ container's start, which is the earliest start of a stream.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy
 
@@ -23,6 +24,7 @@ HOLE = Fraction(1, 20)
 EXACT_VIDEO = {"h264", "hevc", "vp8", "vp9", "av1", "prores", "ffv1", "png", "gif", "rawvideo"}
 
 
+@cache
 def streams(path, kind):
     """ffprobe's streams of one kind ("audio", "video") in order; cover pictures are left out."""
     return [s for s in ffprobe(path, "-show_streams").get("streams", [])
@@ -30,6 +32,7 @@ def streams(path, kind):
             and s.get("codec_name") not in (None, "unknown")]
 
 
+@cache
 def container_start(path):
     """The container's start in seconds, exact: the stream start that ffprobe's rounded number stands for."""
     if boxes.is_iso(path):
@@ -85,6 +88,7 @@ class Sound:
         return numpy.concatenate(parts)[:self.end]
 
 
+@cache
 def sound(path, track=0):
     """Finds out how audio track `track` lies on the presentation's time line."""
     stream = streams(path, "audio")[track]
@@ -133,7 +137,7 @@ def to_int16(samples, kind):
     if kind == "s16":
         return samples
     scaled = samples.astype(numpy.float64)
-    scaled = scaled / 65536 if kind == "s32" else numpy.nan_to_num(scaled, nan=0) * 32768
+    scaled = scaled / 65536 if kind == "s32" else numpy.nan_to_num(scaled, nan=0, posinf=2, neginf=-2) * 32768
     return numpy.clip(numpy.rint(scaled), -32768, 32767).astype(numpy.int16)
 
 
@@ -162,6 +166,7 @@ class Frame:
     md5: str
 
 
+@cache
 def frames(path, track=0, flags=()):
     """All frames that ffmpeg presents of video track `track`, with exact times from ffprobe."""
     stream = streams(path, "video")[track]
