@@ -13,6 +13,8 @@ struct AssetContents: Sendable {
     var origin: MediaTime
     /// How far random access can be relied on.
     var seeking: SeekBehaviour
+    /// Whether durations are exact: by the container's nature, or because all packets were read.
+    var isTimingPrecise: Bool
 
     /// The contents of a file that was just opened.
     ///
@@ -21,6 +23,7 @@ struct AssetContents: Sendable {
         let streams = (0..<file.streamCount).compactMap { file.stream($0) }
         let movie = ISOMovie(file)
         seeking = SeekBehaviour(formatName: file.formatName)
+        isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
         origin = seeking.startsAtZero ? .zero : start ?? .zero
         let keySpace = MetadataItem.KeySpace(formatName: file.formatName)

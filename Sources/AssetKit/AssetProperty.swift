@@ -10,6 +10,13 @@ extension AssetProperty where Value == MediaTime {
     public static var duration: Self { Self { $0.duration } }
 }
 
+extension AssetProperty where Value == Bool {
+    /// Whether durations and random access are exact: `AVURLAsset.providesPreciseDurationAndTiming`.
+    ///
+    /// Always so for ``Asset/Options/isPrecise`` where the file can be read twice; else it depends on the container.
+    public static var providesPreciseDurationAndTiming: Self { Self { $0.isTimingPrecise } }
+}
+
 extension AssetProperty where Value == [AssetTrack] {
     /// All tracks, in the container's order.
     public static var tracks: Self { Self { $0.tracks } }

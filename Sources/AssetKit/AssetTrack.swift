@@ -101,6 +101,11 @@ extension AssetTrack {
     /// Whether it is a cover picture rather than moving ones.
     public var isAttachedPicture: Bool { attachedPicture != nil }
 
+    /// Ticks a second of the clock that its samples' times are counted by, such as 90000 in a transport stream.
+    ///
+    /// Where one tick lasts several such parts (1001/30000 s), the number below the line; all times are whole in it.
+    public var naturalTimeScale: Int32 { Int32(clamping: timeBase.den) }
+
     /// The size in which its pictures are shown: pixel aspect and turn applied, in whole pixels; `nil` without pictures.
     public var naturalSize: Dimensions? {
         formatDescriptions.first?.video.map {

@@ -1,3 +1,4 @@
+import MediaJobs
 import SystemCalls
 import SystemPackage
 import Testing
