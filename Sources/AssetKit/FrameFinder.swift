@@ -17,6 +17,8 @@ final class FrameFinder {
         let frame: TimedFrame
         /// When the next picture follows, or the track ends.
         let end: MediaTime
+        /// Whether no picture follows.
+        let isLast: Bool
     }
 
     private let asset: Asset
@@ -73,17 +75,18 @@ final class FrameFinder {
         if track.editedEnd.map({ time > $0 }) ?? false { throw afterEnd(time) }
         try goTo(time)
         var found = try settle(on: time)
-        for _ in 0..<Self.stepsBack where isMissingPicture(between: found.frame.time, and: found.end) {
-            guard try goBackFurther() else { break }
+        for _ in 0..<Self.stepsBack {
+            guard isMissingPicture(after: found), try goBackFurther() else { break }
             let again = try settle(on: time)
             defer { found = again }
             // What does not depend on where decoding began is no artefact of the seek.
             if again.frame.time == found.frame.time, again.end == found.end { break }
         }
+        guard time < found.end || (found.isLast && time == found.end) else { throw afterEnd(time) }
         return found
     }
 
-    /// Decodes on from the decoder's place to the picture on screen at `time`.
+    /// Decodes on from the decoder's place to the picture on screen at `time`, or to the last one.
     private func settle(on time: MediaTime) throws(MediaError) -> Found {
         guard let current else {
             throw MediaError(.outOfRange, "the track has no picture that can be decoded")
@@ -95,8 +98,7 @@ final class FrameFinder {
         while let next = following, next.time <= time { try advance() }
         guard let shown = self.current else { throw afterEnd(time) }
         let end = following?.time ?? source.end(ofLast: shown)
-        guard time < end || (following == nil && time == end) else { throw afterEnd(time) }
-        return Found(frame: shown, end: end)
+        return Found(frame: shown, end: end, isLast: following == nil)
     }
 
     private func afterEnd(_ time: MediaTime) -> MediaError {
@@ -186,9 +188,9 @@ final class FrameFinder {
         return true
     }
 
-    /// Whether a packet was read whose picture should have come out between two others.
-    private func isMissingPicture(between earlier: MediaTime, and later: MediaTime) -> Bool {
-        sentTimes.contains { $0 > earlier && $0 < later }
+    /// Whether a packet was read whose picture should have come out after a picture and before the next one.
+    private func isMissingPicture(after found: Found) -> Bool {
+        sentTimes.contains { $0 > found.frame.time && (found.isLast || $0 < found.end) }
     }
 
     /// Decodes the first two pictures from where the file is.

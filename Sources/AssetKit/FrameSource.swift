@@ -9,6 +9,10 @@ final class FrameSource {
     private var isFinishing = false
     private var hasProduced = false
     private var damage = 0
+    /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
+    private var failuresInARow = 0
+
+    private static let patience = 100
 
     /// Opens a decoder for a track.
     init(_ file: InputFile, track: Int, threads: Int) throws(MediaError) {
@@ -30,7 +34,8 @@ final class FrameSource {
                 }
             } catch {
                 try note(error, at: nil, packets)
-                continue
+                failuresInARow += 1
+                if failuresInARow < Self.patience { continue }
             }
             guard !isFinishing else { return try ended() }
             guard let sample = try packets.next() else {
@@ -38,6 +43,7 @@ final class FrameSource {
                 try decoder.finish()
                 continue
             }
+            failuresInARow = 0
             do throws(MediaError) {
                 try decoder.send(sample.packet)
             } catch {
