@@ -15,7 +15,7 @@ package enum ThumbsDestination: Sendable, Hashable {
     /// The place that a path means: `-`, a folder, or a template for names.
     ///
     /// A folder is what exists as one, what ends with a slash, and what has neither a placeholder nor an extension of
-    /// ``ThumbsFormat``.
+    /// ``ThumbsFormat``. What exists and is neither file nor folder, such as a FIFO, is written directly.
     /// - Throws: `invalidArgument` for a template that makes no sense, and for the extension of another image format.
     package init(_ path: FilePath, endsWithSlash: Bool) throws(MediaError) {
         let bytes = path.bytes
@@ -23,10 +23,15 @@ package enum ThumbsDestination: Sendable, Hashable {
             self = .standardOutput
             return
         }
-        if let status = try? Stat(path), status.type == .directory {
+        switch (try? Stat(path))?.type {
+        case .directory:
             let slash = UInt8(ascii: "/")
             self = .files(ThumbsNameTemplate(inFolder: bytes + (bytes.last == slash ? [] : [slash])))
             return
+        case .some(let type) where type != .regular && !endsWithSlash:
+            self = .files(ThumbsNameTemplate(literal: bytes))
+            return
+        default: break
         }
         let template = try ThumbsNameTemplate(parsing: bytes)
         let ending = Self.lowercasedExtension(of: bytes)

@@ -65,6 +65,9 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
         if !literal.isEmpty { pieces.append(.literal(literal)) }
     }
 
+    /// A name without placeholders, in which braces are braces.
+    package init(literal name: [UInt8]) { pieces = [.literal(name)] }
+
     /// The names in a folder, which is taken literally: `{stem}-{index}.{ext}`.
     ///
     /// - Parameter folder: The folder with the slash that parts it from the name; empty for the current one.

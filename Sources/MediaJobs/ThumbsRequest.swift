@@ -37,8 +37,6 @@ package struct ThumbsRequest: Sendable {
         package static let exact = Tolerance(before: .zero, after: .zero)
         /// The nearest sync sample, wherever that is.
         package static let keyframe = Tolerance(before: .positiveInfinity, after: .positiveInfinity)
-
-        var isExact: Bool { self == .exact }
     }
 
     /// The most times that one request may mean.

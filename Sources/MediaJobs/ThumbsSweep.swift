@@ -7,8 +7,8 @@ import MediaBase
 struct ThumbsSweep {
     /// What makes the images, configured.
     let generator: ImageGenerator
-    /// Whether an image must show the picture on screen at its time.
-    let isExact: Bool
+    /// How far an image may be from its time.
+    let tolerance: ThumbsRequest.Tolerance
 
     init(_ asset: Asset, track: AssetTrack, request: ThumbsRequest, tolerance: ThumbsRequest.Tolerance) {
         var configuration = ImageGenerator.Configuration()
@@ -20,7 +20,7 @@ struct ThumbsSweep {
         configuration.threads = request.threads
         generator = ImageGenerator(asset: asset)
         generator.configuration = configuration
-        isExact = tolerance.isExact
+        self.tolerance = tolerance
     }
 
     /// Makes the images.
@@ -35,8 +35,7 @@ struct ThumbsSweep {
     ) throws(MediaError) {
         var last: ImageGenerator.GeneratedImage?
         for (index, time) in times.enumerated() {
-            // Many moments within one picture's time on screen are answered by one decoded and converted picture.
-            if isExact, let last, last.actualTime <= time, time < last.actualTime + last.duration {
+            if let last, isOnlyOne(last, for: time) {
                 try deliver(index, .success(last))
                 continue
             }
@@ -44,5 +43,12 @@ struct ThumbsSweep {
             last = try? result.get()
             try deliver(index, result)
         }
+    }
+
+    /// Whether no other picture is allowed for a moment: all that is near enough lies in this one's time on screen.
+    ///
+    /// Then many moments are answered by one decoded and converted picture.
+    private func isOnlyOne(_ image: ImageGenerator.GeneratedImage, for time: MediaTime) -> Bool {
+        image.actualTime <= time - tolerance.before && time + tolerance.after < image.actualTime + image.duration
     }
 }
