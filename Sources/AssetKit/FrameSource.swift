@@ -9,6 +9,8 @@ final class FrameSource {
     private var isFinishing = false
     private var hasProduced = false
     private var damage = 0
+    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    private(set) var skippedSamples: Int64 = 0
 
     /// Opens a decoder for a track.
     init(_ file: InputFile, track: Int, threads: Int) throws(MediaError) {
@@ -40,6 +42,7 @@ final class FrameSource {
             }
             do throws(MediaError) {
                 try decoder.send(sample.packet)
+                if !hasProduced { skippedSamples += Int64(sample.packet.skippedSamples) }
             } catch {
                 try note(error, at: sample, packets)
             }

@@ -6,8 +6,8 @@
 package protocol PCMSample: BitwiseCopyable, Sendable {
     /// The sample as a signed 16-bit integer, by the waveform value rules.
     ///
-    /// UInt8: (x − 128) · 256. Int16: itself. Int32: x / 65536 rounded half to even, clamped. Float and Double:
-    /// x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
+    /// UInt8: (x − 128) · 256. Int16: itself. Int32: x / 65536 rounded half to even, clamped. Int64: the same with
+    /// x / 2^48. Float and Double: x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
     var int16Value: Int16 { get }
 
     /// Whether |x| is at or above `threshold`, where both are measured from the format's zero.
@@ -64,6 +64,25 @@ extension Int32: PCMSample {
     @inlinable package static func fullScale(significantBits bits: Int) -> Int32 {
         let unused = 32 - Swift.min(Swift.max(bits, 1), 32)
         return (Int32.max >> unused) << unused
+    }
+}
+
+extension Int64: PCMSample {
+    /// x / 2^48 rounded half to even, clamped to 32767.
+    @inlinable package var int16Value: Int16 {
+        let floor = self &>> 48
+        let rest = self & 0xFFFF_FFFF_FFFF
+        let rounded = floor &+ ((rest &+ 0x7FFF_FFFF_FFFF &+ (floor & 1)) &>> 48)
+        return Int16(truncatingIfNeeded: rounded > 32767 ? 32767 : rounded)
+    }
+
+    /// Whether |x| is at least `threshold`.
+    @inlinable package func isClipped(atOrAbove threshold: Int64) -> Bool { magnitude >= threshold.magnitude }
+
+    /// The largest positive code of `bits` (1…64; others are clamped), left-justified.
+    @inlinable package static func fullScale(significantBits bits: Int) -> Int64 {
+        let unused = 64 - Swift.min(Swift.max(bits, 1), 64)
+        return (Int64.max >> unused) << unused
     }
 }
 
