@@ -76,7 +76,8 @@ extension Asset {
     package func loadContents() throws(MediaError) { _ = try contents() }
 
     func contents() throws(MediaError) -> AssetContents {
-        try loading.withLock { _ throws(MediaError) in
+        if let result = state.withLock({ $0.result }) { return try result.get() }
+        return try loading.withLock { _ throws(MediaError) in
             if let result = state.withLock({ $0.result }) { return try result.get() }
             state.withLock { $0.isLoading = true }
             let result = Result { () throws(MediaError) in try read() }
@@ -90,7 +91,7 @@ extension Asset {
 
     private func read() throws(MediaError) -> AssetContents {
         do {
-            let file = try open()
+            let file = try open(cancellation)
             var contents = try AssetContents(file, scan: nil)
             guard options.isPrecise, file.isSeekable else {
                 state.withLock { $0.file = file }
@@ -105,7 +106,7 @@ extension Asset {
         }
     }
 
-    private func open() throws(MediaError) -> InputFile {
+    private func open(_ cancellation: Cancellation = Cancellation()) throws(MediaError) -> InputFile {
         try InputFile(opening: source, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
     }
 
@@ -146,8 +147,10 @@ extension Asset {
 
     /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
     ///
-    /// From any thread, any number of times. Properties that were loaded stay so.
-    public func cancelLoading() { cancellation.cancel() }
+    /// From any thread, any number of times. Properties that were loaded stay so, and readers are not concerned.
+    public func cancelLoading() {
+        if state.withLock({ $0.result == nil }) { cancellation.cancel() }
+    }
 
     var loadState: (result: Result<AssetContents, MediaError>?, isLoading: Bool) {
         state.withLock { ($0.result, $0.isLoading) }

@@ -5,14 +5,20 @@ import MediaBase
 ///
 /// Keeps its decoder where it is, so that moments asked for in order cost one sweep over the file; goes back, or skips
 /// ahead, by a seek where the container has an index that holds, by a scan of all packets where it has none, and by
-/// reading from the start where even that is not possible. A seek is believed only if the first picture that it leads
-/// to is not later than the moment asked for. One thread uses it at a time.
+/// reading from the start where even that is not possible. One thread uses it at a time.
+///
+/// A seek is believed only if the first picture that it leads to is not later than the moment asked for, and if no
+/// packet that was read lies between the picture found and the next one: after a seek libavcodec may drop pictures
+/// until it has learnt in which order they are shown. Then decoding begins at an earlier sync sample, and what is found
+/// there is the answer.
 final class FrameFinder {
     /// A picture and the interval during which it is on screen.
     struct Found {
         let frame: TimedFrame
         /// When the next picture follows, or the track ends.
         let end: MediaTime
+        /// Whether no picture follows.
+        let isLast: Bool
     }
 
     private let asset: Asset
@@ -29,6 +35,22 @@ final class FrameFinder {
     private var readUpTo = Int64.min
     /// When the first packet since the last move is shown.
     private var firstPacketTime: MediaTime?
+    /// When the packets read since then are shown, apart from those that were passed.
+    private var sentTimes: [MediaTime] = []
+    /// Where the last move led.
+    private var start = Start.beginning
+
+    private enum Start {
+        /// The file's beginning, after which nothing is missing.
+        case beginning
+        /// A sync sample of the index, by its decode time.
+        case indexed(Int64)
+        /// A sync sample of the scan, by its number.
+        case scanned(Int)
+    }
+
+    /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
+    private static let stepsBack = 4
     private var damagedPackets = 0
 
     /// Opens a track for random access.
@@ -52,6 +74,20 @@ final class FrameFinder {
         guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
         if track.editedEnd.map({ time > $0 }) ?? false { throw afterEnd(time) }
         try goTo(time)
+        var found = try settle(on: time)
+        for _ in 0..<Self.stepsBack {
+            guard isMissingPicture(after: found), try goBackFurther() else { break }
+            let again = try settle(on: time)
+            defer { found = again }
+            // What does not depend on where decoding began is no artefact of the seek.
+            if again.frame.time == found.frame.time, again.end == found.end { break }
+        }
+        guard time < found.end || (found.isLast && time == found.end) else { throw afterEnd(time) }
+        return found
+    }
+
+    /// Decodes on from the decoder's place to the picture on screen at `time`, or to the last one.
+    private func settle(on time: MediaTime) throws(MediaError) -> Found {
         guard let current else {
             throw MediaError(.outOfRange, "the track has no picture that can be decoded")
         }
@@ -62,8 +98,7 @@ final class FrameFinder {
         while let next = following, next.time <= time { try advance() }
         guard let shown = self.current else { throw afterEnd(time) }
         let end = following?.time ?? source.end(ofLast: shown)
-        guard time < end || (following == nil && time == end) else { throw afterEnd(time) }
-        return Found(frame: shown, end: end)
+        return Found(frame: shown, end: end, isLast: following == nil)
     }
 
     private func afterEnd(_ time: MediaTime) -> MediaError {
@@ -76,7 +111,7 @@ final class FrameFinder {
     private func goTo(_ time: MediaTime) throws(MediaError) {
         if let current, current.time <= time, !isWorthSkipping(to: time) { return }
         if current == nil, readUpTo == .min, !isWorthSkipping(to: time) {
-            try begin(isInside: false)
+            try begin(.beginning)
             if let current, current.time <= time { return }
         }
         guard file.isSeekable else {
@@ -103,15 +138,15 @@ final class FrameFinder {
 
     private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
 
-    private func seekByIndex(to time: MediaTime) throws(MediaError) -> Bool {
-        guard var target = ticks(of: time) else { return false }
+    private func seekByIndex(to time: MediaTime, from limit: Int64? = nil) throws(MediaError) -> Bool {
+        guard var target = limit ?? ticks(of: time) else { return false }
         // Decode times run ahead of presentation times by a few pictures, so few steps back are ever needed.
         for _ in 0..<8 {
             guard let position = file.indexOfKeyframe(stream: track.index, notAfter: target),
                 let entry = file.indexEntry(stream: track.index, at: position),
                 file.seek(stream: track.index, to: entry.ticks)
             else { return false }
-            try begin(isInside: true)
+            try begin(.indexed(entry.ticks))
             if let current, current.time <= time { return true }
             guard entry.ticks > firstIndexTicks else { return false }
             target = entry.ticks - 1
@@ -119,14 +154,14 @@ final class FrameFinder {
         return false
     }
 
-    private func seekByScan(to time: MediaTime) throws(MediaError) -> Bool {
+    private func seekByScan(to time: MediaTime, from limit: Int? = nil) throws(MediaError) -> Bool {
         guard let samples = try asset.packetScan().streams[track.index]?.syncSamples else { return false }
-        var index = samples.lastIndex { $0.time <= time }
+        var index = limit ?? samples.lastIndex { $0.time <= time }
         for _ in 0..<8 {
             guard let here = index, here > 0, let position = samples[here].position, file.seek(toByte: position) else {
                 return false
             }
-            try begin(isInside: true)
+            try begin(.scanned(here))
             if let current, current.time <= time, current.time >= samples[here].time { return true }
             index = here - 1
         }
@@ -138,18 +173,39 @@ final class FrameFinder {
         file = try asset.takeFile()
         file.select(streams: [track.index])
         source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
-        try begin(isInside: false)
+        try begin(.beginning)
+    }
+
+    /// Begins one sync sample earlier than the last time, for the same moment; `false` at the file's beginning.
+    private func goBackFurther() throws(MediaError) -> Bool {
+        guard let time = current?.time else { return false }
+        switch start {
+        case .beginning: return false
+        case .indexed(let ticks): if try seekByIndex(to: time, from: ticks - 1) { return true }
+        case .scanned(let index): if try seekByScan(to: time, from: index - 1) { return true }
+        }
+        try rewind()
+        return true
+    }
+
+    /// Whether a packet was read whose picture should have come out after a picture and before the next one.
+    private func isMissingPicture(after found: Found) -> Bool {
+        sentTimes.contains { $0 > found.frame.time && (found.isLast || $0 < found.end) }
     }
 
     /// Decodes the first two pictures from where the file is.
     ///
-    /// - Parameter isInside: Whether that is a sync sample inside the track. Pictures that are shown before it and were
-    ///   stored after it (an open group of pictures) may lack what they refer to, and are left out.
-    private func begin(isInside: Bool) throws(MediaError) {
+    /// Pictures that are shown before the sync sample and stored after it (an open group of pictures) may lack what
+    /// they refer to, and are left out, except at the file's beginning.
+    private func begin(_ start: Start) throws(MediaError) {
+        self.start = start
         readUpTo = .min
         firstPacketTime = nil
+        sentTimes = []
         source.flush()
         current = try source.next(from: packets)
+        var isInside = true
+        if case .beginning = start { isInside = false }
         while isInside, let early = current, let sync = firstPacketTime, early.time < sync {
             current = try source.next(from: packets)
         }
@@ -166,6 +222,7 @@ final class FrameFinder {
     private func advance() throws(MediaError) {
         current = following
         following = try source.next(from: packets)
+        if let passed = current?.time { sentTimes.removeAll { $0 <= passed } }
     }
 
     private var packets: PacketQueue {
@@ -178,8 +235,10 @@ final class FrameFinder {
         while let packet = try readOn(file) {
             guard packet.streamIndex == track.index else { continue }
             readUpTo = max(readUpTo, packet.dts ?? packet.pts ?? readUpTo)
-            if firstPacketTime == nil, let pts = packet.pts {
-                firstPacketTime = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+            if let pts = packet.pts, !packet.isDiscarded {
+                let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+                if firstPacketTime == nil { firstPacketTime = time }
+                sentTimes.append(time)
             }
             return StoredSample(packet)
         }

@@ -84,13 +84,13 @@ public final class ImageGenerator: Sendable {
 
     /// The image at a time with all that is known of it.
     public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
-        let born = generation.withLock { $0 }
+        let born = currentGeneration
         return try await offload(onCancel: {}) { () throws(MediaError) in try self.generateNow(at: time, born: born) }
     }
 
     /// The image at a time, made on the calling thread.
     public func generateNow(at time: MediaTime) throws(MediaError) -> GeneratedImage {
-        try generateNow(at: time, born: generation.withLock { $0 })
+        try generateNow(at: time, born: currentGeneration)
     }
 
     /// Lets all requests that have not begun end as cancelled.
@@ -98,7 +98,10 @@ public final class ImageGenerator: Sendable {
     /// From any thread; requests made later are answered as usual.
     public func cancelAllImageGeneration() { generation.withLock { $0 += 1 } }
 
-    private func generateNow(at time: MediaTime, born: Int) throws(MediaError) -> GeneratedImage {
+    /// Which cancellations a request that begins now is not concerned by.
+    var currentGeneration: Int { generation.withLock { $0 } }
+
+    func generateNow(at time: MediaTime, born: Int) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
         let (found, track) = try locate(time, configuration, born: born)
         let renderer = ImageRenderer(
@@ -114,7 +117,7 @@ public final class ImageGenerator: Sendable {
     public func pixelBuffer(at time: MediaTime) throws(MediaError)
         -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
     {
-        let (found, _) = try locate(time, configuration, born: generation.withLock { $0 })
+        let (found, _) = try locate(time, configuration, born: currentGeneration)
         return (found.picture, found.time, found.duration)
     }
 
@@ -131,7 +134,7 @@ public final class ImageGenerator: Sendable {
         let asset = asset
         do throws(MediaError) {
             return try state.withLock { state throws(MediaError) in
-                guard generation.withLock({ $0 }) == born else { throw MediaError(.cancelled, "cancelled") }
+                guard currentGeneration == born else { throw MediaError(.cancelled, "cancelled") }
                 let track = try asset.videoTrack(configuration.trackIndex)
                 if state.finder == nil || state.track != track || state.threads != configuration.threads {
                     state.finder = try FrameFinder(asset, track: track, threads: configuration.threads)

@@ -17,6 +17,8 @@ struct ReaderLanding {
     /// An open file at the right place, with the queues of its outputs, and whether that is the file's start.
     func land() throws(MediaError) -> (InputFile, ReaderCore, isFromStart: Bool) {
         let streams = outputs.map(\.track.index)
+        let leadPlace = outputs.firstIndex { $0.track.mediaType == .video } ?? 0
+        let lead = outputs[leadPlace]
         let contents = try asset.contents()
         var file = try asset.takeFile()
         guard timeRange.start.isNumeric, timeRange.start > .zero, file.isSeekable, canSeek(contents.seeking) else {
@@ -24,13 +26,21 @@ struct ReaderLanding {
         }
         for step in Self.stepsBack {
             let target = outputs.map { timeRange.start - preRoll(of: $0.track) }.min() ?? timeRange.start
-            let lead = outputs.first { $0.track.mediaType == .video } ?? outputs[0]
             let time = target - step + contents.origin
             guard time > .zero, let ticks = time.ticks(in: lead.track.timeBase, rounding: .down),
                 file.seek(stream: lead.track.index, to: ticks)
             else { break }
             let core = ReaderCore(file, streams: streams)
-            if try hasLanded(core, contents.origin) { return (file, core, false) }
+            guard try hasLanded(core, contents.origin) else { continue }
+            guard lead.track.mediaType == .video, lead.track.formatDescriptions.first?.video?.reorders == true else {
+                return (file, core, false)
+            }
+            // After a seek libavcodec may drop pictures until it has learnt their order: begin one sync sample earlier.
+            guard let first = try core.peekPacket(for: leadPlace)?.packet.dts,
+                file.seek(stream: lead.track.index, to: first - 1)
+            else { break }
+            let earlier = ReaderCore(file, streams: streams)
+            if try hasLanded(earlier, contents.origin) { return (file, earlier, false) }
         }
         file = try asset.takeFile()
         return (file, ReaderCore(file, streams: streams), true)

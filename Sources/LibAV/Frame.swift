@@ -82,12 +82,12 @@ extension Frame {
     package func withPlane<Result, Failure: Error>(
         _ plane: Int, _ body: (RawSpan, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let shape = planeShape(plane)
-        let stride = linesize(plane)
-        guard plane < 8, let start = data(plane), stride > 0, shape.rows > 0 else {
+        guard (0..<planeCount).contains(plane), let start = data(plane), linesize(plane) > 0 else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0).bytes, 0)
         }
-        let count = stride * (shape.rows - 1) + shape.rowBytes
+        let shape = planeShape(plane)
+        let stride = linesize(plane)
+        let count = max(0, stride * (shape.rows - 1) + shape.rowBytes)
         return try body(UnsafeRawBufferPointer(start: start, count: count).bytes, stride)
     }
 
@@ -152,6 +152,7 @@ extension Frame {
 extension Frame {
     /// A copy of one plane without the padding between rows.
     package func packedPlane(_ plane: Int) -> [UInt8] {
+        guard (0..<planeCount).contains(plane) else { return [] }
         let (rows, rowBytes) = planeShape(plane)
         let stride = linesize(plane)
         guard let start = data(plane), rows > 0, rowBytes > 0, stride >= rowBytes else { return [] }

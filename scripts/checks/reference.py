@@ -7,6 +7,7 @@ container's start, which is the earliest start of a stream.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 
 import numpy
 
@@ -18,11 +19,13 @@ RAW = {"u8": ("u8", "u1"), "s16": ("s16le", "<i2"), "s32": ("s32le", "<i4"), "fl
        "dbl": ("f64le", "<f8")}
 # Decoders that give the same numbers on every processor; the others sum floats in an order that depends on it.
 EXACT_AUDIO = ("pcm_", "flac", "alac", "adpcm_", "wavpack", "tta")
-# A jump of an audio track's clock by more than this is a hole; less is the coarseness of a container's clock.
-HOLE = Fraction(1, 20)
+# A jump of an audio track's clock by more than this and two of its ticks is a hole; less is the coarseness of a
+# container's clock or the jitter of a recorder's.
+HOLE = Fraction(1, 100)
 EXACT_VIDEO = {"h264", "hevc", "vp8", "vp9", "av1", "prores", "ffv1", "png", "gif", "rawvideo"}
 
 
+@cache
 def streams(path, kind):
     """ffprobe's streams of one kind ("audio", "video") in order; cover pictures are left out."""
     return [s for s in ffprobe(path, "-show_streams").get("streams", [])
@@ -30,6 +33,7 @@ def streams(path, kind):
             and s.get("codec_name") not in (None, "unknown")]
 
 
+@cache
 def container_start(path):
     """The container's start in seconds, exact: the stream start that ffprobe's rounded number stands for."""
     if boxes.is_iso(path):
@@ -50,6 +54,7 @@ def container_start(path):
 class Sound:
     """Where one audio track's samples lie: `lead` silent samples, then ffmpeg's, up to sample `end` (None: all).
 
+    A negative `lead` is how many of ffmpeg's samples lie before time 0, and are cut.
     `holes` are (sample number among ffmpeg's, silent samples to put before it).
     """
     path: str
@@ -77,14 +82,15 @@ class Sound:
     def presented(self, kind, flags=()):
         """The same, cut and filled by the edit list: sample 0 is time 0."""
         samples = self.decoded(kind, flags)
-        parts, done = [], 0
-        for place, missing in [(0, self.lead), *self.holes, (len(samples), 0)]:
+        parts, done = [], max(0, -self.lead)
+        for place, missing in [(done, max(0, self.lead)), *self.holes, (len(samples), 0)]:
             parts += [samples[done:place],
                       numpy.full((missing, self.channels), 128 if kind == "u8" else 0, samples.dtype)]
             done = place
         return numpy.concatenate(parts)[:self.end]
 
 
+@cache
 def sound(path, track=0):
     """Finds out how audio track `track` lies on the presentation's time line."""
     stream = streams(path, "audio")[track]
@@ -94,14 +100,13 @@ def sound(path, track=0):
     lead, end, holes = 0, None, []
     interval = boxes.edited_interval(path, int(stream["id"], 16)) if boxes.is_iso(path) else None
     if interval:
-        lead = round_half_up(interval[0] * rate)
         end = math.ceil(interval[1] * rate)
-    elif listed and "best_effort_timestamp" in listed[0]:
+    if listed and "best_effort_timestamp" in listed[0]:
         base, start = Fraction(stream["time_base"]), container_start(path)
         late = listed[0]["best_effort_timestamp"] * base - start
-        # Container clocks are coarser than samples; a first sample within one tick of zero is at zero.
-        if late > base:
-            lead = round_half_up(late * rate)
+        # Where the container's clock is coarser than samples, a first sample within two ticks of zero is at zero.
+        if base <= Fraction(1, rate) or abs(late) > 2 * base:
+            lead = round_half_away(late * rate)
         holes = find_holes(listed, base, start, rate, lead)
     kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"
     channels = int(listed[0]["channels"]) if listed else int(stream["channels"])
@@ -113,8 +118,8 @@ def find_holes(listed, base, start, rate, lead):
     holes, decoded, position = [], 0, lead
     for frame in listed:
         if "best_effort_timestamp" in frame:
-            wanted = round_half_up((frame["best_effort_timestamp"] * base - start) * rate)
-            if wanted - position > HOLE * rate:
+            wanted = round_half_away((frame["best_effort_timestamp"] * base - start) * rate)
+            if wanted - position > (HOLE + 2 * base) * rate:
                 holes.append((decoded, wanted - position))
                 position = wanted
         decoded += frame["nb_samples"]
@@ -122,8 +127,8 @@ def find_holes(listed, base, start, rate, lead):
     return holes
 
 
-def round_half_up(value):
-    return math.floor(value + Fraction(1, 2))
+def round_half_away(value):
+    return math.floor(value + Fraction(1, 2)) if value >= 0 else -math.floor(-value + Fraction(1, 2))
 
 
 def to_int16(samples, kind):
@@ -133,7 +138,7 @@ def to_int16(samples, kind):
     if kind == "s16":
         return samples
     scaled = samples.astype(numpy.float64)
-    scaled = scaled / 65536 if kind == "s32" else numpy.nan_to_num(scaled, nan=0) * 32768
+    scaled = scaled / 65536 if kind == "s32" else numpy.nan_to_num(scaled, nan=0, posinf=2, neginf=-2) * 32768
     return numpy.clip(numpy.rint(scaled), -32768, 32767).astype(numpy.int16)
 
 
@@ -162,6 +167,7 @@ class Frame:
     md5: str
 
 
+@cache
 def frames(path, track=0, flags=()):
     """All frames that ffmpeg presents of video track `track`, with exact times from ffprobe."""
     stream = streams(path, "video")[track]
