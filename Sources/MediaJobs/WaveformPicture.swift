@@ -55,7 +55,7 @@ package struct WaveformPicture: Sendable, Hashable {
         if let first = colors.first {
             style.colors = colors
             style.levelColor = .white.withOpacity(0.4)
-            style.centerLineColor = first
+            style.centerLineColor = colors.count == 1 ? first : style.axisColor
         }
         style.scale = amplitudeScale.map { .factor($0) } ?? .automatic
         return try WaveformRenderer(width: width, height: height, style: style, axis: axis)
