@@ -129,6 +129,15 @@ extension Asset {
         return file
     }
 
+    /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
+    func openForLookUp() throws(MediaError) -> InputFile {
+        do {
+            return try InputFile(opening: source, allowsNested: options.allowsNestedFiles, readsAhead: false)
+        } catch {
+            throw error.at(path: displayName)
+        }
+    }
+
     /// All packets' places, from a scan that is made once for the asset.
     func packetScan() throws(MediaError) -> PacketScan {
         let contents = try contents()

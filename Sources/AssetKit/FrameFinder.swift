@@ -51,7 +51,12 @@ final class FrameFinder {
 
     /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
     private static let stepsBack = 4
-    private var damagedPackets = 0
+    /// What could not be decoded so far.
+    private(set) var damage = DamageReport()
+    /// A second opening of the file, made when sync samples are looked up for the first time.
+    private var scout: InputFile?
+    /// When sync samples are shown, by their decode time in the index.
+    private var syncTimes: [Int64: MediaTime] = [:]
 
     /// Opens a track for random access.
     init(_ asset: Asset, track: AssetTrack, threads: Int) throws(MediaError) {
@@ -110,7 +115,7 @@ final class FrameFinder {
     /// Brings the decoder to a picture that is not later than `time`, or to the first one.
     private func goTo(_ time: MediaTime) throws(MediaError) {
         if let current, current.time <= time, !isWorthSkipping(to: time) { return }
-        if current == nil, readUpTo == .min, !isWorthSkipping(to: time) {
+        if current == nil, !isWorthSkipping(to: time) {
             try begin(.beginning)
             if let current, current.time <= time { return }
         }
@@ -212,13 +217,6 @@ final class FrameFinder {
         following = current == nil ? nil : try source.next(from: packets)
     }
 
-    /// Says that the file was moved under the decoder, so that the next moment needs a seek.
-    fileprivate func forgetPlace() {
-        current = nil
-        following = nil
-        readUpTo = .max
-    }
-
     private func advance() throws(MediaError) {
         current = following
         following = try source.next(from: packets)
@@ -228,7 +226,10 @@ final class FrameFinder {
     private var packets: PacketQueue {
         PacketQueue(
             next: { () throws(MediaError) in try self.nextPacket() },
-            reportDamage: { _ in self.damagedPackets += 1 })
+            reportDamage: { ticks in
+                let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) }
+                self.damage.add(track: self.track.index, at: time)
+            })
     }
 
     private func nextPacket() throws(MediaError) -> StoredSample? {
@@ -306,15 +307,22 @@ extension FrameFinder {
         return nil
     }
 
-    /// When the sync sample of an index entry is shown, by its packet; the decoder's place is lost.
+    /// When the sync sample of an index entry is shown, by its packet.
+    ///
+    /// Packets are looked up in a second opening of the file, so that the decoder keeps its place, and each only once.
     private func presentationTime(ofIndexEntry position: Int) throws(MediaError) -> MediaTime? {
-        guard let entry = file.indexEntry(stream: track.index, at: position),
-            file.seek(stream: track.index, to: entry.ticks)
-        else { return nil }
-        forgetPlace()
-        while let sample = try nextPacket() {
-            guard sample.packet.isKey, let pts = sample.packet.pts ?? sample.packet.dts else { continue }
-            return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+        guard let entry = file.indexEntry(stream: track.index, at: position) else { return nil }
+        if let known = syncTimes[entry.ticks] { return known }
+        if scout == nil {
+            scout = try asset.openForLookUp()
+            scout?.select(streams: [track.index])
+        }
+        guard let scout, scout.seek(stream: track.index, to: entry.ticks) else { return nil }
+        while let packet = try readOn(scout) {
+            guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else { continue }
+            let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+            syncTimes[entry.ticks] = time
+            return time
         }
         return nil
     }

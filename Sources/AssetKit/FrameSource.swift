@@ -9,6 +9,8 @@ final class FrameSource {
     private var isFinishing = false
     private var hasProduced = false
     private var damage = 0
+    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    private(set) var skippedSamples: Int64 = 0
     /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
     private var failuresInARow = 0
 
@@ -46,6 +48,7 @@ final class FrameSource {
             failuresInARow = 0
             do throws(MediaError) {
                 try decoder.send(sample.packet)
+                if !hasProduced { skippedSamples += Int64(sample.packet.skippedSamples) }
             } catch {
                 try note(error, at: sample, packets)
             }

@@ -128,6 +128,9 @@ public final class ImageGenerator: Sendable {
         let isKey: Bool
     }
 
+    /// What could not be decoded so far, on the way to the images that were asked for.
+    public var damage: DamageReport { state.withLock { $0.finder?.damage } ?? DamageReport() }
+
     private func locate(
         _ time: MediaTime, _ configuration: Configuration, born: Int
     ) throws(MediaError) -> (Located, AssetTrack) {

@@ -52,7 +52,7 @@ struct ThumbsFiles {
             guard names.insert(name).inserted else {
                 throw MediaError(
                     .invalidArgument,
-                    "several images would be named \(FilePath(bytes: name).displayPath); put {index} into the name")
+                    "several images would be named \(FilePath(bytes: name).string); put {index} into the name")
             }
         }
     }

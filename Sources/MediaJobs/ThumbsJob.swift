@@ -131,35 +131,11 @@ package struct ThumbsJob: Sendable {
 
     private func track(of asset: Asset) throws(MediaError) -> AssetTrack {
         let tracks = try asset.loadNow(.tracks)
-        let pictures = tracks.filter { $0.mediaType == .video }
-        guard let first = pictures.first else {
-            throw MediaError(
-                .noSuchTrack, "has no video track, so there is nothing to make images of", path: asset.displayName)
-        }
-        guard let wanted = request.track else {
-            return pictures.first { $0.isEnabled && !$0.isAttachedPicture }
-                ?? pictures.first { !$0.isAttachedPicture } ?? first
-        }
-        guard let found = Self.track(wanted, in: tracks) else {
-            throw MediaError(
-                .noSuchTrack, "has no track \(wanted); probe lists its tracks", path: asset.displayName)
-        }
-        guard found.mediaType == .video else {
-            throw MediaError(
-                .noSuchTrack, "track \(wanted) has no pictures: it is \(found.mediaType)", path: asset.displayName)
-        }
-        return found
-    }
-
-    /// The track that a person's word means: its index, `v:N` or `id:N`.
-    private static func track(_ text: String, in tracks: [AssetTrack]) -> AssetTrack? {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard let number = parts.last.flatMap({ Int($0) }), number >= 0 else { return nil }
-        switch (parts.count, parts.first) {
-        case (1, _): return tracks.first { $0.index == number }
-        case (2, "id"): return tracks.first { $0.id == number }
-        case (2, "v"): return tracks.filter { $0.mediaType == .video }.dropFirst(number).first
-        default: return nil
+        do throws(MediaError) {
+            guard let wanted = request.track else { return try TrackSelector.standardTrack(of: .video, in: tracks) }
+            return try wanted.track(of: .video, in: tracks)
+        } catch {
+            throw error.at(path: asset.displayName)
         }
     }
 }

@@ -52,7 +52,7 @@ extension ThumbsReport.Image: Encodable {
         case .success(let image):
             try object.encode(image.actual, forKey: .actual)
             try object.encode(image.duration, forKey: .duration)
-            try object.encodeIfPresent(image.file?.displayPath, forKey: .file)
+            try object.encodeIfPresent(image.file?.string, forKey: .file)
             try object.encodeIfPresent(image.file?.pathBytes, forKey: .fileBytes)
             try object.encode(image.size.width, forKey: .width)
             try object.encode(image.size.height, forKey: .height)

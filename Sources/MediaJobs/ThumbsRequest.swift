@@ -54,8 +54,8 @@ package struct ThumbsRequest: Sendable {
     package var maximumSize = Dimensions(width: 0, height: 0)
     /// Whether images are turned upright.
     package var appliesRotation = true
-    /// The track by its index, as `v:N` or as `id:N`; `nil` for the first enabled video track.
-    package var track: String?
+    /// The track; `nil` for the first enabled video track.
+    package var track: TrackSelector?
     /// Codec threads; 0 for as many as there are cores.
     package var threads = 0
 

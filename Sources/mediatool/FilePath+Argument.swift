@@ -6,4 +6,7 @@ extension FilePath {
     init(argument: String) {
         self.init(bytes: RawArguments.bytes(of: argument))
     }
+
+    /// The path for a person to read: what is no UTF-8 is repaired with U+FFFD.
+    var displayPath: String { string }
 }

@@ -134,13 +134,6 @@ extension ThumbsCommand {
 
 extension ThumbsFormat: ExpressibleByArgument {}
 
-extension PathArgument {
-    /// Which file it is; `nil` for none, and for standard input that is no regular file.
-    fileprivate var identity: FileIdentity? {
-        isStandardStream ? FileIdentity(of: .standardInput) : FileIdentity(of: path)
-    }
-}
-
 extension ThumbsReport {
     /// A line for each image that was written to a file.
     fileprivate var text: String {

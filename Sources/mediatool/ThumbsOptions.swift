@@ -59,8 +59,10 @@ struct ThumbsOptions: ParsableArguments {
     var noRotate = false
 
     @Option(
-        help: ArgumentHelp("The track: its index, v:N or id:N. (default: the first enabled)", valueName: "track"))
-    var track: String?
+        help: ArgumentHelp(
+            "The track: its index (3), v:N or id:N. (default: the first enabled video track)", valueName: "track"),
+        transform: Self.track)
+    var track: TrackSelector?
 
     func validate() throws {
         if [!at.isEmpty, every != nil, count != nil].count(where: \.self) > 1 {
@@ -108,6 +110,14 @@ extension ThumbsOptions {
     private static func time(_ text: String) throws -> TimeExpression {
         do throws(MediaError) {
             return try TimeExpression(parsing: RawArguments.displayed(text))
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    private static func track(_ text: String) throws -> TrackSelector {
+        do throws(MediaError) {
+            return try TrackSelector(parsing: RawArguments.displayed(text))
         } catch {
             throw ValidationError(error.message)
         }

@@ -2,9 +2,6 @@ internal import SystemCalls
 package import SystemPackage
 
 extension FilePath {
-    /// The path for a person to read: what is no UTF-8 is repaired with U+FFFD.
-    package var displayPath: String { string }
-
     /// The path's bytes in base64 where it is not UTF-8, so that a program gets them from JSON; else `nil`.
     package var pathBytes: String? {
         String(validating: self) == nil ? base64(bytes) : nil
