@@ -16,8 +16,9 @@ public struct ContainerInfo: Sendable, Hashable {
     public var sizeBytes: Int64?
     /// Bits a second over all tracks; `nil` where unknown.
     public var bitRate: Int64?
-    /// The earliest time stamp in the container's own clock; `nil` where unknown. Where that clock starts anywhere
-    /// (TS, PS, MTS), all times of the asset are counted from here.
+    /// The earliest time stamp in the container's own clock; `nil` where unknown.
+    ///
+    /// Where that clock starts anywhere (TS, PS, MTS), all times of the asset are counted from here.
     public var startTime: MediaTime?
     /// The first frame's timecode, of the first timecode track or of the container as a whole; `nil` where there is
     /// none.

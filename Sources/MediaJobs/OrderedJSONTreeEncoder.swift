@@ -8,8 +8,10 @@ final class OrderedJSONTreeEncoder: Encoder {
     let userInfo: [CodingUserInfoKey: Any] = [:]
     fileprivate(set) var value: JSONValue
 
-    /// Whether the value may be a collection without an order: one that asked for an array, or for an object with the
-    /// keys that a dictionary has. Asking the runtime for a conformance takes longer than encoding most values.
+    /// Whether the value may be a collection without an order.
+    ///
+    /// That is one that asked for an array, or for an object with the keys that a dictionary has. Asking the runtime
+    /// for a conformance takes longer than encoding most values.
     private var mayBeUnordered = false
 
     init(codingPath: [any CodingKey], value: JSONValue = .object(JSONObject())) {
@@ -33,7 +35,7 @@ final class OrderedJSONTreeEncoder: Encoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         // The standard library's own type, which has no public name.
-        if String(describing: Key.self) == "_DictionaryCodingKey" { mayBeUnordered = true }
+        if _typeName(Key.self, qualified: false) == "_DictionaryCodingKey" { mayBeUnordered = true }
         return KeyedEncodingContainer(OrderedJSONKeyedContainer(object: object(), codingPath: codingPath))
     }
 

@@ -26,16 +26,21 @@ extension ProbeText {
         if let video = track.video {
             add("size", sizes(of: video))
             add("rate", [video.frameRate.flatMap(rateText), track.sampleCount.map { "\($0) frames" }])
-            add("pixels", [
-                video.pixelFormat, video.bitDepth.map { "\($0) bits" }, video.fieldOrder.flatMap { fieldOrders[$0] },
-            ])
+            add(
+                "pixels",
+                [
+                    video.pixelFormat, video.bitDepth.map { "\($0) bits" },
+                    video.fieldOrder.flatMap { fieldOrders[$0] },
+                ])
             add("color", colors(of: video))
         }
         if let audio = track.audio {
-            add("sound", [
-                audio.sampleRate.map { "\($0) Hz" }, audio.channelLayout ?? audio.channels.map { "\($0) channels" },
-                audio.bitsPerSample.map { "\($0) bits" },
-            ])
+            add(
+                "sound",
+                [
+                    audio.sampleRate.map { "\($0) Hz" }, audio.channelLayout ?? audio.channels.map { "\($0) channels" },
+                    audio.bitsPerSample.map { "\($0) bits" },
+                ])
         }
         add("time", [timeText(track.timeRange), track.bitRate.map(bitRateText)])
         if let edits = track.editList { add("edits", edits.map(editText)) }

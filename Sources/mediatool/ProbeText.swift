@@ -14,17 +14,23 @@ enum ProbeText {
             lines.append(row("#\(track.index) \(track.type)", heading(of: track), indent: 2))
             lines += rows(of: track).map { row($0, $1, indent: 4) }
         }
-        lines += list("chapters", report.chapters.map { chapter in
-            [chapter.timeRange.start?.clockText(), chapter.title].compactMap(\.self).joined(separator: "  ")
-        })
-        lines += list("attachments", report.attachments.map { attachment in
-            let parts = [attachment.fileName, attachment.mimeType, bytesText(Int64(attachment.sizeBytes))]
-            return "#\(attachment.trackIndex)  " + parts.compactMap(\.self).joined(separator: ", ")
-        })
-        lines += list("programs", report.programs.map { program in
-            let tracks = program.trackIndices.map { "#\($0)" }.joined(separator: " ")
-            return "\(program.number)  " + [program.name, tracks].compactMap(\.self).joined(separator: "  ")
-        })
+        lines += list(
+            "chapters",
+            report.chapters.map { chapter in
+                [chapter.timeRange.start?.clockText(), chapter.title].compactMap(\.self).joined(separator: "  ")
+            })
+        lines += list(
+            "attachments",
+            report.attachments.map { attachment in
+                let parts = [attachment.fileName, attachment.mimeType, bytesText(Int64(attachment.sizeBytes))]
+                return "#\(attachment.trackIndex)  " + parts.compactMap(\.self).joined(separator: ", ")
+            })
+        lines += list(
+            "programs",
+            report.programs.map { program in
+                let tracks = program.trackIndices.map { "#\($0)" }.joined(separator: " ")
+                return "\(program.number)  " + [program.name, tracks].compactMap(\.self).joined(separator: "  ")
+            })
         return lines.map { StandardError.singleLine($0) + "\n" }.joined()
     }
 
