@@ -53,8 +53,9 @@ struct AssetContents: Sendable {
     }
 
     private static func duration(of tracks: [AssetTrack], file: InputFile, isISO: Bool) -> MediaTime {
-        // An ISO movie lasts as long as its longest track of any kind (ISO/IEC 14496-12, 8.2.2).
-        let media = tracks.filter { isISO || $0.mediaType == .video || $0.mediaType == .audio }
+        // An ISO movie lasts as long as its longest track (ISO/IEC 14496-12, 8.2.2), but cameras let their data run on.
+        let kinds: Set<MediaType> = isISO ? [.video, .audio, .subtitle] : [.video, .audio]
+        let media = tracks.filter { kinds.contains($0.mediaType) }
         let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map { track in
             // Without an edit list an ISO track lasts as long as its samples, though composition offsets may show the
             // last of them later (ISO/IEC 14496-12, 8.3.2).

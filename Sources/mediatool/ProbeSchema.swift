@@ -99,7 +99,7 @@ enum ProbeSchema {
                   "type": "array",
                   "items": { "type": "string" }
                 },
-                "duration": { "description": "How long the presentation lasts, from its zero to the end of the longest audio or video track; in an ISO file without an edit list, as long as the samples' durations add up to.", "$ref": "#/$defs/time" },
+                "duration": { "description": "How long the presentation lasts, from its zero to the end of the longest audio or video track, or in an ISO or QuickTime file also subtitle track; there, without an edit list, as long as the samples' durations add up to.", "$ref": "#/$defs/time" },
                 "bitRate": { "description": "Bits a second over all tracks: the size by the duration.", "type": "integer" },
                 "sizeBytes": { "description": "Length in bytes; left out for a stream.", "type": "integer", "minimum": 0 },
                 "startTime": { "description": "The earliest time stamp of a track that is seen or heard, in the container's own clock. For MPEG-TS, MPEG-PS and other streams whose clock starts anywhere, this is the presentation's zero, and all other times are counted from it.", "$ref": "#/$defs/time" },
