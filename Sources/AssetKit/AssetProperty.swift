@@ -6,7 +6,9 @@ public struct AssetProperty<Value: Sendable>: Sendable {
 }
 
 extension AssetProperty where Value == MediaTime {
-    /// The end of the longest track on the presentation's time line; indefinite where unknown.
+    /// The end of the longest track that is seen, heard or read on the presentation's time line.
+    ///
+    /// Indefinite where unknown.
     public static var duration: Self { Self { $0.duration } }
 }
 
