@@ -73,8 +73,8 @@ package final class InputFile: @unchecked Sendable {
         if readsAhead {
             // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
             // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
-            let status = avformat_find_stream_info(context, nil)
-            if status < 0, io.isCancelled { throw MediaError(.cancelled, "cancelled") }
+            let status = Self.readAhead(context, formatName: formatName)
+            if status.isFailure, io.isCancelled { throw MediaError(.cancelled, "cancelled") }
         }
     }
 
