@@ -75,6 +75,8 @@ struct SeekBehaviour: Sendable {
     var startsAtZero: Bool
     /// There is an index of sync samples, or one grows while reading, whose time stamps hold.
     var hasIndex: Bool
+    /// The index lies elsewhere in the file and is read only at the first seek.
+    var readsIndexLate: Bool
     /// After a seek the place of every sound sample is known exactly.
     var isSampleExact: Bool
     /// Durations in the header are estimates, and there is no index: only reading all packets tells.
@@ -86,6 +88,7 @@ struct SeekBehaviour: Sendable {
         let iso = isOneOf("mov")
         startsAtZero = iso || isOneOf("matroska")
         hasIndex = iso || isOneOf("matroska", "avi")
+        readsIndexLate = isOneOf("matroska")
         isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
         needsScan = isOneOf("mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv")
     }

@@ -57,10 +57,7 @@ final class FrameFinder {
     private static let stepsBack = 4
     /// What could not be decoded so far.
     private(set) var damage = DamageReport()
-    /// A second opening of the file, made when sync samples are looked up for the first time.
-    private var scout: InputFile?
-    /// When sync samples are shown, by their decode time in the index.
-    private var syncTimes: [Int64: MediaTime] = [:]
+    private let syncSamples: SyncSamples
 
     /// Opens a track for random access.
     init(_ asset: Asset, track: AssetTrack, threads: Int) throws(MediaError) {
@@ -70,7 +67,11 @@ final class FrameFinder {
         self.threads = threads
         origin = contents.origin
         hasIndex = contents.seeking.hasIndex
+        syncSamples = SyncSamples(asset, track: track, contents)
         file = try asset.takeFile()
+        if contents.seeking.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
+            file = try asset.takeFile()
+        }
         file.select(streams: [track.index])
         source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
     }
@@ -157,7 +158,7 @@ final class FrameFinder {
             else { return false }
             if let current, current.time <= time { return true }
             guard entry.ticks > firstIndexTicks else { return false }
-            target = entry.ticks - 1
+            target = entry.ticks &- 1
         }
         return false
     }
@@ -168,7 +169,7 @@ final class FrameFinder {
     /// between the two; the delay is added, where that does not lead too far.
     private func beginAtIndexed(_ ticks: Int64) throws(MediaError) -> Bool {
         for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
-            guard file.seek(stream: track.index, to: ticks + delay) else { return false }
+            guard file.seek(stream: track.index, to: ticks &+ delay) else { return false }
             try begin(.indexed(ticks))
             if firstPacketTicks.map({ $0 <= ticks }) ?? true { return true }
         }
@@ -202,7 +203,7 @@ final class FrameFinder {
         guard let time = current?.time else { return false }
         switch start {
         case .beginning: return false
-        case .indexed(let ticks): if try seekByIndex(to: time, from: ticks - 1) { return true }
+        case .indexed(let ticks): if try seekByIndex(to: time, from: ticks &- 1) { return true }
         case .scanned(let index): if try seekByScan(to: time, from: index - 1) { return true }
         }
         try rewind()
@@ -259,7 +260,7 @@ final class FrameFinder {
                 sentTimes.append(time)
             }
             if firstPacketTicks == nil { firstPacketTicks = packet.dts ?? packet.pts }
-            noteReorderDelay(packet)
+            reorderDelay = packet.reorderDelay ?? reorderDelay
             return StoredSample(packet)
         }
         return nil
@@ -274,89 +275,11 @@ extension FrameFinder {
     /// A picture is allowed if its interval meets [time − before, time + after]. Among those the sync sample nearest to
     /// `time` is given, and where there is none the picture at `time` itself.
     func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
-        guard time.isNumeric, before > .zero || after > .zero else { return try frame(at: time) }
-        for candidate in try syncSamples(around: time) where candidate <= time + after {
+        guard time.isNumeric, file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
+        for candidate in try syncSamples.around(time) where candidate <= time + after {
             guard let found = try? frame(at: candidate), found.frame.time == candidate else { continue }
             if found.end > time - before { return found }
         }
         return try frame(at: time)
-    }
-
-    /// The last sync sample that is not after `time`, and the first one after it; the nearer first, the earlier if even.
-    private func syncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
-        guard file.isSeekable else { return [] }
-        let near = hasIndex ? try indexedSyncSamples(around: time) : try scannedSyncSamples(around: time)
-        return near.sorted { ($0 - time).absoluteValue < ($1 - time).absoluteValue }
-    }
-
-    private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
-        let samples = try asset.packetScan().streams[track.index]?.syncSamples ?? []
-        let next = samples.firstIndex { $0.time > time } ?? samples.endIndex
-        return [next - 1, next].filter(samples.indices.contains).map { samples[$0].time }
-    }
-
-    private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
-        guard let ticks = ticks(of: time) else { return [] }
-        var found: [MediaTime] = []
-        var position = file.indexOfKeyframe(stream: track.index, notAfter: ticks)
-        // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
-        while let here = position, let shown = try presentationTime(ofIndexEntry: here) {
-            if shown <= time {
-                found.insert(shown, at: 0)
-                break
-            }
-            found = [shown]
-            position = nextKeyframe(from: here - 1, step: -1)
-        }
-        if found.last.map({ $0 <= time }) ?? true {
-            let start = file.indexOfKeyframe(stream: track.index, notAfter: ticks).map { $0 + 1 } ?? 0
-            if let after = nextKeyframe(from: start, step: 1), let shown = try presentationTime(ofIndexEntry: after) {
-                found.append(shown)
-            }
-        }
-        return found
-    }
-
-    private func nextKeyframe(from start: Int, step: Int) -> Int? {
-        var position = start
-        while position >= 0, let entry = file.indexEntry(stream: track.index, at: position) {
-            if entry.isKey { return position }
-            position += step
-        }
-        return nil
-    }
-
-    /// When the sync sample of an index entry is shown, by its packet.
-    ///
-    /// Packets are looked up in a second opening of the file, so that the decoder keeps its place, and each only once.
-    private func presentationTime(ofIndexEntry position: Int) throws(MediaError) -> MediaTime? {
-        guard let entry = file.indexEntry(stream: track.index, at: position) else { return nil }
-        if let known = syncTimes[entry.ticks] { return known }
-        if scout == nil {
-            scout = try asset.openForLookUp()
-            scout?.select(streams: [track.index])
-        }
-        guard let scout else { return nil }
-        for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
-            guard scout.seek(stream: track.index, to: entry.ticks + delay) else { return nil }
-            // The seek may lead to a sync sample before the one that is looked for: read on to it.
-            while let packet = try readOn(scout) {
-                guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else { continue }
-                noteReorderDelay(packet)
-                let decoded = packet.dts ?? pts
-                if decoded > entry.ticks, pts != entry.ticks, delay > 0 { break }
-                // Matroska's index holds presentation times.
-                guard decoded >= entry.ticks || pts >= entry.ticks else { continue }
-                let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
-                syncTimes[entry.ticks] = time
-                return time
-            }
-        }
-        return nil
-    }
-
-    private func noteReorderDelay(_ packet: borrowing Packet) {
-        guard packet.isKey, let pts = packet.pts, let dts = packet.dts else { return }
-        reorderDelay = min(max(pts - dts, 0), Int64(Int32.max))
     }
 }

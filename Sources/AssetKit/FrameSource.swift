@@ -42,7 +42,11 @@ final class FrameSource {
             guard !isFinishing else { return try ended() }
             guard let sample = try packets.next() else {
                 isFinishing = true
-                try decoder.finish()
+                do throws(MediaError) {
+                    try decoder.finish()
+                } catch {
+                    try note(error, at: nil, packets)
+                }
                 continue
             }
             failuresInARow = 0

@@ -37,7 +37,7 @@ struct ReaderLanding {
             }
             // After a seek libavcodec may drop pictures until it has learnt their order: begin one sync sample earlier.
             guard let first = try core.peekPacket(for: leadPlace)?.packet.dts,
-                file.seek(stream: lead.track.index, to: first - 1)
+                file.seek(stream: lead.track.index, to: first &- 1)
             else { break }
             let earlier = ReaderCore(file, streams: streams)
             if try hasLanded(earlier, contents.origin) { return (file, earlier, false) }
