@@ -67,7 +67,8 @@ struct TrackEdits: Sendable {
         let inFragments = fragments.flatMap { Int64(exactly: $0.sampleCount) } ?? 0
         sampleCount = inTables + inFragments > 0 ? inTables + inFragments : nil
         shortestSample = mediaTime(track.tables?.timeToSample?.shortest.map(UInt64.init))
-        references = Dictionary(uniqueKeysWithValues: track.references.map { ($0.key.text, $0.value.map(Int.init)) })
+        // Two kinds whose names are not printable may read alike.
+        references = Dictionary(track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: +)
     }
 
     /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.

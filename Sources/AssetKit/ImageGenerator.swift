@@ -83,14 +83,18 @@ public final class ImageGenerator: Sendable {
     }
 
     /// The image at a time with all that is known of it.
+    ///
+    /// Where the task is cancelled before the request's turn comes, it ends as cancelled.
     public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
-        let born = generation.withLock { $0 }
-        return try await offload(onCancel: {}) { () throws(MediaError) in try self.generateNow(at: time, born: born) }
+        let request = Request(born: generation.withLock { $0 })
+        return try await offload(onCancel: { request.cancellation.cancel() }) { () throws(MediaError) in
+            try self.generateNow(at: time, request)
+        }
     }
 
     /// The image at a time, made on the calling thread.
     public func generateNow(at time: MediaTime) throws(MediaError) -> GeneratedImage {
-        try generateNow(at: time, born: generation.withLock { $0 })
+        try generateNow(at: time, Request(born: generation.withLock { $0 }))
     }
 
     /// Lets all requests that have not begun end as cancelled.
@@ -98,9 +102,9 @@ public final class ImageGenerator: Sendable {
     /// From any thread; requests made later are answered as usual.
     public func cancelAllImageGeneration() { generation.withLock { $0 += 1 } }
 
-    private func generateNow(at time: MediaTime, born: Int) throws(MediaError) -> GeneratedImage {
+    private func generateNow(at time: MediaTime, _ request: Request) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
-        let (found, track) = try locate(time, configuration, born: born)
+        let (found, track) = try locate(time, configuration, request)
         let renderer = ImageRenderer(
             maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
             appliesPixelAspect: configuration.appliesPixelAspectRatio, transform: track.preferredTransform,
@@ -114,8 +118,14 @@ public final class ImageGenerator: Sendable {
     public func pixelBuffer(at time: MediaTime) throws(MediaError)
         -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
     {
-        let (found, _) = try locate(time, configuration, born: generation.withLock { $0 })
+        let (found, _) = try locate(time, configuration, Request(born: generation.withLock { $0 }))
         return (found.picture, found.time, found.duration)
+    }
+
+    /// When a request was made, and whether its task still wants it.
+    private struct Request: Sendable {
+        let born: Int
+        let cancellation = Cancellation()
     }
 
     private struct Located: Sendable {
@@ -126,12 +136,14 @@ public final class ImageGenerator: Sendable {
     }
 
     private func locate(
-        _ time: MediaTime, _ configuration: Configuration, born: Int
+        _ time: MediaTime, _ configuration: Configuration, _ request: Request
     ) throws(MediaError) -> (Located, AssetTrack) {
         let asset = asset
         do throws(MediaError) {
             return try state.withLock { state throws(MediaError) in
-                guard generation.withLock({ $0 }) == born else { throw MediaError(.cancelled, "cancelled") }
+                guard generation.withLock({ $0 }) == request.born, !request.cancellation.isCancelled else {
+                    throw MediaError(.cancelled, "cancelled")
+                }
                 let track = try asset.videoTrack(configuration.trackIndex)
                 if state.finder == nil || state.track != track || state.threads != configuration.threads {
                     state.finder = try FrameFinder(asset, track: track, threads: configuration.threads)

@@ -23,7 +23,7 @@ public final class PixelBuffer: Sendable {
 
     /// Rows of a plane, and bytes of each row that hold pixels; (0, 0) for a plane that does not exist.
     public func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
-        plane >= 0 && plane < planeCount ? frame.planeShape(plane) : (0, 0)
+        frame.planeShape(plane)
     }
 
     /// Lends one plane.
@@ -33,7 +33,7 @@ public final class PixelBuffer: Sendable {
     public func withPlane<Result, Failure: Error>(
         _ plane: Int, _ body: (RawSpan, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try frame.withPlane(plane >= 0 && plane < planeCount ? plane : Int.max, body)
+        try frame.withPlane(plane, body)
     }
 
     /// The picture in another pixel format or size; the same one where it is so already.
@@ -54,6 +54,6 @@ public final class PixelBuffer: Sendable {
 
     /// A copy of one plane without padding between rows, as raw video is written; empty for a plane that does not exist.
     public func packedPlane(_ plane: Int) -> [UInt8] {
-        plane >= 0 && plane < planeCount ? frame.packedPlane(plane) : []
+        frame.packedPlane(plane)
     }
 }

@@ -18,7 +18,7 @@ extension MediaError {
             self.init(.cancelled, "cancelled")
         case .notPermitted:
             self.init(.nestedFileRefused, "cannot \(doing): the file refers to another file; allow nested files to follow it", cause: cause)
-        case .invalidData:
+        case .invalidData, .endOfFile:
             self.init(.damaged, "cannot \(doing): the data is damaged or cut short", cause: cause)
         case .noMemory:
             self.init(.outOfResources, "cannot \(doing): out of memory", cause: cause)

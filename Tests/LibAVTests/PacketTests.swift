@@ -1,0 +1,40 @@
+import LibAV
+import MediaBase
+import Testing
+import TestSupport
+
+@Suite struct PacketTests {
+    @Test func fieldsAreFFprobes() throws {
+        let lines = try FFmpeg.probe(
+            ["-show_entries", "packet=stream_index,pts,dts,duration,size,pos,flags", "-of", "csv=p=0",
+                Fixtures.path("av.mp4")])
+        let file = try Media.file("av.mp4")
+        for line in lines {
+            let fields = line.split(separator: ",").map(String.init)
+            let packet = try #require(try file.readPacket())
+            #expect(String(packet.streamIndex) == fields[0])
+            #expect(packet.pts.map(String.init) == fields[1])
+            #expect(packet.dts.map(String.init) == fields[2])
+            #expect(String(packet.duration) == fields[3])
+            #expect(String(packet.size) == fields[4])
+            #expect(packet.position.map(String.init) == fields[5])
+            #expect(packet.isKey == fields[6].hasPrefix("K"))
+            #expect(packet.isDiscarded == fields[6].contains("D"))
+            #expect(!packet.isCorrupt)
+            #expect(packet.withBytes { $0.byteCount } == packet.size)
+        }
+        #expect(try file.readPacket() == nil)
+        #expect(try file.readPacket() == nil)
+    }
+
+    @Test func packetsOutliveTheFile() throws {
+        let content = try Fixtures.bytes("av.mp4")
+        let packet: Packet
+        do {
+            let file = try Media.file("av.mp4")
+            packet = try #require(try file.readPacket())
+        }
+        let place = Int(try #require(packet.position))
+        #expect(packet.withBytes { span in span.withUnsafeBytes { Array($0) } } == Array(content[place..<place + packet.size]))
+    }
+}
