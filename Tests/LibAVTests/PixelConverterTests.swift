@@ -1,5 +1,6 @@
 import LibAV
 import MediaBase
+import SystemPackage
 import Testing
 import TestSupport
 

@@ -50,7 +50,7 @@ import TestSupport
             }
             #expect(address(result) == address(frame))
         }
-        #expect(try made.drain() == nil)
+        if case .some = try made.drain() { Issue.record("something was held") }
     }
 
     @Test func limitsAreChecked() throws {

@@ -60,6 +60,14 @@ final class Background<Value: Sendable>: @unchecked Sendable {
     }
 }
 
+extension InputFile {
+    /// The next packet, where there has to be one.
+    func nextPacket() throws -> Packet {
+        guard let packet = try readPacket() else { throw TestSupportError("no packet") }
+        return packet
+    }
+}
+
 /// The error that `body` throws, or `nil` where it throws none.
 func mediaError(_ body: () throws -> some Any) -> MediaError? {
     do {
