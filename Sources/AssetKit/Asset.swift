@@ -80,6 +80,7 @@ extension Asset {
     package func loadContents() throws(MediaError) { _ = try contents() }
 
     func contents() throws(MediaError) -> AssetContents {
+        if let result = state.withLock({ $0.result }) { return try result.get() }
         let interest = Interest(in: self)
         defer { interest.end() }
         return try contentsWhileWanted()
@@ -87,7 +88,8 @@ extension Asset {
 
     /// The contents for a caller who has said that it is interested.
     func contentsWhileWanted() throws(MediaError) -> AssetContents {
-        try loading.withLock { _ throws(MediaError) in
+        if let result = state.withLock({ $0.result }) { return try result.get() }
+        return try loading.withLock { _ throws(MediaError) in
             if let result = state.withLock({ $0.result }) { return try result.get() }
             state.withLock { $0.isLoading = true }
             let result = Result { () throws(MediaError) in try read() }
@@ -129,7 +131,7 @@ extension Asset {
 
     private func read() throws(MediaError) -> AssetContents {
         do {
-            let file = try open()
+            let file = try open(cancellation)
             state.withLock { $0.isStream = !file.isSeekable }
             var contents = try AssetContents(file, scan: nil)
             guard options.isPrecise, file.isSeekable else {
@@ -145,7 +147,7 @@ extension Asset {
         }
     }
 
-    private func open() throws(MediaError) -> InputFile {
+    private func open(_ cancellation: Cancellation = Cancellation()) throws(MediaError) -> InputFile {
         try InputFile(opening: source, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
     }
 
@@ -162,6 +164,15 @@ extension Asset {
         }
         do {
             return try open()
+        } catch {
+            throw error.at(path: displayName)
+        }
+    }
+
+    /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
+    func openForLookUp() throws(MediaError) -> InputFile {
+        do {
+            return try InputFile(opening: source, allowsNested: options.allowsNestedFiles, readsAhead: false)
         } catch {
             throw error.at(path: displayName)
         }

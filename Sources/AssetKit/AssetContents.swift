@@ -13,6 +13,8 @@ struct AssetContents: Sendable {
     var origin: MediaTime
     /// How far random access can be relied on.
     var seeking: SeekBehaviour
+    /// Whether durations are exact: by the container's nature, or because all packets were read.
+    var isTimingPrecise: Bool
 
     /// The contents of a file that was just opened.
     ///
@@ -21,21 +23,28 @@ struct AssetContents: Sendable {
         let streams = (0..<file.streamCount).compactMap { file.stream($0) }
         let movie = ISOMovie(file)
         seeking = SeekBehaviour(formatName: file.formatName)
+        isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
         origin = seeking.startsAtZero ? .zero : start ?? .zero
         let keySpace = MetadataItem.KeySpace(formatName: file.formatName)
-        metadata = file.metadata.map { MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value) }
+        container = ContainerInfo(file, start: start, movie: movie)
+        // What is a property of the container is not repeated as metadata.
+        let known: Set<String> =
+            container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
+        metadata = MetadataItem.list(file.metadata.filter { !known.contains($0.key) }, keySpace: keySpace)
         chapters = file.chapters
         warnings = movie?.warnings ?? []
-        container = ContainerInfo(file, start: start, movie: movie)
         let origin = origin
         tracks = streams.map { stream in
             AssetTrack(
                 stream, origin: origin, keySpace: keySpace, edits: movie?.track(stream),
                 scanned: scan?.streams[stream.index])
         }
-        duration = Self.duration(of: tracks, file: file)
-        if !duration.isNumeric { warnings.append("the container does not say how long it is") }
+        duration = Self.duration(of: tracks, file: file, isISO: movie != nil)
+        container.setBitRate(duration: duration, headerDuration: file.duration)
+        container.startTimecode =
+            (tracks.filter { $0.mediaType == .timecode } + tracks).compactMap(\.startTimecode).first
+            ?? file.metadata.first { $0.key == "timecode" }?.value
     }
 
     /// The earliest start of the streams that are seen or heard: libavformat's `start_time`, but exact.
@@ -46,9 +55,15 @@ struct AssetContents: Sendable {
         return (sounding.isEmpty ? streams : sounding).compactMap(\.startTime).min()
     }
 
-    private static func duration(of tracks: [AssetTrack], file: InputFile) -> MediaTime {
-        let media = tracks.filter { $0.mediaType == .video || $0.mediaType == .audio }
-        let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map(\.timeRange.end)
+    private static func duration(of tracks: [AssetTrack], file: InputFile, isISO: Bool) -> MediaTime {
+        // An ISO movie lasts as long as its longest track (ISO/IEC 14496-12, 8.2.2), but cameras let their data run on.
+        let kinds: Set<MediaType> = isISO ? [.video, .audio, .subtitle] : [.video, .audio]
+        let media = tracks.filter { kinds.contains($0.mediaType) }
+        let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map { track in
+            // Without an edit list an ISO track lasts as long as its samples, though composition offsets may show the
+            // last of them later (ISO/IEC 14496-12, 8.3.2).
+            isISO && track.segments.isEmpty ? track.mediaDuration ?? track.timeRange.end : track.timeRange.end
+        }
         if let longest = ends.filter(\.isNumeric).max() { return longest }
         return file.duration ?? .indefinite
     }
@@ -89,6 +104,18 @@ extension MetadataItem.KeySpace {
 }
 
 extension MetadataItem {
+    /// The items of a dictionary of libavformat, in its order.
+    ///
+    /// An item that libavformat repeats for each language is kept with its language only, and what it makes of an
+    /// empty vendor is left out.
+    static func list(_ entries: [(key: String, value: String)], keySpace: KeySpace) -> [MetadataItem] {
+        let items = entries.filter { $0.value != "[0][0][0][0]" && $0.key != "timecode" }.map {
+            MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
+        }
+        let inLanguages = Set(items.filter { $0.language != nil }.map { [$0.identifier, $0.value.text ?? ""] })
+        return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }
+    }
+
     /// An item from libavformat's key and text; the type of the value follows from the key.
     init(keySpace: KeySpace, key: String, text: String) {
         // libavformat writes a tag's language behind its key: `title-deu`.

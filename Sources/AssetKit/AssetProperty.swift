@@ -6,8 +6,17 @@ public struct AssetProperty<Value: Sendable>: Sendable {
 }
 
 extension AssetProperty where Value == MediaTime {
-    /// The end of the longest track on the presentation's time line; indefinite where unknown.
+    /// The end of the longest track that is seen, heard or read on the presentation's time line.
+    ///
+    /// Indefinite where unknown.
     public static var duration: Self { Self { $0.duration } }
+}
+
+extension AssetProperty where Value == Bool {
+    /// Whether durations and random access are exact: `AVURLAsset.providesPreciseDurationAndTiming`.
+    ///
+    /// Always so for ``Asset/Options/isPrecise`` where the file can be read twice; else it depends on the container.
+    public static var providesPreciseDurationAndTiming: Self { Self { $0.isTimingPrecise } }
 }
 
 extension AssetProperty where Value == [AssetTrack] {

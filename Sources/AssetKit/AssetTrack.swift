@@ -21,12 +21,16 @@ public struct AssetTrack: Sendable, Hashable {
     public let segments: [Segment]
     /// How the samples are coded; a track whose format changes in mid-stream has several.
     public let formatDescriptions: [FormatDescription]
-    /// How pictures are turned for display.
-    public let preferredTransform: DisplayTransform
+    /// How pictures are turned for display, as the file says; `nil` where it says nothing.
+    public let displayTransform: DisplayTransform?
     /// Frames a second that the container suggests; `nil` where unknown, or where there are no frames.
     public let nominalFrameRate: Rational?
     /// Frames a second averaged over the track; `nil` where unknown.
     public let averageFrameRate: Rational?
+    /// Whether frames follow each other at one rate throughout; `nil` where unknown without reading all packets.
+    public let hasConstantFrameRate: Bool?
+    /// What the container says of colours, apart from the coded pictures; `nil` where it says nothing.
+    public let containerColor: ColorInfo?
     /// The shortest duration of a frame; `nil` where unknown without reading all packets.
     public let minimumFrameDuration: MediaTime?
     /// How many samples there are, by the container's word or by a scan; `nil` where unknown.
@@ -67,16 +71,32 @@ public struct AssetTrack: Sendable, Hashable {
         mediaDuration = edits?.mediaDuration ?? scanned?.range.duration ?? stream.duration
         segments = edits?.segments ?? []
         timeRange = Self.timeRange(stream, origin: origin, edits: edits, scanned: scanned)
-        formatDescriptions = [stream.format]
-        preferredTransform = stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? .identity
         let isVideo = stream.format.mediaType == .video
+        var format = stream.format
+        // libavformat divides by the header's duration, which for fragments to come can be the highest number.
+        if let edits, edits.isFragmented, let real = edits.mediaDuration, let written = stream.duration,
+            written > real + real
+        {
+            format.bitRate = nil
+        }
+        formatDescriptions = [format]
+        // libavformat keeps an identity matrix to itself; an ISO track always has one.
+        displayTransform =
+            stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)
+        hasConstantFrameRate = isVideo ? edits?.isConstantRate : nil
+        containerColor = isVideo ? edits?.color : nil
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
         minimumFrameDuration = isVideo ? edits?.shortestSample : nil
         sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.packetCount) } ?? stream.frameCount
         dispositions = stream.dispositions
-        metadata = stream.metadata.filter { $0.key != "language" }
-            .map { MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value) }
+        metadata = MetadataItem.list(
+            stream.metadata.compactMap { entry in
+                guard entry.key != "language" else { return nil }
+                // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
+                guard entry.key == "handler_name", let edits else { return entry }
+                return edits.handlerName.map { (entry.key, $0) }
+            }, keySpace: keySpace)
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         attachedPicture = stream.attachedPicture
@@ -98,8 +118,16 @@ public struct AssetTrack: Sendable, Hashable {
 }
 
 extension AssetTrack {
+    /// How pictures are turned for display; not at all where the file says nothing.
+    public var preferredTransform: DisplayTransform { displayTransform ?? .identity }
+
     /// Whether it is a cover picture rather than moving ones.
     public var isAttachedPicture: Bool { attachedPicture != nil }
+
+    /// Ticks a second of the clock that its samples' times are counted by, such as 90000 in a transport stream.
+    ///
+    /// Where one tick lasts several such parts (1001/30000 s), the number below the line; all times are whole in it.
+    public var naturalTimeScale: Int32 { Int32(clamping: timeBase.den) }
 
     /// The size in which its pictures are shown: pixel aspect and turn applied, in whole pixels; `nil` without pictures.
     public var naturalSize: Dimensions? {

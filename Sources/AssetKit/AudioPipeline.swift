@@ -23,6 +23,11 @@ final class AudioPipeline: SamplePipeline {
     private var held: Frame?
     private var heldPlace: Int64 = 0
     private var isOver = false
+    /// Decoded samples before time 0, which are not delivered.
+    private var samplesBeforeZero: Int64 = 0
+
+    /// Samples before time 0 that are not delivered, also those that the decoder was told to leave out.
+    var samplesCutBeforeZero: Int64 { frames.skippedSamples + samplesBeforeZero }
 
     /// - Parameter isFromStart: Whether the first packet will be the track's first; otherwise time stamps say exactly
     ///   where decoding begins.
@@ -50,6 +55,7 @@ final class AudioPipeline: SamplePipeline {
             guard frame.sampleCount > 0, frame.sampleRate > 0, frame.sampleRate <= Limits.sampleRate else { continue }
             let time = frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
             let start = place.place(count: frame.sampleCount, rate: frame.sampleRate, time: time)
+            if start < 0 { samplesBeforeZero += min(-start, Int64(frame.sampleCount)) }
             let rate = Int32(clamping: frame.sampleRate)
             if let end = range.end?.sampleIndex(rate: rate, rounding: .up), start >= end { return try finish() }
             if let buffer = try delivered(frame, at: start) { return buffer }

@@ -8,15 +8,21 @@ public struct ContainerInfo: Sendable, Hashable {
     public var format: String
     /// The first brand of an ISO or QuickTime file, such as `isom` or `qt  `; `nil` for other formats.
     public var majorBrand: String?
+    /// The version of the first brand; `nil` for other formats.
+    public var majorBrandVersion: Int?
     /// The other brands that the file claims to follow.
     public var compatibleBrands: [String]
     /// Length in bytes; `nil` for a stream.
     public var sizeBytes: Int64?
     /// Bits a second over all tracks; `nil` where unknown.
     public var bitRate: Int64?
-    /// The earliest time stamp in the container's own clock; `nil` where unknown. Where that clock starts anywhere
-    /// (TS, PS, MTS), all times of the asset are counted from here.
+    /// The earliest time stamp in the container's own clock; `nil` where unknown.
+    ///
+    /// Where that clock starts anywhere (TS, PS, MTS), all times of the asset are counted from here.
     public var startTime: MediaTime?
+    /// The first frame's timecode, of the first timecode track or of the container as a whole; `nil` where there is
+    /// none.
+    public var startTimecode: String?
     /// Whether the samples lie in fragments (`moof`); `nil` where the format has no such thing.
     public var isFragmented: Bool?
     /// Whether the index (`moov`) lies before the media; `nil` where the format has no such thing.
@@ -37,6 +43,7 @@ public struct ContainerInfo: Sendable, Hashable {
     init(_ file: InputFile, start: MediaTime?, movie: ISOMovie?) {
         format = file.formatName
         majorBrand = movie?.header.fileType?.majorBrand.text
+        majorBrandVersion = movie?.header.fileType.map { Int($0.minorVersion) }
         compatibleBrands = movie?.header.fileType?.compatibleBrands.map(\.text) ?? []
         sizeBytes = file.length
         bitRate = file.bitRate
@@ -44,5 +51,17 @@ public struct ContainerInfo: Sendable, Hashable {
         isFragmented = movie?.header.isFragmented
         isIndexFirst = movie?.header.isMovieBeforeMedia
         programs = file.programs.map { Program(number: $0.number, name: $0.name, trackIndices: $0.streams) }
+    }
+}
+
+extension ContainerInfo {
+    /// The names in ``format``, the one it is best known by first.
+    public var formatNames: [String] { format.split(separator: ",").map(String.init) }
+
+    /// Corrects the bit rate, which libavformat works out from the header's duration, by the duration that was found.
+    mutating func setBitRate(duration: MediaTime, headerDuration: MediaTime?) {
+        guard let sizeBytes, duration.isNumeric, duration > .zero, duration != headerDuration else { return }
+        let rate = Double(sizeBytes) * 8 / duration.seconds
+        bitRate = Int64(exactly: rate.rounded())
     }
 }

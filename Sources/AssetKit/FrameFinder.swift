@@ -17,6 +17,8 @@ final class FrameFinder {
         let frame: TimedFrame
         /// When the next picture follows, or the track ends.
         let end: MediaTime
+        /// Whether no picture follows.
+        let isLast: Bool
     }
 
     private let asset: Asset
@@ -49,7 +51,12 @@ final class FrameFinder {
 
     /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
     private static let stepsBack = 4
-    private var damagedPackets = 0
+    /// What could not be decoded so far.
+    private(set) var damage = DamageReport()
+    /// A second opening of the file, made when sync samples are looked up for the first time.
+    private var scout: InputFile?
+    /// When sync samples are shown, by their decode time in the index.
+    private var syncTimes: [Int64: MediaTime] = [:]
 
     /// Opens a track for random access.
     init(_ asset: Asset, track: AssetTrack, threads: Int) throws(MediaError) {
@@ -73,17 +80,18 @@ final class FrameFinder {
         if track.editedEnd.map({ time > $0 }) ?? false { throw afterEnd(time) }
         try goTo(time)
         var found = try settle(on: time)
-        for _ in 0..<Self.stepsBack where isMissingPicture(between: found.frame.time, and: found.end) {
-            guard try goBackFurther() else { break }
+        for _ in 0..<Self.stepsBack {
+            guard isMissingPicture(after: found), try goBackFurther() else { break }
             let again = try settle(on: time)
             defer { found = again }
             // What does not depend on where decoding began is no artefact of the seek.
             if again.frame.time == found.frame.time, again.end == found.end { break }
         }
+        guard time < found.end || (found.isLast && time == found.end) else { throw afterEnd(time) }
         return found
     }
 
-    /// Decodes on from the decoder's place to the picture on screen at `time`.
+    /// Decodes on from the decoder's place to the picture on screen at `time`, or to the last one.
     private func settle(on time: MediaTime) throws(MediaError) -> Found {
         guard let current else {
             throw MediaError(.outOfRange, "the track has no picture that can be decoded")
@@ -95,8 +103,7 @@ final class FrameFinder {
         while let next = following, next.time <= time { try advance() }
         guard let shown = self.current else { throw afterEnd(time) }
         let end = following?.time ?? source.end(ofLast: shown)
-        guard time < end || (following == nil && time == end) else { throw afterEnd(time) }
-        return Found(frame: shown, end: end)
+        return Found(frame: shown, end: end, isLast: following == nil)
     }
 
     private func afterEnd(_ time: MediaTime) -> MediaError {
@@ -108,7 +115,7 @@ final class FrameFinder {
     /// Brings the decoder to a picture that is not later than `time`, or to the first one.
     private func goTo(_ time: MediaTime) throws(MediaError) {
         if let current, current.time <= time, !isWorthSkipping(to: time) { return }
-        if current == nil, readUpTo == .min, !isWorthSkipping(to: time) {
+        if current == nil, !isWorthSkipping(to: time) {
             try begin(.beginning)
             if let current, current.time <= time { return }
         }
@@ -186,9 +193,9 @@ final class FrameFinder {
         return true
     }
 
-    /// Whether a packet was read whose picture should have come out between two others.
-    private func isMissingPicture(between earlier: MediaTime, and later: MediaTime) -> Bool {
-        sentTimes.contains { $0 > earlier && $0 < later }
+    /// Whether a packet was read whose picture should have come out after a picture and before the next one.
+    private func isMissingPicture(after found: Found) -> Bool {
+        sentTimes.contains { $0 > found.frame.time && (found.isLast || $0 < found.end) }
     }
 
     /// Decodes the first two pictures from where the file is.
@@ -210,13 +217,6 @@ final class FrameFinder {
         following = current == nil ? nil : try source.next(from: packets)
     }
 
-    /// Says that the file was moved under the decoder, so that the next moment needs a seek.
-    fileprivate func forgetPlace() {
-        current = nil
-        following = nil
-        readUpTo = .max
-    }
-
     private func advance() throws(MediaError) {
         current = following
         following = try source.next(from: packets)
@@ -226,7 +226,10 @@ final class FrameFinder {
     private var packets: PacketQueue {
         PacketQueue(
             next: { () throws(MediaError) in try self.nextPacket() },
-            reportDamage: { _ in self.damagedPackets += 1 })
+            reportDamage: { ticks in
+                let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) }
+                self.damage.add(track: self.track.index, at: time)
+            })
     }
 
     private func nextPacket() throws(MediaError) -> StoredSample? {
@@ -304,15 +307,22 @@ extension FrameFinder {
         return nil
     }
 
-    /// When the sync sample of an index entry is shown, by its packet; the decoder's place is lost.
+    /// When the sync sample of an index entry is shown, by its packet.
+    ///
+    /// Packets are looked up in a second opening of the file, so that the decoder keeps its place, and each only once.
     private func presentationTime(ofIndexEntry position: Int) throws(MediaError) -> MediaTime? {
-        guard let entry = file.indexEntry(stream: track.index, at: position),
-            file.seek(stream: track.index, to: entry.ticks)
-        else { return nil }
-        forgetPlace()
-        while let sample = try nextPacket() {
-            guard sample.packet.isKey, let pts = sample.packet.pts ?? sample.packet.dts else { continue }
-            return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+        guard let entry = file.indexEntry(stream: track.index, at: position) else { return nil }
+        if let known = syncTimes[entry.ticks] { return known }
+        if scout == nil {
+            scout = try asset.openForLookUp()
+            scout?.select(streams: [track.index])
+        }
+        guard let scout, scout.seek(stream: track.index, to: entry.ticks) else { return nil }
+        while let packet = try readOn(scout) {
+            guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else { continue }
+            let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+            syncTimes[entry.ticks] = time
+            return time
         }
         return nil
     }

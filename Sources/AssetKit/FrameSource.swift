@@ -9,6 +9,12 @@ final class FrameSource {
     private var isFinishing = false
     private var hasProduced = false
     private var damage = 0
+    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    private(set) var skippedSamples: Int64 = 0
+    /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
+    private var failuresInARow = 0
+
+    private static let patience = 100
 
     /// Opens a decoder for a track.
     init(_ file: InputFile, track: Int, threads: Int) throws(MediaError) {
@@ -30,7 +36,8 @@ final class FrameSource {
                 }
             } catch {
                 try note(error, at: nil, packets)
-                continue
+                failuresInARow += 1
+                if failuresInARow < Self.patience { continue }
             }
             guard !isFinishing else { return try ended() }
             guard let sample = try packets.next() else {
@@ -38,8 +45,10 @@ final class FrameSource {
                 try decoder.finish()
                 continue
             }
+            failuresInARow = 0
             do throws(MediaError) {
                 try decoder.send(sample.packet)
+                if !hasProduced { skippedSamples += Int64(sample.packet.skippedSamples) }
             } catch {
                 try note(error, at: sample, packets)
             }

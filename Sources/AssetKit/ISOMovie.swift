@@ -37,6 +37,14 @@ struct TrackEdits: Sendable {
     let sampleCount: Int64?
     /// The shortest duration of a sample; `nil` where unknown.
     let shortestSample: MediaTime?
+    /// Whether some of its samples lie in fragments.
+    let isFragmented: Bool
+    /// Whether all samples but the last, which takes what is left, last equally long; `nil` where unknown.
+    let isConstantRate: Bool?
+    /// The name in the track's handler, often the encoder's; `nil` where it is empty.
+    let handlerName: String?
+    /// What the first sample description says of colours; `nil` where it says nothing.
+    let color: ColorInfo?
     /// The other tracks that this one refers to, by the kind of reference.
     let references: [String: [Int]]
 
@@ -60,15 +68,24 @@ struct TrackEdits: Sendable {
         if let fragments, let ends = mediaTime(fragments.duration) {
             mediaDuration = (listed ?? .zero) + ends
         } else {
-            mediaDuration = mediaTime(track.media?.duration) ?? listed
+            // Some writers make the header longer than the samples.
+            mediaDuration = [mediaTime(track.media?.duration), listed].compactMap(\.self).filter { $0 > .zero }.min()
         }
         isEnabled = track.header?.isEnabled ?? true
         let inTables = track.tables?.sampleCount.map(Int64.init) ?? 0
         let inFragments = fragments.flatMap { Int64(exactly: $0.sampleCount) } ?? 0
         sampleCount = inTables + inFragments > 0 ? inTables + inFragments : nil
         shortestSample = mediaTime(track.tables?.timeToSample?.shortest.map(UInt64.init))
-        // Two kinds whose names are not printable may read alike.
-        references = Dictionary(track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: +)
+        isFragmented = inFragments > 0
+        // Of durations in fragments only the sum is known.
+        isConstantRate = track.tables?.timeToSample.flatMap {
+            inFragments > 0 || $0.sampleCount < 2 ? nil : $0.constantDeltaButLast != nil
+        }
+        handlerName = track.handler.flatMap { $0.name.isEmpty ? nil : $0.name }
+        color = track.sampleEntries.first?.visual.flatMap { ColorInfo($0.colors) }
+        // Two codes that are not printable read alike.
+        references = Dictionary(
+            track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })
     }
 
     /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
@@ -76,6 +93,23 @@ struct TrackEdits: Sendable {
         guard !segments.isEmpty, !segments.contains(where: { $0.duration == .zero }) else { return nil }
         let end = segments.reduce(MediaTime.zero) { $0 + $1.duration }
         return end.isNumeric ? end : nil
+    }
+}
+
+extension ColorInfo {
+    /// What `colr` boxes say in code points; `nil` where there are none.
+    fileprivate init?(_ boxes: [ColorParameters]) {
+        for box in boxes {
+            switch box {
+            case .nclx(let primaries, let transfer, let matrix, let isFullRange):
+                self.init(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: isFullRange)
+            case .nclc(let primaries, let transfer, let matrix):
+                self.init(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: nil)
+            case .other: continue
+            }
+            if !isUnknown { return }
+        }
+        return nil
     }
 }
 

@@ -86,15 +86,15 @@ public final class ImageGenerator: Sendable {
     ///
     /// Where the task is cancelled before the request's turn comes, it ends as cancelled.
     public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
-        let request = Request(born: generation.withLock { $0 })
-        return try await offload(onCancel: { request.cancellation.cancel() }) { () throws(MediaError) in
-            try self.generateNow(at: time, request)
+        let (born, unwanted) = (currentGeneration, Cancellation())
+        return try await offload(onCancel: { unwanted.cancel() }) { () throws(MediaError) in
+            try self.generateNow(at: time, born: born, unlessCancelled: unwanted)
         }
     }
 
     /// The image at a time, made on the calling thread.
     public func generateNow(at time: MediaTime) throws(MediaError) -> GeneratedImage {
-        try generateNow(at: time, Request(born: generation.withLock { $0 }))
+        try generateNow(at: time, born: currentGeneration)
     }
 
     /// Lets all requests that have not begun end as cancelled.
@@ -102,9 +102,14 @@ public final class ImageGenerator: Sendable {
     /// From any thread; requests made later are answered as usual.
     public func cancelAllImageGeneration() { generation.withLock { $0 += 1 } }
 
-    private func generateNow(at time: MediaTime, _ request: Request) throws(MediaError) -> GeneratedImage {
+    /// Which cancellations a request that begins now is not concerned by.
+    var currentGeneration: Int { generation.withLock { $0 } }
+
+    func generateNow(
+        at time: MediaTime, born: Int, unlessCancelled unwanted: Cancellation = Cancellation()
+    ) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
-        let (found, track) = try locate(time, configuration, request)
+        let (found, track) = try locate(time, configuration, born: born, unlessCancelled: unwanted)
         let renderer = ImageRenderer(
             maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
             appliesPixelAspect: configuration.appliesPixelAspectRatio, transform: track.preferredTransform,
@@ -118,14 +123,8 @@ public final class ImageGenerator: Sendable {
     public func pixelBuffer(at time: MediaTime) throws(MediaError)
         -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
     {
-        let (found, _) = try locate(time, configuration, Request(born: generation.withLock { $0 }))
+        let (found, _) = try locate(time, configuration, born: currentGeneration)
         return (found.picture, found.time, found.duration)
-    }
-
-    /// When a request was made, and whether its task still wants it.
-    private struct Request: Sendable {
-        let born: Int
-        let cancellation = Cancellation()
     }
 
     private struct Located: Sendable {
@@ -135,13 +134,17 @@ public final class ImageGenerator: Sendable {
         let isKey: Bool
     }
 
+    /// What could not be decoded so far, on the way to the images that were asked for.
+    public var damage: DamageReport { state.withLock { $0.finder?.damage } ?? DamageReport() }
+
     private func locate(
-        _ time: MediaTime, _ configuration: Configuration, _ request: Request
+        _ time: MediaTime, _ configuration: Configuration, born: Int,
+        unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> (Located, AssetTrack) {
         let asset = asset
         do throws(MediaError) {
             return try state.withLock { state throws(MediaError) in
-                guard generation.withLock({ $0 }) == request.born, !request.cancellation.isCancelled else {
+                guard currentGeneration == born, !unwanted.isCancelled else {
                     throw MediaError(.cancelled, "cancelled")
                 }
                 let track = try asset.videoTrack(configuration.trackIndex)

@@ -18,6 +18,8 @@ final class TimedFrameSource {
     private let track: AssetTrack
     private let origin: MediaTime
     private var last: MediaTime?
+    /// When the last of the packets that were read so far is over by its own word.
+    private var packetsEnd = MediaTime.negativeInfinity
 
     init(_ file: InputFile, track: AssetTrack, origin: MediaTime, threads: Int) throws(MediaError) {
         frames = try FrameSource(file, track: track.index, threads: threads)
@@ -27,7 +29,7 @@ final class TimedFrameSource {
 
     /// The next picture; `nil` at the end.
     func next(from packets: PacketQueue) throws(MediaError) -> TimedFrame? {
-        while let frame = try frames.next(from: packets) {
+        while let frame = try frames.next(from: noting(packets)) {
             let stated = frame.duration > 0 ? MediaTime(ticks: frame.duration, timeBase: track.timeBase) : nil
             let time = frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
             let isKey = frame.isKey
@@ -42,11 +44,26 @@ final class TimedFrameSource {
 
     /// Until when the track's last picture is on screen.
     ///
-    /// The track's end where the container's word on it holds; else by the packet's duration, or one frame.
+    /// The track's end where the container's word on it holds; else by the packets' durations, or one frame. All packets
+    /// count, because a picture of two fields may have come in two, and the last ones may be undecodable.
     func end(ofLast frame: TimedFrame) -> MediaTime {
-        let stated = frame.time + (frame.statedDuration ?? nominalDuration)
+        let stated = max(frame.time + (frame.statedDuration ?? nominalDuration), packetsEnd)
         guard let edited = track.editedEnd, edited > frame.time else { return stated }
         return edited
+    }
+
+    private func noting(_ packets: PacketQueue) -> PacketQueue {
+        PacketQueue(
+            next: { () throws(MediaError) in
+                guard let sample = try packets.next() else { return nil }
+                if let pts = sample.packet.pts, !sample.packet.isDiscarded {
+                    let end =
+                        MediaTime(ticks: pts, timeBase: self.track.timeBase) - self.origin
+                        + MediaTime(ticks: sample.packet.duration, timeBase: self.track.timeBase)
+                    if end.isNumeric { self.packetsEnd = max(self.packetsEnd, end) }
+                }
+                return sample
+            }, reportDamage: packets.reportDamage)
     }
 
     /// Forgets all packets, as is due after a seek.

@@ -91,6 +91,13 @@ public final class TrackOutput: Sendable {
         }
     }
 
+    /// How many samples of sound before time 0 were left out so far.
+    ///
+    /// They are the encoder's priming, and what an edit list does not show. It tells of a read from the file's start.
+    public var samplesCutBeforeZero: Int64 {
+        state.withLock { ($0.pipeline as? AudioPipeline)?.samplesCutBeforeZero ?? 0 }
+    }
+
     /// Whether this form can be made of this track at all.
     var isPossible: Bool {
         switch settings {

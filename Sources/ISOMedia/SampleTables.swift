@@ -31,8 +31,20 @@ package struct TimeToSampleSummary: Hashable, Sendable {
     /// The longest duration; `nil` without samples.
     package var longest: UInt32?
 
+    /// The shortest and longest duration before the last sample.
+    private var earlier: ClosedRange<UInt32>?
+    private var last: UInt32?
+
     /// The duration that all samples have, or `nil` where they differ or there are none.
     package var constantDelta: UInt32? { shortest == longest ? shortest : nil }
+
+    /// The duration that all samples but the last have, or `nil` where they differ or there are none.
+    ///
+    /// Writers often give the last sample what is left of the track, or nothing.
+    package var constantDeltaButLast: UInt32? {
+        guard let earlier else { return last }
+        return earlier.lowerBound == earlier.upperBound ? earlier.lowerBound : nil
+    }
 
     /// Counts `count` more samples of one duration.
     mutating func add(count: UInt32, delta: UInt32) {
@@ -41,6 +53,10 @@ package struct TimeToSampleSummary: Hashable, Sendable {
         duration = duration.addingClamped(UInt64(count) * UInt64(delta))
         shortest = min(shortest ?? delta, delta)
         longest = max(longest ?? delta, delta)
+        for known in [last, count > 1 ? delta : nil].compactMap(\.self) {
+            earlier = min(earlier?.lowerBound ?? known, known)...max(earlier?.upperBound ?? known, known)
+        }
+        last = delta
     }
 }
 

@@ -11,7 +11,7 @@ extension FormatDescription {
         self.init(
             mediaType: Self.mediaType(parameters, tag: tag), codec: codec, codecTag: tag,
             profile: avcodec_profile_name(parameters.codec_id, parameters.profile).map { String(cString: $0) },
-            level: parameters.level > 0 ? Int(parameters.level) : nil,
+            level: parameters.level >= 0 ? Int(parameters.level) : nil,
             bitRate: parameters.bit_rate > 0 ? parameters.bit_rate : nil,
             extradata: parameters.extradata.map {
                 Array(UnsafeBufferPointer(start: $0, count: max(0, Int(parameters.extradata_size))))
@@ -33,15 +33,14 @@ extension FormatDescription {
         }
     }
 
-    /// The four characters of a tag; bytes that are not printable ASCII are shown as `\xNN`; `nil` for no tag.
+    /// The four characters of a tag, or its number as `0x001b` where they are not all printable ASCII, as in WAV and
+    /// transport streams; `nil` for no tag.
     private static func tagText(_ tag: UInt32) -> String? {
         guard tag != 0 else { return nil }
-        return (0..<4).map { place -> String in
-            let byte = UInt8(truncatingIfNeeded: tag >> (8 * UInt32(place)))
-            if (0x20...0x7E).contains(byte) { return String(UnicodeScalar(byte)) }
-            let digits = String(byte, radix: 16)
-            return "\\x" + (digits.count < 2 ? "0" : "") + digits
-        }.joined()
+        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * UInt32($0))) }
+        if bytes.allSatisfy({ (0x20...0x7E).contains($0) }) { return String(decoding: bytes, as: UTF8.self) }
+        let digits = String(tag, radix: 16)
+        return "0x" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 }
 
@@ -143,7 +142,9 @@ extension HDRInfo.MasteringDisplay {
             whitePoint = pair(display.white_point)
         }
         if display.has_luminance != 0 {
-            minimumLuminance = Rational(display.min_luminance)
+            // Nothing but 0 cd/m² is a level that is not positive and still known.
+            let darkest = display.min_luminance
+            minimumLuminance = darkest.num == 0 && darkest.den > 0 ? .zero : Rational(darkest)
             maximumLuminance = Rational(display.max_luminance)
         }
     }

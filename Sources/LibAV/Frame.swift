@@ -85,11 +85,12 @@ extension Frame {
     package func withPlane<Result, Failure: Error>(
         _ plane: Int, _ body: (RawSpan, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        let shape = planeShape(plane)
-        guard shape.rows > 0, case let stride = linesize(plane), stride > 0, let start = data(plane) else {
+        guard (0..<planeCount).contains(plane), let start = data(plane), linesize(plane) > 0 else {
             return try body(UnsafeRawBufferPointer(start: nil, count: 0).bytes, 0)
         }
-        let count = stride * (shape.rows - 1) + shape.rowBytes
+        let shape = planeShape(plane)
+        let stride = linesize(plane)
+        let count = max(0, stride * (shape.rows - 1) + shape.rowBytes)
         return try body(UnsafeRawBufferPointer(start: start, count: count).bytes, stride)
     }
 

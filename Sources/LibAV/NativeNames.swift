@@ -43,6 +43,17 @@ extension ChannelLayout {
 }
 
 extension ColorInfo {
+    /// What code points of ITU-T H.273 mean, as a container writes them; one that is not known, or that means
+    /// "unspecified", is `nil`.
+    package init(primaries: UInt16, transfer: UInt16, matrix: UInt16, isFullRange: Bool?) {
+        self.init(
+            primaries: AVColorPrimaries(rawValue: UInt32(primaries)),
+            transfer: AVColorTransferCharacteristic(rawValue: UInt32(transfer)),
+            matrix: AVColorSpace(rawValue: UInt32(matrix)),
+            range: isFullRange.map { $0 ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG } ?? AVCOL_RANGE_UNSPECIFIED,
+            chromaLocation: AVCHROMA_LOC_UNSPECIFIED)
+    }
+
     init(
         primaries: AVColorPrimaries, transfer: AVColorTransferCharacteristic, matrix: AVColorSpace,
         range: AVColorRange, chromaLocation: AVChromaLocation

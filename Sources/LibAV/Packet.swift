@@ -37,6 +37,14 @@ package struct Packet: ~Copyable, @unchecked Sendable {
     /// Whether it is decoded only for the sake of others, and not shown (before an edit).
     package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
 
+    /// How many samples from the packet's first on the decoder is told to leave out (priming): the first number of
+    /// `AV_PKT_DATA_SKIP_SAMPLES`.
+    package var skippedSamples: Int {
+        var size = 0
+        guard let data = av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 4 else { return 0 }
+        return (0..<4).reduce(0) { $0 | Int(data[$1]) << (8 * $1) }
+    }
+
     /// Lends the stored bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)

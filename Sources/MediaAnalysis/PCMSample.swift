@@ -6,8 +6,8 @@
 package protocol PCMSample: BitwiseCopyable, Sendable {
     /// The sample as a signed 16-bit integer, by the waveform value rules.
     ///
-    /// UInt8: (x − 128) · 256. Int16: itself. Int32: x / 65536 rounded half to even, clamped. Float and Double:
-    /// x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
+    /// UInt8: (x − 128) · 256. Int16: itself. Int32: x / 65536 rounded half to even, clamped. Int64: the same with
+    /// x / 2^48. Float and Double: x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
     var int16Value: Int16 { get }
 
     /// Whether |x| is at or above `threshold`, where both are measured from the format's zero.
@@ -19,30 +19,86 @@ package protocol PCMSample: BitwiseCopyable, Sendable {
     ///
     /// Integers: the largest positive code, left-justified (24 bits in Int32: 0x7FFFFF00); floating point: 1.0.
     static func fullScale(significantBits bits: Int) -> Self
+
+    /// What ``SampleKernels/convert(_:into:)`` does.
+    static func convert(_ source: Span<Self>, into destination: inout MutableSpan<Int16>)
+
+    /// What ``SampleKernels/convert(plane:channel:of:into:)`` does, for a channel that exists.
+    static func convert(
+        plane: Span<Self>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>)
+
+    /// What ``SampleKernels/clippedCount(_:threshold:)`` does.
+    static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int
+
+    /// Adds each channel's samples at or above full scale to `counts`, one a channel, in interleaved frames.
+    static func addClipped(_ samples: Span<Self>, threshold: Self, to counts: inout [Int])
+}
+
+// The loops are requirements of the protocol so that each format's is compiled for it here, in its own module: a
+// generic function called from another module would ask for each sample through the protocol.
+extension PCMSample {
+    /// Converts one for one.
+    package static func convert(_ source: Span<Self>, into destination: inout MutableSpan<Int16>) {
+        let count = min(source.count, destination.count)
+        let source = source.extracting(first: count)
+        for index in 0..<count {
+            destination[index] = source[index].int16Value
+        }
+    }
+
+    /// Converts one plane into one channel of interleaved frames.
+    package static func convert(
+        plane: Span<Self>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
+    ) {
+        let count = min(plane.count, destination.count / channels)
+        let plane = plane.extracting(first: count)
+        var position = channel
+        for frame in 0..<count {
+            destination[position] = plane[frame].int16Value
+            position &+= channels
+        }
+    }
+
+    /// Counts over the whole span.
+    package static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int {
+        var count = 0
+        for index in 0..<samples.count {
+            count &+= samples[index].isClipped(atOrAbove: threshold) ? 1 : 0
+        }
+        return count
+    }
+
+    /// Counts channel by channel; an incomplete frame counts for the channels it has.
+    package static func addClipped(_ samples: Span<Self>, threshold: Self, to counts: inout [Int]) {
+        guard !counts.isEmpty else { return }
+        for index in 0..<samples.count where samples[index].isClipped(atOrAbove: threshold) {
+            counts[index % counts.count] &+= 1
+        }
+    }
 }
 
 extension UInt8: PCMSample {
     /// (x − 128) · 256, exact.
-    @inlinable package var int16Value: Int16 { (Int16(self) &- 128) &<< 8 }
+    package var int16Value: Int16 { (Int16(self) &- 128) &<< 8 }
 
     /// Whether the distance from 128 is at least `threshold`.
-    @inlinable package func isClipped(atOrAbove threshold: UInt8) -> Bool {
+    package func isClipped(atOrAbove threshold: UInt8) -> Bool {
         (Int16(self) &- 128).magnitude >= UInt16(threshold)
     }
 
     /// 127, whatever the number of bits.
-    @inlinable package static func fullScale(significantBits bits: Int) -> UInt8 { 127 }
+    package static func fullScale(significantBits bits: Int) -> UInt8 { 127 }
 }
 
 extension Int16: PCMSample {
     /// The sample itself.
-    @inlinable package var int16Value: Int16 { self }
+    package var int16Value: Int16 { self }
 
     /// Whether |x| is at least `threshold`.
-    @inlinable package func isClipped(atOrAbove threshold: Int16) -> Bool { magnitude >= threshold.magnitude }
+    package func isClipped(atOrAbove threshold: Int16) -> Bool { magnitude >= threshold.magnitude }
 
     /// The largest positive code of `bits` (1…16; others are clamped), left-justified.
-    @inlinable package static func fullScale(significantBits bits: Int) -> Int16 {
+    package static func fullScale(significantBits bits: Int) -> Int16 {
         let unused = 16 - Swift.min(Swift.max(bits, 1), 16)
         return (Int16.max >> unused) << unused
     }
@@ -50,7 +106,7 @@ extension Int16: PCMSample {
 
 extension Int32: PCMSample {
     /// x / 65536 rounded half to even, clamped to 32767.
-    @inlinable package var int16Value: Int16 {
+    package var int16Value: Int16 {
         let floor = self &>> 16
         let rest = self & 0xFFFF
         let rounded = floor &+ ((rest &+ 0x7FFF &+ (floor & 1)) &>> 16)
@@ -58,18 +114,37 @@ extension Int32: PCMSample {
     }
 
     /// Whether |x| is at least `threshold`.
-    @inlinable package func isClipped(atOrAbove threshold: Int32) -> Bool { magnitude >= threshold.magnitude }
+    package func isClipped(atOrAbove threshold: Int32) -> Bool { magnitude >= threshold.magnitude }
 
     /// The largest positive code of `bits` (1…32; others are clamped), left-justified.
-    @inlinable package static func fullScale(significantBits bits: Int) -> Int32 {
+    package static func fullScale(significantBits bits: Int) -> Int32 {
         let unused = 32 - Swift.min(Swift.max(bits, 1), 32)
         return (Int32.max >> unused) << unused
     }
 }
 
+extension Int64: PCMSample {
+    /// x / 2^48 rounded half to even, clamped to 32767.
+    package var int16Value: Int16 {
+        let floor = self &>> 48
+        let rest = self & 0xFFFF_FFFF_FFFF
+        let rounded = floor &+ ((rest &+ 0x7FFF_FFFF_FFFF &+ (floor & 1)) &>> 48)
+        return Int16(truncatingIfNeeded: rounded > 32767 ? 32767 : rounded)
+    }
+
+    /// Whether |x| is at least `threshold`.
+    package func isClipped(atOrAbove threshold: Int64) -> Bool { magnitude >= threshold.magnitude }
+
+    /// The largest positive code of `bits` (1…64; others are clamped), left-justified.
+    package static func fullScale(significantBits bits: Int) -> Int64 {
+        let unused = 64 - Swift.min(Swift.max(bits, 1), 64)
+        return (Int64.max >> unused) << unused
+    }
+}
+
 extension Float: PCMSample {
     /// x · 32768 rounded half to even, clamped; NaN becomes 0.
-    @inlinable package var int16Value: Int16 {
+    package var int16Value: Int16 {
         let scaled = self * 32768
         let low = scaled < -32768 ? -32768 : scaled
         let clamped = low > 32767 ? 32767 : low
@@ -79,15 +154,15 @@ extension Float: PCMSample {
     }
 
     /// Whether |x| is at least `threshold`; false for NaN.
-    @inlinable package func isClipped(atOrAbove threshold: Float) -> Bool { magnitude >= threshold }
+    package func isClipped(atOrAbove threshold: Float) -> Bool { magnitude >= threshold }
 
     /// 1.0, whatever the number of bits.
-    @inlinable package static func fullScale(significantBits bits: Int) -> Float { 1 }
+    package static func fullScale(significantBits bits: Int) -> Float { 1 }
 }
 
 extension Double: PCMSample {
     /// x · 32768 rounded half to even, clamped; NaN becomes 0.
-    @inlinable package var int16Value: Int16 {
+    package var int16Value: Int16 {
         let scaled = self * 32768
         let low = scaled < -32768 ? -32768 : scaled
         let clamped = low > 32767 ? 32767 : low
@@ -97,8 +172,8 @@ extension Double: PCMSample {
     }
 
     /// Whether |x| is at least `threshold`; false for NaN.
-    @inlinable package func isClipped(atOrAbove threshold: Double) -> Bool { magnitude >= threshold }
+    package func isClipped(atOrAbove threshold: Double) -> Bool { magnitude >= threshold }
 
     /// 1.0, whatever the number of bits.
-    @inlinable package static func fullScale(significantBits bits: Int) -> Double { 1 }
+    package static func fullScale(significantBits bits: Int) -> Double { 1 }
 }

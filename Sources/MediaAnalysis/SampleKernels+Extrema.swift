@@ -92,6 +92,23 @@ extension SampleKernels {
             sums[0] &+= sum
             return
         }
+        if channels == 2 {
+            var left: UInt64 = 0
+            var right: UInt64 = 0
+            for frame in 0..<samples.count / 2 {
+                let first = Int32(samples[frame &* 2])
+                let second = Int32(samples[frame &* 2 &+ 1])
+                left &+= UInt64(truncatingIfNeeded: first &* first)
+                right &+= UInt64(truncatingIfNeeded: second &* second)
+            }
+            if samples.count % 2 == 1 {
+                let last = Int32(samples[samples.count - 1])
+                left &+= UInt64(truncatingIfNeeded: last &* last)
+            }
+            sums[0] &+= left
+            sums[1] &+= right
+            return
+        }
         var channel = 0
         for index in 0..<samples.count {
             let sample = Int32(samples[index])

@@ -9,13 +9,8 @@ package enum SampleKernels {
     /// - Parameters:
     ///   - source: Interleaved samples of any number of channels, or one channel.
     ///   - destination: Receives the first `min(source.count, destination.count)` values; the rest is untouched.
-    @inlinable
     package static func convert<Sample: PCMSample>(_ source: Span<Sample>, into destination: inout MutableSpan<Int16>) {
-        let count = min(source.count, destination.count)
-        let source = source.extracting(first: count)
-        for index in 0..<count {
-            destination[index] = source[index].int16Value
-        }
+        Sample.convert(source, into: &destination)
     }
 
     /// Converts one plane to 16 bits and writes it as one channel of interleaved frames.
@@ -25,29 +20,17 @@ package enum SampleKernels {
     ///   - channel: The channel's index; outside `0..<channels` nothing is written.
     ///   - channels: The number of interleaved channels.
     ///   - destination: Interleaved frames; frame `f` of `plane` goes to `destination[f * channels + channel]`.
-    @inlinable
     package static func convert<Sample: PCMSample>(
         plane: Span<Sample>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
     ) {
         guard channels > 0, channel >= 0, channel < channels else { return }
         if channels == 1 { return convert(plane, into: &destination) }
-        let count = min(plane.count, destination.count / channels)
-        let plane = plane.extracting(first: count)
-        var position = channel
-        for frame in 0..<count {
-            destination[position] = plane[frame].int16Value
-            position &+= channels
-        }
+        Sample.convert(plane: plane, channel: channel, of: channels, into: &destination)
     }
 
     /// Counts the samples at or above full scale, one for one over the span.
-    @inlinable
     package static func clippedCount<Sample: PCMSample>(_ samples: Span<Sample>, threshold: Sample) -> Int {
-        var count = 0
-        for index in 0..<samples.count {
-            count &+= samples[index].isClipped(atOrAbove: threshold) ? 1 : 0
-        }
-        return count
+        Sample.clippedCount(samples, threshold: threshold)
     }
 
     /// Writes the mean of each frame's channels, truncated toward zero.

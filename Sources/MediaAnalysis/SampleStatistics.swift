@@ -115,25 +115,22 @@ package struct SampleStatistics: Sendable, Equatable {
     ///
     /// Full scale is |x| ≥ 1.0 for floating point, and for integers |x| at or above the largest positive code of
     /// ``significantBits``, so that both ends count.
-    @inlinable
     package mutating func countClipping<Sample: PCMSample>(_ samples: Span<Sample>) {
         let threshold = Sample.fullScale(significantBits: significantBits)
         // Most blocks have none: one vectorised pass finds that out.
         guard SampleKernels.clippedCount(samples, threshold: threshold) > 0 else { return }
-        for index in 0..<samples.count where samples[index].isClipped(atOrAbove: threshold) {
-            addClipped(1, channel: index % channels.count)
-        }
+        var counts = Array(repeating: 0, count: channels.count)
+        Sample.addClipped(samples, threshold: threshold, to: &counts)
+        for (channel, count) in counts.enumerated() { addClipped(count, channel: channel) }
     }
 
     /// Counts the samples at full scale in one plane as decoded; nothing for a channel that does not exist.
-    @inlinable
     package mutating func countClipping<Sample: PCMSample>(plane: Span<Sample>, channel: Int) {
         let threshold = Sample.fullScale(significantBits: significantBits)
         addClipped(SampleKernels.clippedCount(plane, threshold: threshold), channel: channel)
     }
 
-    @usableFromInline
-    package mutating func addClipped(_ count: Int, channel: Int) {
+    private mutating func addClipped(_ count: Int, channel: Int) {
         guard channels.indices.contains(channel) else { return }
         channels[channel].clippedCount &+= Int64(count)
     }

@@ -4,7 +4,8 @@ public struct FormatDescription: Sendable, Hashable {
     public var mediaType: MediaType
     /// libavcodec's name of the codec, such as `h264`; `unknown` where it has none.
     public var codec: String
-    /// The four characters by which the container names the codec, such as `avc1`; `nil` where it has none.
+    /// The four characters by which the container names the codec, such as `avc1`, or its number for it, such as
+    /// `0x0055`; `nil` where it has none.
     public var codecTag: String?
     /// The profile's name, such as `High`.
     public var profile: String?

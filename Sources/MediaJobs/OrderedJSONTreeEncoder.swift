@@ -8,6 +8,12 @@ final class OrderedJSONTreeEncoder: Encoder {
     let userInfo: [CodingUserInfoKey: Any] = [:]
     fileprivate(set) var value: JSONValue
 
+    /// Whether the value may be a collection without an order.
+    ///
+    /// That is one that asked for an array, or for an object with the keys that a dictionary has. Asking the runtime
+    /// for a conformance takes longer than encoding most values.
+    private var mayBeUnordered = false
+
     init(codingPath: [any CodingKey], value: JSONValue = .object(JSONObject())) {
         self.codingPath = codingPath
         self.value = value
@@ -21,18 +27,21 @@ final class OrderedJSONTreeEncoder: Encoder {
         }
         let encoder = OrderedJSONTreeEncoder(codingPath: codingPath)
         try value.encode(to: encoder)
-        if let unordered = value as? any UnorderedEncodable {
+        if encoder.mayBeUnordered, let unordered = value as? any UnorderedEncodable {
             encoder.value.sortedAsUnordered(pairs: unordered.isPairs)
         }
         return encoder.value
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(OrderedJSONKeyedContainer(object: object(), codingPath: codingPath))
+        // The standard library's own type, which has no public name.
+        if _typeName(Key.self, qualified: false) == "_DictionaryCodingKey" { mayBeUnordered = true }
+        return KeyedEncodingContainer(OrderedJSONKeyedContainer(object: object(), codingPath: codingPath))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        OrderedJSONUnkeyedContainer(array: array(), codingPath: codingPath)
+        mayBeUnordered = true
+        return OrderedJSONUnkeyedContainer(array: array(), codingPath: codingPath)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import MediaJobs
 import SystemPackage
 
 /// A file named on the command line, in the bytes in which it was named.
@@ -11,6 +12,11 @@ struct PathArgument: ExpressibleByArgument, Hashable {
 
     /// Whether the name is `-`, standard input or standard output.
     var isStandardStream: Bool { path == "-" && !endsWithSlash }
+
+    /// The file that it leads to, so that no output may be it; `nil` where there is none.
+    var identity: FileIdentity? {
+        isStandardStream ? FileIdentity(of: FileDescriptor.standardInput) : FileIdentity(of: path)
+    }
 
     /// Makes a path of an escaped argument; an empty one is none.
     init?(argument: String) {

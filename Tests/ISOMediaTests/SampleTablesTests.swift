@@ -25,6 +25,20 @@ struct SampleTablesTests {
         #expect(none?.constantDelta == nil)
     }
 
+    @Test func theLastSampleMayDiffer() throws {
+        func delta(_ entries: [UInt32]...) throws -> UInt32? {
+            let list = entries.reduce(u32(UInt32(entries.count))) { $0 + u32($1[0], $1[1]) }
+            return try tables(fullBox("stts", list)).tables?.timeToSample?.constantDeltaButLast
+        }
+        #expect(try delta([10, 1001]) == 1001)
+        #expect(try delta([9, 1001], [1, 7]) == 1001)
+        #expect(try delta([9, 1001], [2, 7]) == nil)
+        #expect(try delta([1, 7], [9, 1001]) == nil)
+        #expect(try delta([1, 7], [1, 1001]) == 7)
+        #expect(try delta([1, 7]) == 7)
+        #expect(try delta() == nil)
+    }
+
     @Test func hugeNumbersDoNotOverflow() throws {
         let stts = fullBox("stts", u32(.max), u32(.max, .max), u32(.max, .max))
         let (tables, warnings) = try tables(stts)

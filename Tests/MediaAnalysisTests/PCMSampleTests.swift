@@ -33,6 +33,20 @@ import Testing
         }
     }
 
+    /// The same in the upper half of 64 bits, and by hand just beside half a step: x / 2^48, half to even.
+    @Test func integer64() {
+        for (sample, expected) in Self.integers {
+            #expect((Int64(sample) << 32).int16Value == expected, "\(sample)")
+        }
+        let half: Int64 = 1 << 47
+        #expect(
+            [half, half + 1, half - 1, -half, -half - 1, .max, .min].map(\.int16Value) == [
+                0, 1, 0, 0, -1, 32767, -32768,
+            ])
+        #expect(Int64.fullScale(significantBits: 24) == 0x7FFF_FF00_0000_0000)
+        #expect(Int64.fullScale(significantBits: 64) == .max && Int64.min.isClipped(atOrAbove: .max))
+    }
+
     @Test func integer8And16() {
         #expect([UInt8(0), 1, 127, 128, 129, 255].map(\.int16Value) == [-32768, -32512, -256, 0, 256, 32512])
         #expect([Int16.min, -1, 0, 1, .max].map(\.int16Value) == [-32768, -1, 0, 1, 32767])

@@ -4,11 +4,11 @@ import argparse
 import os
 import sys
 
-from . import commands, frames, peaks, sound
+from . import commands, frames, peaks, probe, sound
 from .tools import ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "frames": frames.frames,
-          "commands": commands.commands, "shapes": commands.shapes}
+          "probe": probe.probe, "commands": commands.commands, "shapes": commands.shapes}
 
 
 def media_files(folder, part):

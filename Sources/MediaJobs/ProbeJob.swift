@@ -1,0 +1,44 @@
+package import AssetKit
+package import MediaBase
+
+/// Finds out what a file says of itself: one asset in, a report out.
+///
+/// ```swift
+/// let report = try ProbeJob(asset: Asset(path: "a.mov")).run()
+/// ```
+///
+/// Headers are read, and as many packets as it takes to know each track's format; no more.
+package struct ProbeJob: Sendable {
+    private let asset: Asset
+    private let isStrict: Bool
+
+    /// Makes a job.
+    ///
+    /// - Parameters:
+    ///   - asset: What is looked at; its options say whether all packets are read.
+    ///   - isStrict: Whether damage in the file's structure is an error instead of a warning in the report.
+    package init(asset: Asset, isStrict: Bool = false) {
+        self.asset = asset
+        self.isStrict = isStrict
+    }
+
+    /// Reads the file.
+    ///
+    /// - Throws: what opening the asset throws; `damaged` for damage where the job is strict.
+    package func run() throws(MediaError) -> ProbeReport {
+        let warnings = try asset.loadNow(.warnings)
+        if isStrict, let first = warnings.first {
+            throw MediaError(.damaged, "is damaged: \(first)", path: asset.displayName)
+        }
+        let container = try asset.loadNow(.container)
+        let tracks = try asset.loadNow(.tracks)
+        return ProbeReport(
+            container: ContainerReport(container, duration: try asset.loadNow(.duration)),
+            tracks: tracks.map { TrackReport($0, in: container) },
+            chapters: try asset.loadNow(.chapters).map { ChapterReport($0) },
+            metadata: try asset.loadNow(.metadata).map { MetadataReport($0) },
+            attachments: tracks.compactMap { AttachmentReport($0) },
+            programs: container.programs.map { ProgramReport($0) },
+            warnings: warnings)
+    }
+}

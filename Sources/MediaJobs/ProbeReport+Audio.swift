@@ -1,0 +1,30 @@
+internal import MediaBase
+
+/// What is known of a track's sound.
+package struct AudioReport: Encodable, Sendable {
+    /// Samples a second and channel.
+    package var sampleRate: Int?
+    /// How many channels there are.
+    package var channels: Int?
+    /// Which loudspeakers the channels are for.
+    package var channelLayout: String?
+    /// libavutil's name of what the decoder yields; a `p` at the end means a plane for each channel.
+    package var sampleFormat: String?
+    /// Significant bits of a stored sample; `nil` for codecs that have none.
+    package var bitsPerSample: Int?
+    /// Samples before the first real one, that the presentation cuts.
+    package var priming: Int?
+    /// Samples after the last real one, that the presentation cuts.
+    package var remainder: Int?
+
+    init(_ audio: AudioFormat) {
+        sampleRate = audio.sampleRate > 0 ? audio.sampleRate : nil
+        channels = audio.channels > 0 ? audio.channels : nil
+        // "6 channels" is how libavutil says that it does not know which.
+        channelLayout = audio.channelLayout.name.hasSuffix("channels") ? nil : audio.channelLayout.name
+        sampleFormat = audio.sampleFormat.map { $0.rawValue + (audio.isPlanar ? "p" : "") }
+        bitsPerSample = audio.bitsPerSample
+        priming = audio.priming
+        remainder = audio.remainder
+    }
+}

@@ -1,0 +1,106 @@
+internal import AssetKit
+package import MediaBase
+
+/// What is known of a track's pictures.
+package struct VideoReport: Encodable, Sendable {
+    /// The stored picture.
+    package var encodedSize: Dimensions
+    /// The stored picture with square pixels, in whole pixels.
+    package var productionSize: Dimensions
+    /// The picture as it is shown: square pixels, turned, in whole pixels.
+    package var displaySize: Dimensions
+    /// Width of a pixel by its height.
+    package var sampleAspectRatio: Rational?
+    /// Width of the picture by its height, before it is turned.
+    package var displayAspectRatio: Rational?
+    /// The nine numbers of the display matrix, row by row.
+    package var displayMatrix: [Double]?
+    /// Degrees clockwise; `nil` where the file says nothing, or for another turn than by quarters.
+    package var rotation: Int?
+    /// Whether the picture is flipped left to right before it is turned.
+    package var mirrored: Bool?
+    /// How many frames there are a second.
+    package var frameRate: FrameRateReport?
+    /// `progressive`, `tt`, `bb`, `tb` or `bt`.
+    package var fieldOrder: String?
+    /// libavutil's name of how pixels are stored.
+    package var pixelFormat: String?
+    /// Significant bits of a component.
+    package var bitDepth: Int?
+    /// What the numbers of colours mean.
+    package var color: ColorReport?
+    /// What HDR metadata there is.
+    package var hdr: HDRInfo?
+
+    init(_ video: VideoFormat, of track: AssetTrack) {
+        encodedSize = video.encodedSize
+        productionSize = video.presentationDimensions(usePixelAspectRatio: true)
+        displaySize = track.naturalSize ?? productionSize
+        sampleAspectRatio = video.sampleAspectRatio
+        let storedShape = Rational(Int64(encodedSize.width), Int64(encodedSize.height))
+        displayAspectRatio = sampleAspectRatio.flatMap { storedShape.multiplied(by: $0) }
+        if let transform = track.displayTransform {
+            displayMatrix = Self.numbers(of: transform.matrix)
+            rotation = transform.isQuarterTurn ? transform.rotation : nil
+            mirrored = transform.isQuarterTurn ? transform.isMirrored : nil
+        }
+        if !track.isAttachedPicture { frameRate = FrameRateReport(track) }
+        fieldOrder = video.fieldOrder
+        pixelFormat = video.pixelFormat?.rawValue
+        bitDepth = video.bitDepth
+        color = ColorReport(container: track.containerColor, stream: video.color)
+        hdr = video.hdr
+    }
+
+    /// The fixed-point numbers a b u, c d v, x y w of a matrix: 16.16, but the third of each row 2.30.
+    private static func numbers(of matrix: [Int32]) -> [Double] {
+        matrix.enumerated().map { place, number in Double(number) / (place % 3 == 2 ? 0x1p30 : 0x1p16) }
+    }
+}
+
+/// How many frames a track has a second.
+package struct FrameRateReport: Encodable, Sendable {
+    /// What the container or the codec suggests.
+    package var nominal: Rational?
+    /// Averaged over the track.
+    package var average: Rational?
+    /// `constant` or `variable`.
+    package var mode: String?
+
+    /// The rates of a track; `nil` where nothing is known.
+    init?(_ track: AssetTrack) {
+        nominal = track.nominalFrameRate
+        average = track.averageFrameRate
+        mode = track.hasConstantFrameRate.map { $0 ? "constant" : "variable" }
+        if nominal == nil, average == nil, mode == nil { return nil }
+    }
+}
+
+/// What the numbers of colours mean, by both who say so.
+package struct ColorReport: Encodable, Sendable {
+    /// What the container says, apart from the coded pictures.
+    package var container: ColorInfo?
+    /// What libavformat says: the coded pictures' word, and where they are silent the container's.
+    package var stream: ColorInfo?
+    /// Whether both name something and disagree; `nil` unless both are known.
+    package var conflict: Bool?
+
+    /// The report; `nil` where nothing is known.
+    init?(container: ColorInfo?, stream: ColorInfo) {
+        self.container = container
+        self.stream = stream.isUnknown ? nil : stream
+        if container == nil, self.stream == nil { return nil }
+        if let container, let stream = self.stream { conflict = container.contradicts(stream) }
+    }
+}
+
+extension ColorInfo {
+    /// Whether something is named on both sides and not alike.
+    fileprivate func contradicts(_ other: ColorInfo) -> Bool {
+        let pairs = [
+            (primaries, other.primaries), (transfer, other.transfer), (matrix, other.matrix), (range, other.range),
+            (chromaLocation, other.chromaLocation),
+        ]
+        return pairs.contains { mine, theirs in mine != nil && theirs != nil && mine != theirs }
+    }
+}

@@ -1,0 +1,97 @@
+import MediaBase
+
+/// The moments that a request means in one file.
+struct ThumbsTimes {
+    /// One for every time asked for, in that order; a failure where the file has no such time.
+    let requested: [Result<MediaTime, MediaError>]
+    /// How far apart they are; `nil` where they were named.
+    let spacing: MediaTime?
+
+    /// Works the times out.
+    ///
+    /// - Parameters:
+    ///   - context: What is known of the track.
+    ///   - frameTime: Gives the time of a frame by its number.
+    /// - Throws: where the range cannot be told or contains nothing, or the times are too many.
+    init(
+        _ request: ThumbsRequest, in context: TimeExpression.Context,
+        frameTime: (Int64) throws(MediaError) -> MediaTime
+    ) throws(MediaError) {
+        if case .at(let expressions) = request.times {
+            requested = expressions.map { expression in
+                Result { () throws(MediaError) in try expression.resolve(in: context, frameTime: frameTime) }
+            }
+            spacing = nil
+            return
+        }
+        let range = try Self.range(request, in: context, frameTime: frameTime)
+        switch request.times {
+        case .at: (requested, spacing) = ([], nil)
+        case .count(let count):
+            guard let count = Int64(exactly: count), (1...Int64(ThumbsRequest.maximumCount)).contains(count) else {
+                throw Self.tooMany
+            }
+            requested = (0..<count).map {
+                .success(range.start + range.duration.multiplied(by: 2 * $0 + 1, dividedBy: 2 * count))
+            }
+            spacing = range.duration.multiplied(by: 1, dividedBy: count)
+        case .every(let every):
+            let step =
+                switch every {
+                case .time(let time): time
+                case .part(let part): range.duration.multiplied(by: part)
+                }
+            let count = try Self.count(of: step, in: range.duration)
+            requested = (0..<count).map { .success(range.start + step.multiplied(by: $0)) }
+            spacing = step
+        }
+    }
+
+    /// The part of the track that is asked for.
+    private static func range(
+        _ request: ThumbsRequest, in context: TimeExpression.Context,
+        frameTime: (Int64) throws(MediaError) -> MediaTime
+    ) throws(MediaError) -> MediaTimeRange {
+        let whole = context.timeRange
+        let end = try TimeExpression.end.resolve(in: context)
+        guard whole.start.isNumeric, whole.start < end else {
+            throw MediaError(.outOfRange, "the track has no length; ask for images with --at")
+        }
+        let from = try request.start?.resolve(in: context, frameTime: frameTime) ?? whole.start
+        let to = try request.end?.resolve(in: context, frameTime: frameTime) ?? end
+        guard from < to else {
+            throw MediaError(
+                .invalidArgument, "the range is empty: it starts at \(from.clockText()) and ends at \(to.clockText())")
+        }
+        guard from < end, to > whole.start else {
+            throw MediaError(
+                .outOfRange,
+                "the range \(from.clockText()) to \(to.clockText()) is outside the track, "
+                    + "which lasts from \(whole.start.clockText()) to \(end.clockText())")
+        }
+        return MediaTimeRange(start: max(from, whole.start), end: min(to, end))
+    }
+
+    /// How many steps begin in a range, the first with it.
+    private static func count(of step: MediaTime, in duration: MediaTime) throws(MediaError) -> Int64 {
+        guard let length = Rational(duration), let size = Rational(step), size.isPositive,
+            let count = length.divided(by: size)?.rounded(.up), count <= Int64(ThumbsRequest.maximumCount)
+        else { throw tooMany }
+        return count
+    }
+
+    private static var tooMany: MediaError {
+        MediaError(.limitExceeded, "at most \(ThumbsRequest.maximumCount) images are made at once; ask for fewer")
+    }
+}
+
+extension ThumbsTimes {
+    /// The distinct moments in rising order, and which of the requested ones each stands for.
+    var sweep: [(time: MediaTime, places: [Int])] {
+        var places: [MediaTime: [Int]] = [:]
+        for (place, time) in requested.enumerated() {
+            if case .success(let time) = time { places[time, default: []].append(place) }
+        }
+        return places.map { (time: $0.key, places: $0.value) }.sorted { $0.time < $1.time }
+    }
+}

@@ -1,0 +1,49 @@
+package import AssetKit
+package import MediaBase
+
+extension TimeExpression.Context {
+    /// What is known of a track and its asset for telling the times that are asked for in it.
+    ///
+    /// The start timecode is the track's own, else that of its timecode track, else the container's; it names the
+    /// track's first picture.
+    package init(_ track: AssetTrack, tracks: [AssetTrack], containerMetadata: [MetadataItem]) {
+        let frameRate = track.pictureRate
+        let timecode = Self.startTimecodes(track, tracks: tracks, containerMetadata: containerMetadata)
+            .lazy.compactMap { Self.timecode($0, frameRate: frameRate) }.first
+        let scale = track.naturalTimeScale
+        self.init(
+            timeRange: track.timeRange, frameRate: frameRate, startTimecode: timecode,
+            timecodeOrigin: timecode == nil ? .zero : track.timeRange.start, timestampScale: scale > 0 ? scale : nil)
+    }
+
+    private static func startTimecodes(
+        _ track: AssetTrack, tracks: [AssetTrack], containerMetadata: [MetadataItem]
+    ) -> [String] {
+        let associated = Set(track.associatedTracks["tmcd"] ?? [])
+        let container = containerMetadata.first { $0.identifier == "timecode" }.flatMap { item -> String? in
+            if case .text(let text) = item.value { text } else { nil }
+        }
+        return ([track.startTimecode] + tracks.filter { associated.contains($0.id) }.map(\.startTimecode) + [container])
+            .compactMap(\.self)
+    }
+
+    private static func timecode(_ text: String, frameRate: Rational?) -> Timecode? {
+        guard let frameRate, let fields = try? Timecode.Fields(parsing: text),
+            let rate = try? Timecode.Rate(frameRate: frameRate, isDropFrame: fields.isDropFrame)
+        else { return nil }
+        return try? Timecode(fields, rate: rate)
+    }
+}
+
+extension AssetTrack {
+    /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
+    fileprivate var pictureRate: Rational? {
+        guard let nominal = nominalFrameRate, let average = averageFrameRate else {
+            return nominalFrameRate ?? averageFrameRate
+        }
+        let ratio = nominal.doubleValue / average.doubleValue
+        let isInterlaced = (formatDescriptions.first?.video?.fieldOrder).map { $0 != "progressive" } ?? false
+        guard isInterlaced, ratio > 1.9, ratio < 2.1 else { return nominal }
+        return nominal.divided(by: Rational(2))
+    }
+}

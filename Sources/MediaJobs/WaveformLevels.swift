@@ -1,0 +1,46 @@
+internal import MediaAnalysis
+internal import MediaBase
+
+/// The peaks of several zoom levels, measured in one pass.
+///
+/// A level that is a multiple of another one is not measured but joined from it in the end, which gives the same values.
+struct WaveformLevels {
+    private var builders: [(samplesPerPixel: Int, builder: PeakBuilder)] = []
+    private let levels: [Int]
+
+    /// - Parameters:
+    ///   - levels: Samples per pixel, in any order; equal ones count once.
+    ///   - channels: The interleaved channels of what is fed, all of which get peaks.
+    init(_ levels: [Int], sampleRate: Int, channels: Int) throws(MediaError) {
+        self.levels = Set(levels).sorted()
+        for level in self.levels where measuredLevel(below: level) == nil {
+            let builder = try PeakBuilder(
+                sampleRate: sampleRate, channels: channels, spacing: Peaks.Spacing(samples: level), mode: .split)
+            builders.append((level, builder))
+        }
+    }
+
+    /// The coarsest measured level from which another can be joined.
+    private func measuredLevel(below level: Int) -> Int? {
+        builders.last { level % $0.samplesPerPixel == 0 }?.samplesPerPixel
+    }
+
+    mutating func append(_ samples: Span<Int16>) throws(MediaError) {
+        for index in builders.indices { try builders[index].builder.append(samples) }
+    }
+
+    mutating func appendSilence(frames: Int64) throws(MediaError) {
+        for index in builders.indices { try builders[index].builder.appendSilence(frames: frames) }
+    }
+
+    /// Writes the last, partial points and gives the peaks by their samples per pixel, with 16 bits.
+    consuming func finish() throws(MediaError) -> [Int: Peaks] {
+        var peaks: [Int: Peaks] = [:]
+        for (level, builder) in builders { peaks[level] = try builder.finish() }
+        for level in levels where peaks[level] == nil {
+            guard let base = measuredLevel(below: level) else { continue }
+            peaks[level] = try peaks[base]?.coarser(samplesPerPixel: level)
+        }
+        return peaks
+    }
+}

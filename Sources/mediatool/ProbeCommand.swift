@@ -1,0 +1,75 @@
+import ArgumentParser
+import AssetKit
+import MediaBase
+import MediaJobs
+
+/// `mediatool probe`: what files say of themselves.
+struct ProbeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe",
+        abstract: "Shows what media files say of themselves: container, tracks, chapters, metadata.",
+        discussion: """
+            Headers are read, and a few packets where a header leaves something open. Times are exact; a file whose \
+            clock does not start at zero (MPEG-TS, MPEG-PS) is shifted to it, and the JSON has its first time stamp \
+            as startTime. What a file does not say is left out.
+
+            Examples:
+              mediatool probe interview.mov
+              mediatool probe --json interview.mov
+              mediatool probe --jsonl --jobs 4 *.mp4
+              mediatool probe - --json < stream.ts
+            """)
+
+    @Argument(help: ArgumentHelp("The files to look at; '-' is standard input.", valueName: "file"))
+    var files: [PathArgument] = []
+
+    @Option(help: "How to print the result; 'json' and 'jsonl' are the same as the flags.")
+    var format: Format?
+
+    @OptionGroup var output: OutputFormatOptions
+    @OptionGroup var options: RunOptions
+
+    /// The forms that `--format` names.
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text, json, jsonl
+    }
+
+    mutating func validate() throws {
+        switch format {
+        case .text where output.isJSON: throw ValidationError("'--format text' excludes the flags for JSON.")
+        case .json: output.json = true
+        case .jsonl: output.jsonl = true
+        case .text, nil: break
+        }
+        try output.validate()
+        try output.checkFiles(files)
+    }
+
+    func run() throws {
+        if output.schema { return try StandardOutput.write(ProbeSchema.text) }
+        var printer = ResultPrinter(form: output.form(fileCount: files.count))
+        var isFirst = true
+        try concurrentForEach(files, workers: options.jobs) { [options] file in
+            Result { try Self.probe(file, options: options) }
+        } deliver: { index, result in
+            let path = files[index].path
+            if case .success(let report) = result, !options.quiet {
+                for warning in report.warnings { StandardError.warn(warning, path: path) }
+            }
+            try printer.print(result, of: path) { report in
+                defer { isFirst = false }
+                return (isFirst ? "" : "\n") + ProbeText.text(of: report, path: path.displayPath)
+            }
+        }
+        throw try printer.finish()
+    }
+
+    private static func probe(_ file: PathArgument, options: RunOptions) throws -> ProbeReport {
+        var assetOptions = Asset.Options()
+        assetOptions.allowsNestedFiles = options.allowNested
+        let asset =
+            file.isStandardStream
+            ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
+        return try ProbeJob(asset: asset, isStrict: options.strict).run()
+    }
+}

@@ -1,0 +1,116 @@
+import MediaBase
+import MediaJobs
+
+extension ProbeText {
+    /// A track's first line: codec with profile and level, tag, language, roles.
+    static func heading(of track: TrackReport) -> String {
+        let codec = track.codec ?? track.codecTag ?? "unknown codec"
+        let level = track.level.flatMap { levelText($0, codec: codec) }
+        let profile = [track.profile, level].compactMap(\.self).joined(separator: "@")
+        let tag = track.codecTag.flatMap { $0 == codec ? nil : "(\($0))" }
+        var parts = [[codec, profile.isEmpty ? nil : profile, tag].compactMap(\.self).joined(separator: " ")]
+        if let language = track.language, language != "und" { parts.append(language) }
+        if let title = track.metadata.first(where: { $0.key == "title" })?.value { parts.append(title.quoted) }
+        parts += track.dispositions.map { $0.replacing("_", with: " ") }
+        if track.enabled == false { parts.append("disabled") }
+        return parts.joined(separator: ", ")
+    }
+
+    /// A track's further lines.
+    static func rows(of track: TrackReport) -> [(name: String, value: String)] {
+        var rows: [(name: String, value: String)] = []
+        func add(_ name: String, _ values: [String?]) {
+            let text = values.compactMap(\.self).joined(separator: ", ")
+            if !text.isEmpty { rows.append((name, text)) }
+        }
+        if let video = track.video {
+            add("size", sizes(of: video))
+            add("rate", [video.frameRate.flatMap(rateText), track.sampleCount.map { "\($0) frames" }])
+            add(
+                "pixels",
+                [
+                    video.pixelFormat, video.bitDepth.map { "\($0) bits" },
+                    video.fieldOrder.flatMap { fieldOrders[$0] },
+                ])
+            add("color", colors(of: video))
+        }
+        if let audio = track.audio {
+            add(
+                "sound",
+                [
+                    audio.sampleRate.map { "\($0) Hz" }, audio.channelLayout ?? audio.channels.map { "\($0) channels" },
+                    audio.bitsPerSample.map { "\($0) bits" },
+                ])
+        }
+        add("time", [timeText(track.timeRange), track.bitRate.map(bitRateText)])
+        if let edits = track.editList { add("edits", edits.map(editText)) }
+        add("timecode", [track.timecode?.start])
+        return rows
+    }
+
+    private static func sizes(of video: VideoReport) -> [String?] {
+        let aspect = video.sampleAspectRatio.flatMap { $0 == .one ? nil : "pixel aspect \($0.num):\($0.den)" }
+        let turned = video.rotation.flatMap { $0 == 0 ? nil : "turned \($0)°" }
+        let mirrored = video.mirrored == true ? "mirrored" : nil
+        let shown = video.displaySize == video.encodedSize ? nil : "shown \(video.displaySize)"
+        let shape = video.displayAspectRatio.map { "\($0.num):\($0.den)" }
+        return ["\(video.encodedSize)", aspect, mirrored, turned, shown, shape]
+    }
+
+    private static func rateText(_ rate: FrameRateReport) -> String? {
+        // A rate that varies is told best by its average; the nominal one is then the clock that all frames fit.
+        let number = rate.mode == "variable" ? rate.average ?? rate.nominal : rate.nominal ?? rate.average
+        guard let number else { return rate.mode }
+        return decimal(number) + " fps" + (rate.mode.map { " \($0)" } ?? "")
+    }
+
+    private static func colors(of video: VideoReport) -> [String?] {
+        let color = video.color?.stream ?? video.color?.container
+        let names = [color?.primaries, color?.transfer, color?.matrix].compactMap(\.self)
+        // Mostly all three are the same word.
+        let name = Set(names).count == 1 ? names.first : names.joined(separator: "/")
+        let range = color?.range.map { $0 == "pc" ? "full range" : "limited range" }
+        var hdr = video.hdr?.transferFamily
+        if hdr == "PQ", video.hdr?.masteringDisplay != nil { hdr = "PQ with mastering display" }
+        let vision = video.hdr?.dolbyVision.map { "Dolby Vision profile \($0.profile)" }
+        let conflict = video.color?.conflict == true ? "container and stream disagree" : nil
+        return [name.flatMap { $0.isEmpty ? nil : $0 }, range, hdr, vision, conflict]
+    }
+
+    private static func timeText(_ range: TimeRangeReport) -> String? {
+        guard let duration = range.duration else { return range.start.map { "from \($0.clockText())" } }
+        guard let start = range.start, start != .zero else { return duration.clockText() }
+        return "\(duration.clockText()) from \(start.clockText())"
+    }
+
+    private static func editText(_ edit: EditReport) -> String {
+        let duration = edit.segmentDuration.map { $0.clockText() } ?? "?"
+        guard let start = edit.mediaTime else { return "\(duration) empty" }
+        return "\(duration) from \(start.clockText())" + (edit.rate == .one ? "" : " at \(decimal(edit.rate))x")
+    }
+
+    /// The level as it is written; `nil` for codecs whose numbers are no levels.
+    private static func levelText(_ level: Int, codec: String) -> String? {
+        switch codec {
+        case "h264" where level > 0: "L" + decimal(Rational(Int64(level), 10))
+        case "hevc" where level > 0: "L" + decimal(Rational(Int64(level), 30))
+        case "av1": "L\(2 + level >> 2).\(level & 3)"
+        default: nil
+        }
+    }
+
+    private static let fieldOrders = [
+        "progressive": "progressive", "tt": "interlaced, top field first", "bb": "interlaced, bottom field first",
+        "tb": "interlaced, top field stored first and bottom shown first",
+        "bt": "interlaced, bottom field stored first and top shown first",
+    ]
+}
+
+extension MetadataReport.Value {
+    fileprivate var quoted: String {
+        switch self {
+        case .text(let text): "“\(text)”"
+        case .number(let number): "“\(number)”"
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import MediaBase
+import MediaJobs
+
+/// A probe report for a person: the container first, then one block a track, in two columns.
+///
+/// Only what people look for first is in it; the JSON has everything.
+enum ProbeText {
+    /// The report's lines, each with its line break.
+    static func text(of report: ProbeReport, path: String) -> String {
+        var lines = [path]
+        lines += rows(of: report.container, metadata: report.metadata).map { row($0, $1, indent: 2) }
+        for track in report.tracks {
+            lines.append("")
+            lines.append(row("#\(track.index) \(track.type)", heading(of: track), indent: 2))
+            lines += rows(of: track).map { row($0, $1, indent: 4) }
+        }
+        lines += list(
+            "chapters",
+            report.chapters.map { chapter in
+                [chapter.timeRange.start?.clockText(), chapter.title].compactMap(\.self).joined(separator: "  ")
+            })
+        lines += list(
+            "attachments",
+            report.attachments.map { attachment in
+                let parts = [attachment.fileName, attachment.mimeType, bytesText(Int64(attachment.sizeBytes))]
+                return "#\(attachment.trackIndex)  " + parts.compactMap(\.self).joined(separator: ", ")
+            })
+        lines += list(
+            "programs",
+            report.programs.map { program in
+                let tracks = program.trackIndices.map { "#\($0)" }.joined(separator: " ")
+                return "\(program.number)  " + [program.name, tracks].compactMap(\.self).joined(separator: "  ")
+            })
+        return lines.map { StandardError.singleLine($0) + "\n" }.joined()
+    }
+
+    /// A name and what stands for it, the second column beginning at the same place in all lines.
+    private static func row(_ name: String, _ value: String, indent: Int) -> String {
+        let start = String(repeating: " ", count: indent) + name
+        return start + String(repeating: " ", count: max(2, 18 - start.count)) + value
+    }
+
+    private static func list(_ name: String, _ entries: [String]) -> [String] {
+        entries.isEmpty ? [] : ["", "  " + name] + entries.map { "    " + $0 }
+    }
+
+    private static func rows(
+        of container: ContainerReport, metadata: [MetadataReport]
+    ) -> [(name: String, value: String)] {
+        let brand = container.majorBrand.map { "brand " + $0.trimmingBlanks }
+        let layout = [
+            container.fragmented == true ? "fragmented" : nil,
+            container.indexFirst.map { $0 ? "index first" : "index last" },
+        ]
+        let format = ([container.format, brand] + layout).compactMap(\.self).joined(separator: ", ")
+        let size = [container.sizeBytes.map(bytesText), container.bitRate.map(bitRateText)]
+        var rows: [(name: String, value: String)] = [("format", format)]
+        rows.append(("duration", container.duration.map { $0.clockText() } ?? "unknown"))
+        if let start = container.startTime, start != .zero { rows.append(("start", start.clockText())) }
+        let sizeText = size.compactMap(\.self).joined(separator: ", ")
+        if !sizeText.isEmpty { rows.append(("size", sizeText)) }
+        if let timecode = container.startTimecode { rows.append(("timecode", timecode)) }
+        for item in metadata {
+            if let value = item.value { rows.append((item.key, value.displayed)) }
+        }
+        return rows
+    }
+}
+
+extension ProbeText {
+    /// A number of bytes with a unit of powers of 1000, to one place.
+    static func bytesText(_ bytes: Int64) -> String {
+        scaled(bytes, units: ["bytes", "kB", "MB", "GB", "TB"])
+    }
+
+    /// A number of bits a second with a unit, to one place.
+    static func bitRateText(_ rate: Int64) -> String {
+        scaled(rate, units: ["b/s", "kb/s", "Mb/s", "Gb/s"])
+    }
+
+    private static func scaled(_ number: Int64, units: [String]) -> String {
+        var tenths = number.multipliedReportingOverflow(by: 10).partialValue
+        guard number >= 1000, number <= .max / 10 else { return "\(number) \(units.first ?? "")" }
+        var unit = 0
+        while tenths >= 10_000, unit < units.count - 1 {
+            tenths = (tenths + 500) / 1000
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// A rational as a decimal number of at most `places` places, without zeros at its end.
+    static func decimal(_ number: Rational, places: Int = 3) -> String {
+        let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
+        guard let scaled = number.multiplied(by: Rational(scale))?.rounded() else { return "\(number)" }
+        let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
+        var digits = String(rest)
+        digits = String(repeating: "0", count: max(0, places - digits.count)) + digits
+        while digits.last == "0" { digits.removeLast() }
+        return (scaled < 0 ? "-" : "") + String(whole) + (digits.isEmpty ? "" : "." + digits)
+    }
+}
+
+extension MetadataReport.Value {
+    /// The value as it is read.
+    fileprivate var displayed: String {
+        switch self {
+        case .text(let text): text
+        case .number(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+        }
+    }
+}
+
+extension String {
+    /// Without blanks at its end.
+    fileprivate var trimmingBlanks: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

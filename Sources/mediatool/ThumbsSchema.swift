@@ -1,0 +1,173 @@
+/// The JSON Schema of what `mediatool thumbs --json` prints: `docs/schema/thumbs.json`, byte for byte.
+enum ThumbsSchema {
+    /// The document, with a line break at its end.
+    static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "title": "mediatool thumbs",
+          "description": "What `mediatool thumbs --json` prints for one file. Several files give an array of such objects, and --jsonl one of them a line.",
+          "oneOf": [
+            { "$ref": "#/$defs/manifest" },
+            { "$ref": "#/$defs/failedFile" }
+          ],
+          "$defs": {
+            "manifest": {
+              "description": "A file of which images were asked for.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": { "$ref": "#/$defs/schemaVersion" },
+                "path": { "$ref": "#/$defs/path" },
+                "pathBytes": { "$ref": "#/$defs/pathBytes" },
+                "trackIndex": {
+                  "description": "The track that is shown: its place in the container, as probe prints it.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "trackID": {
+                  "description": "The container's own number of that track.",
+                  "type": "integer"
+                },
+                "images": {
+                  "description": "One answer for every time asked for, in the order asked; a time asked for twice has two.",
+                  "type": "array",
+                  "items": {
+                    "oneOf": [
+                      { "$ref": "#/$defs/image" },
+                      { "$ref": "#/$defs/failedImage" }
+                    ]
+                  }
+                }
+              },
+              "required": ["schemaVersion", "path", "trackIndex", "trackID", "images"],
+              "additionalProperties": false
+            },
+            "image": {
+              "description": "An image that was written.",
+              "type": "object",
+              "properties": {
+                "requested": {
+                  "description": "The time asked for.",
+                  "$ref": "#/$defs/time"
+                },
+                "actual": {
+                  "description": "The presentation time of the picture that is shown.",
+                  "$ref": "#/$defs/time"
+                },
+                "duration": {
+                  "description": "How long that picture is on screen: until the next one in presentation order, or the track's end.",
+                  "$ref": "#/$defs/time"
+                },
+                "file": {
+                  "description": "The path of the image as it was written, relative to the current folder unless -o named an absolute one.",
+                  "type": "string"
+                },
+                "fileBytes": {
+                  "description": "The bytes of that path in base64, where it is not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
+                "width": {
+                  "description": "The image's width in pixels.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "height": {
+                  "description": "The image's height in pixels.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "keyframe": {
+                  "description": "Whether the picture came from a sync sample.",
+                  "type": "boolean"
+                }
+              },
+              "required": ["requested", "actual", "duration", "file", "width", "height", "keyframe"],
+              "additionalProperties": false
+            },
+            "failedImage": {
+              "description": "A time for which there is no image.",
+              "type": "object",
+              "properties": {
+                "requested": {
+                  "description": "The time asked for; flagged invalid where the file has no such time, as for a frame number beyond the last.",
+                  "$ref": "#/$defs/time"
+                },
+                "error": { "$ref": "#/$defs/error" }
+              },
+              "required": ["requested", "error"],
+              "additionalProperties": false
+            },
+            "failedFile": {
+              "description": "A file of which nothing could be made.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": { "$ref": "#/$defs/schemaVersion" },
+                "path": { "$ref": "#/$defs/path" },
+                "pathBytes": { "$ref": "#/$defs/pathBytes" },
+                "error": { "$ref": "#/$defs/error" }
+              },
+              "required": ["schemaVersion", "path", "error"],
+              "additionalProperties": false
+            },
+            "schemaVersion": {
+              "description": "The version of this schema.",
+              "const": 1
+            },
+            "path": {
+              "description": "The input as it was named; what is not UTF-8 in it is repaired with U+FFFD.",
+              "type": "string"
+            },
+            "pathBytes": {
+              "description": "The bytes of the input's path in base64, where it is not UTF-8.",
+              "type": "string",
+              "contentEncoding": "base64"
+            },
+            "time": {
+              "description": "An exact time: value ticks of 1/timescale second.",
+              "type": "object",
+              "properties": {
+                "value": {
+                  "description": "The number of ticks; 0 where the time is not a number.",
+                  "type": "integer"
+                },
+                "timescale": {
+                  "description": "Ticks a second; 0 where the time is not a number.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "seconds": {
+                  "description": "The seconds as the nearest floating-point number; null where the time is not a number.",
+                  "type": ["number", "null"]
+                },
+                "flags": {
+                  "description": "What makes the time more, or less, than a plain exact number; absent for one that is.",
+                  "type": "array",
+                  "items": {
+                    "enum": ["hasBeenRounded", "positiveInfinity", "negativeInfinity", "indefinite", "invalid"]
+                  }
+                }
+              },
+              "required": ["value", "timescale", "seconds"],
+              "additionalProperties": false
+            },
+            "error": {
+              "description": "What failed.",
+              "type": "object",
+              "properties": {
+                "code": {
+                  "description": "The kind of failure, such as outOfRange or notFound.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "One sentence for a person.",
+                  "type": "string"
+                }
+              },
+              "required": ["code", "message"],
+              "additionalProperties": false
+            }
+          }
+        }
+
+        """#
+}

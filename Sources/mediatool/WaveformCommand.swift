@@ -1,0 +1,104 @@
+import ArgumentParser
+import AssetKit
+import MediaBase
+import MediaJobs
+import SystemPackage
+
+/// `mediatool waveform`: peaks files and pictures of an audio track.
+struct WaveformCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "waveform",
+        abstract: "Writes the peaks of a sound track as data and as a picture.",
+        discussion: """
+            The track is decoded once, whatever the number of outputs. Sample 0 is time 0 of the presentation: priming \
+            and what an edit list leaves out is cut, a late start and holes are silence.
+
+            Examples:
+              mediatool waveform talk.mp3 -o talk.png
+              mediatool waveform film.mov -o film.dat -o film.json --samples-per-pixel 512
+              mediatool waveform song.flac -o 'song-{spp}.dat' --samples-per-pixel 256,1024,4096 --bits 8
+              mediatool waveform film.mov --track a:1 --split-channels --start 1:30 --end 2:00 -o part.png
+              mediatool waveform *.wav -o 'peaks/{stem}.dat' --jobs 2
+              mediatool waveform talk.mp3 --json        (loudness only)
+            """)
+
+    @Argument(help: "The files to read; - is standard input.")
+    var files: [PathArgument] = []
+
+    @OptionGroup(title: "Sound") var sound: WaveformSoundOptions
+    @OptionGroup(title: "Outputs") var outputs: WaveformOutputOptions
+    @OptionGroup(title: "Picture") var picture: WaveformPictureOptions
+    @OptionGroup(title: "Result") var output: OutputFormatOptions
+    @OptionGroup(title: "Run") var options: RunOptions
+
+    func validate() throws {
+        try output.checkFiles(files)
+        guard !output.schema else { return }
+        try outputs.check(inputs: files.count, isJSON: output.isJSON)
+    }
+
+    func run() throws {
+        if output.schema { return try StandardOutput.write(WaveformSchema.text) }
+        var settings = sound.options()
+        settings.picture = picture.picture()
+        settings.isStrict = options.strict
+        settings.threads = options.threadsPerFile
+        let work = Work(
+            options: settings, outputs: outputs, allowNested: options.allowNested,
+            files: OutputFileSet(force: options.force, inputs: files.compactMap(\.identity)),
+            progress: Progress(
+                label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
+                isQuiet: options.quiet, parts: files.count))
+
+        var printer = ResultPrinter(form: output.form(fileCount: files.count))
+        try concurrentForEach(Array(files.enumerated()), workers: options.jobs) { part, file in
+            Result { try work.run(file, part: part) }
+        } deliver: { index, result in
+            let path = files[index].path
+            if index == files.count - 1 { work.progress.finish() }
+            let errors = (try? result.get().outputErrors) ?? []
+            for error in errors { StandardError.report(error) }
+            if let damage = try? result.get().damage, !damage.isEmpty, !options.quiet {
+                StandardError.warn(damage.summary, path: path)
+            }
+            try printer.print(result, of: path, isComplete: errors.isEmpty) { _ in "" }
+        }
+        let code = try printer.finish()
+        if code != .success { throw code }
+    }
+
+    /// What is done with each file, from whatever thread.
+    private struct Work: Sendable {
+        let options: WaveformOptions
+        let outputs: WaveformOutputOptions
+        let allowNested: Bool
+        let files: OutputFileSet
+        let progress: Progress
+
+        func run(_ file: PathArgument, part: Int) throws -> WaveformReport {
+            var opening = Asset.Options()
+            opening.allowsNestedFiles = allowNested
+            opening.isPrecise = options.needsExactDuration
+            let asset =
+                file.isStandardStream
+                ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
+            let clock = ContinuousClock()
+            let begun = clock.now
+            let tell: ((Double, Double) -> Void)? =
+                progress.isShown
+                ? { fraction, seconds in
+                    progress.update(
+                        part: part, fraction: fraction, speed: Self.speed(seconds, in: clock.now - begun))
+                } : nil
+            return try WaveformJob(asset: asset, options: options)
+                .run(outputs.requests(for: file.path), into: files.setForAnotherJob(), progress: tell)
+        }
+
+        /// Seconds of sound in a second, in words.
+        private static func speed(_ seconds: Double, in time: Duration) -> String {
+            let elapsed = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+            let factor = seconds / elapsed
+            return factor.isFinite && factor < 1e9 ? "\(Int(factor))x" : ""
+        }
+    }
+}

@@ -1,0 +1,343 @@
+/// The JSON Schema of what `waveform` prints: `docs/schema/waveform.json`, letter by letter.
+enum WaveformSchema {
+    // swift-format-ignore
+    static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "title": "mediatool waveform",
+          "description": "What mediatool waveform --json prints for one file; several files give an array of these, --jsonl one a line.",
+          "type": "object",
+          "oneOf": [
+            {
+              "$ref": "#/$defs/report"
+            },
+            {
+              "$ref": "#/$defs/failure"
+            }
+          ],
+          "$defs": {
+            "report": {
+              "description": "A file that was measured.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": {
+                  "description": "The version of this schema.",
+                  "const": 1
+                },
+                "path": {
+                  "description": "The file as it was named; what is not UTF-8 is repaired.",
+                  "type": "string"
+                },
+                "pathBytes": {
+                  "description": "The bytes of path in base64, where they are not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
+                "trackIndex": {
+                  "description": "The track that was read, by its place in the container.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "trackID": {
+                  "description": "The container's own number of the track.",
+                  "type": "integer"
+                },
+                "sampleRate": {
+                  "description": "Samples a second and channel, as decoded; a header may say another rate.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "channelLayout": {
+                  "description": "Which channels were decoded, by libavutil's name, such as stereo or 5.1(side).",
+                  "type": "string"
+                },
+                "requested": {
+                  "description": "The range asked for, in exact times; absent where none was.",
+                  "type": "object",
+                  "properties": {
+                    "start": {
+                      "description": "The first moment; absent where --start was not given.",
+                      "$ref": "#/$defs/time"
+                    },
+                    "end": {
+                      "description": "The first moment that is not wanted; absent where --end was not given, or is end.",
+                      "$ref": "#/$defs/time"
+                    }
+                  },
+                  "required": [],
+                  "additionalProperties": false
+                },
+                "start": {
+                  "description": "When the first sample sounds, on the presentation's time line.",
+                  "$ref": "#/$defs/time"
+                },
+                "duration": {
+                  "description": "How long what was measured lasts; exact.",
+                  "$ref": "#/$defs/time"
+                },
+                "samples": {
+                  "description": "Samples in each channel.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "cutBeforeZero": {
+                  "description": "Samples before time 0 that were left out: the encoder's priming, and what an edit list does not show. Absent where reading began later.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "lateStart": {
+                  "description": "Samples of silence that stand for a track that starts late.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "holes": {
+                  "description": "Samples of silence that stand for holes in the track.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "outputs": {
+                  "description": "The outputs in the order asked for.",
+                  "type": "array",
+                  "items": {
+                    "$ref": "#/$defs/output"
+                  }
+                },
+                "channels": {
+                  "description": "Each channel of the sound, also where peaks are mixed.",
+                  "type": "array",
+                  "items": {
+                    "description": "One channel.",
+                    "type": "object",
+                    "properties": {
+                      "peakDBFS": {
+                        "description": "The largest magnitude in dB, of which 0 is full scale; null for silence.",
+                        "type": [
+                          "number",
+                          "null"
+                        ]
+                      },
+                      "rmsDBFS": {
+                        "description": "The root mean square over all samples in dB, of which 0 is a full-scale square wave; null for silence.",
+                        "type": [
+                          "number",
+                          "null"
+                        ]
+                      },
+                      "clippedSamples": {
+                        "description": "Samples at full scale before the conversion to 16 bits.",
+                        "type": "integer",
+                        "minimum": 0
+                      }
+                    },
+                    "required": [
+                      "peakDBFS",
+                      "rmsDBFS",
+                      "clippedSamples"
+                    ],
+                    "additionalProperties": false
+                  }
+                },
+                "damage": {
+                  "description": "What of the file could not be used.",
+                  "type": "object",
+                  "properties": {
+                    "packets": {
+                      "description": "Packets that could not be decoded.",
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "truncated": {
+                      "description": "Whether the container broke off before its end.",
+                      "type": "boolean"
+                    },
+                    "times": {
+                      "description": "The times of the first 100 of the packets at most, on the container's clock.",
+                      "type": "array",
+                      "items": {
+                        "$ref": "#/$defs/time"
+                      }
+                    }
+                  },
+                  "required": [
+                    "packets",
+                    "truncated",
+                    "times"
+                  ],
+                  "additionalProperties": false
+                }
+              },
+              "required": [
+                "schemaVersion",
+                "path",
+                "trackIndex",
+                "trackID",
+                "sampleRate",
+                "channelLayout",
+                "start",
+                "duration",
+                "samples",
+                "lateStart",
+                "holes",
+                "outputs",
+                "channels",
+                "damage"
+              ],
+              "additionalProperties": false
+            },
+            "failure": {
+              "description": "A file that could not be measured, or of which no output could be written.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": {
+                  "description": "The version of this schema.",
+                  "const": 1
+                },
+                "path": {
+                  "description": "The file as it was named; what is not UTF-8 is repaired.",
+                  "type": "string"
+                },
+                "pathBytes": {
+                  "description": "The bytes of path in base64, where they are not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
+                "error": {
+                  "$ref": "#/$defs/error"
+                }
+              },
+              "required": [
+                "schemaVersion",
+                "path",
+                "error"
+              ],
+              "additionalProperties": false
+            },
+            "output": {
+              "description": "One output: what was written, or error.",
+              "type": "object",
+              "properties": {
+                "file": {
+                  "description": "The output as it was named; what is not UTF-8 is repaired.",
+                  "type": "string"
+                },
+                "fileBytes": {
+                  "description": "The bytes of file in base64, where they are not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
+                "format": {
+                  "description": "What kind of file it is; peaksjs is a dat of 8 bits.",
+                  "enum": [
+                    "dat",
+                    "json",
+                    "png",
+                    "peaksjs"
+                  ]
+                },
+                "bits": {
+                  "description": "Bits of a value in a peaks file.",
+                  "enum": [
+                    8,
+                    16
+                  ]
+                },
+                "samplesPerPixel": {
+                  "description": "Samples in a point of a peaks file.",
+                  "type": "integer",
+                  "minimum": 2
+                },
+                "points": {
+                  "description": "Points of a peaks file, each with a minimum and a maximum a channel.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "width": {
+                  "description": "Pixels across, in a picture.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "height": {
+                  "description": "Pixels down, in a picture.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "channels": {
+                  "description": "Channels that the output shows; 1 where they are mixed.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "error": {
+                  "$ref": "#/$defs/error"
+                }
+              },
+              "required": [
+                "file",
+                "format"
+              ],
+              "additionalProperties": false
+            },
+            "error": {
+              "description": "Why it was not delivered.",
+              "type": "object",
+              "properties": {
+                "code": {
+                  "description": "A stable name of the kind of failure, such as notFound.",
+                  "type": "string"
+                },
+                "message": {
+                  "description": "One sentence for a person.",
+                  "type": "string"
+                }
+              },
+              "required": [
+                "code",
+                "message"
+              ],
+              "additionalProperties": false
+            },
+            "time": {
+              "description": "A time as an exact fraction of a second, value/timescale.",
+              "type": "object",
+              "properties": {
+                "value": {
+                  "description": "Ticks.",
+                  "type": "integer"
+                },
+                "timescale": {
+                  "description": "Ticks a second.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "seconds": {
+                  "description": "The same as a number, rounded; null for a time that is not a number.",
+                  "type": [
+                    "number",
+                    "null"
+                  ]
+                },
+                "flags": {
+                  "description": "What makes it more, or less, than an exact number.",
+                  "type": "array",
+                  "items": {
+                    "enum": [
+                      "hasBeenRounded",
+                      "positiveInfinity",
+                      "negativeInfinity",
+                      "indefinite",
+                      "invalid"
+                    ]
+                  }
+                }
+              },
+              "required": [
+                "value",
+                "timescale",
+                "seconds"
+              ],
+              "additionalProperties": false
+            }
+          }
+        }
+
+        """#
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import MediaAnalysis
+import MediaBase
+import MediaJobs
+
+/// The options of `waveform` that say which sound is measured.
+struct WaveformSoundOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The track: its index (3), a:N or id:N. (default: the first enabled audio track)", valueName: "track"),
+        transform: WaveformArgument.track)
+    var track: TrackSelector?
+
+    @Option(
+        help: ArgumentHelp("Where to begin, exact to the sample: 12.5, 1:30.25, 50%, 9009/30000…", valueName: "time"),
+        transform: WaveformArgument.time)
+    var start: TimeExpression?
+
+    @Option(
+        help: ArgumentHelp("Where to end: the first moment that is not wanted.", valueName: "time"),
+        transform: WaveformArgument.time)
+    var end: TimeExpression?
+
+    @Flag(help: "Give each channel peaks of its own, instead of mixing them.")
+    var splitChannels = false
+
+    @Option(help: ArgumentHelp("Measure this channel alone, counted from 0.", valueName: "n"))
+    var channel: Int?
+
+    func validate() throws {
+        if splitChannels, channel != nil {
+            throw ValidationError("'--split-channels' and '--channel' exclude each other.")
+        }
+        if let channel, channel < 0 { throw ValidationError("Channels are counted from 0.") }
+        if case .time(let start) = start, case .time(let end) = end, start >= end {
+            throw ValidationError("'--end' is not after '--start'.")
+        }
+    }
+
+    /// What the options ask for.
+    func options() -> WaveformOptions {
+        var options = WaveformOptions()
+        options.track = track
+        options.start = start
+        options.end = end
+        options.channels = splitChannels ? .split : channel.map { .single($0) } ?? .mixed
+        return options
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import MediaAnalysis
+import TestSupport
+import Testing
+
+@testable import mediatool
+
+@Suite struct WaveformCommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func run(_ arguments: String...) throws -> Program.Result {
+        try Program.run(Program.mediatool, ["waveform"] + arguments, folder: folder.path)
+    }
+
+    @Test func theSchemaIsTheOneInTheDocumentation() throws {
+        let file = try String(contentsOfFile: Repository.path("docs/schema/waveform.json"), encoding: .utf8)
+        #expect(WaveformSchema.text == file)
+        #expect(try run("--schema").output == file)
+    }
+
+    @Test func writesAllOutputsOfOneRead() throws {
+        let result = try run(
+            Repository.sampleMovie, "-o", "w-{spp}.dat", "-o", "w-{spp}.json", "-o", "w.png", "--samples-per-pixel",
+            "256,1024", "--bits", "8", "--json")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(try folder.names() == ["w-1024.dat", "w-1024.json", "w-256.dat", "w-256.json", "w.png"])
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+        #expect(json["schemaVersion"] as? Int == 1)
+        // ffprobe: 552000 samples at 48 kHz, 11.5 s, two channels.
+        #expect(json["samples"] as? Int == 552_000)
+        #expect((json["duration"] as? [String: Any])?["seconds"] as? Double == 11.5)
+        #expect((json["channels"] as? [[String: Any]])?.count == 2)
+        let outputs = try #require(json["outputs"] as? [[String: Any]])
+        #expect(
+            outputs.compactMap { $0["file"] as? String } == [
+                "w-256.dat", "w-1024.dat", "w-256.json", "w-1024.json", "w.png",
+            ])
+        let binary = try PeakFile.decode(folder.bytes("w-256.dat"))
+        #expect(binary.bits == 8 && binary.length == 2157)
+        #expect(try PeakFile.decode(folder.bytes("w-256.json")) == binary)
+        #expect(try folder.bytes("w.png").prefix(4) == [0x89, 0x50, 0x4E, 0x47])
+    }
+
+    @Test func standardOutputCarriesTheFile() throws {
+        let result = try run(Repository.sampleMovie, "-o", "-", "--format", "peaksjs", "--samples-per-pixel", "48000")
+        #expect(result.status == 0)
+        // By hand: version 1, 8 bits, 48000 Hz, 48000 samples per pixel, 12 points (11.5 s).
+        let header: [UInt8] = [1, 0, 0, 0, 1, 0, 0, 0, 0x80, 0xBB, 0, 0, 0x80, 0xBB, 0, 0, 12, 0, 0, 0]
+        #expect(Array(result.bytes.prefix(20)) == header && result.bytes.count == 20 + 24)
+    }
+
+    @Test func severalFilesGiveAnArrayAndFailuresAreInIt() throws {
+        let result = try run(
+            Repository.sampleMovie, "missing.wav", "-o", "{stem}.dat", "--json", "--jobs", "2")
+        #expect(result.status == 2)
+        #expect(result.errorLines.count == 1 && result.error.contains("missing.wav"))
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [[String: Any]])
+        #expect(json.count == 2)
+        #expect((json.last?["error"] as? [String: Any])?["code"] as? String == "notFound")
+        #expect(try folder.names() == ["sample.dat"])
+    }
+
+    @Test func anExistingFileIsKeptUnlessForced() throws {
+        try folder.write("w.dat", [7])
+        let refused = try run(Repository.sampleMovie, "-o", "w.dat")
+        #expect(refused.status == 2 && refused.error.contains("--force"))
+        #expect(try folder.bytes("w.dat") == [7])
+        #expect(try run(Repository.sampleMovie, "-o", "w.dat", "--force").status == 0)
+        #expect(try folder.bytes("w.dat").count > 1000)
+    }
+
+    @Test func anInputIsNeverAnOutput() throws {
+        let copy = try folder.copy(fixture: "pcm-s16-mono.wav", as: "a.dat")
+        let before = try folder.bytes("a.dat")
+        #expect(try run(copy, "-o", "a.dat", "--force").status == 2)
+        #expect(try folder.bytes("a.dat") == before)
+    }
+
+    @Test(arguments: [
+        [], ["-o", "w.xyz"], ["-o", "w"], ["-o", "-"], ["-o", "-", "--format", "dat", "--json"],
+        ["-o", "w.dat", "--samples-per-pixel", "1"], ["-o", "w.dat", "--samples-per-pixel", "64,"],
+        ["-o", "w.dat", "--samples-per-pixel", "64,128"], ["-o", "w-{spp}.png"], ["-o", "w.dat", "--bits", "12"],
+        ["-o", "w.dat", "--format", "peaksjs", "--bits", "16"], ["-o", "w.dat", "--start", "soon"],
+        ["-o", "w.dat", "--start", "2", "--end", "1"], ["-o", "w.dat", "--track", "x"],
+        ["-o", "w.dat", "--split-channels", "--channel", "0"], ["-o", "w.png", "--width", "0"],
+        ["-o", "w.png", "--color", "redish"], ["-o", "w.png", "--amplitude-scale", "loud"],
+    ])
+    func usageErrors(arguments: [String]) throws {
+        let result = try Program.run(
+            Program.mediatool, ["waveform", Repository.sampleMovie] + arguments, folder: folder.path)
+        #expect(result.status == 64, "\(arguments)")
+        #expect(result.bytes.isEmpty && result.error.hasPrefix("mediatool: "))
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test func severalFilesNeedNamesOfTheirOwn() throws {
+        #expect(try run(Repository.sampleMovie, "b.wav", "-o", "w.dat").status == 64)
+        #expect(try run("-o", "w.dat").status == 64)
+    }
+
+    @Test func damageIsAWarning() throws {
+        let path = try Fixtures.path("damaged.mp4")
+        let result = try run(path, "-o", "w.dat")
+        #expect(result.status == 0 && result.error.contains("warning") && result.errorLines.count == 1)
+        #expect(try run(path, "-o", "x.dat", "--quiet").error.isEmpty)
+        #expect(try run(path, "-o", "y.dat", "--strict").status == 2)
+        #expect(try folder.names() == ["w.dat", "x.dat"])
+    }
+
+    @Test func readsStandardInput() throws {
+        let input = try Fixtures.bytes("pcm-s16-mono.wav")
+        let result = try Program.run(
+            Program.mediatool, ["waveform", "-", "-o", "{stem}.dat"], input: input, folder: folder.path)
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(try folder.names() == ["stdin.dat"])
+    }
+}

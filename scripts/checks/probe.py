@@ -1,0 +1,215 @@
+"""Group `probe`: every field of `mediatool probe --json` against ffprobe's."""
+
+import json
+import os
+from fractions import Fraction
+
+from . import boxes
+from .programs import is_list, mediatool
+from .tools import ROOT, expect, ffprobe
+
+# What ffprobe calls the same thing.
+KINDS = {"timecode": "data"}
+# Fields in which ffprobe 5.1 is wrong or says something else, by file, and why.
+EXCEPTIONS = {
+    # An unknown length is written as 2^32-1 and taken for a number.
+    "androidx/sample_fragmented.mp4": {"duration", "bit_rate"},
+    # The data track's stts, mdhd and tkhd all say 10.543 s.
+    "gopro/max-heromode.mp4": {"#3 duration"},
+    # mvhd says 5.167 s; the video's edits, 0.226 s of nothing and 5.002 s of media, end later.
+    "rails/rotated_video.mp4": {"container duration"},
+}
+
+
+def probe(report, files):
+    """One check a file; its line says how many fields were compared."""
+    schema = load_validator()
+    report.each("probe", [(name, lambda name=name, path=path: one_file(name, path, schema)) for name, path in files])
+
+
+def load_validator():
+    """The schema's validator, or None where Python has no jsonschema."""
+    try:
+        from jsonschema import Draft202012Validator
+    except ImportError:
+        return None
+    with open(os.path.join(ROOT, "docs", "schema", "probe.json")) as file:
+        schema = json.load(file)
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def one_file(name, path, validator):
+    result = mediatool("probe", "--json", path)
+    got = json.loads(result.stdout)
+    if validator:
+        problems = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(got)]
+        expect(not problems, "not as the schema wants: " + "; ".join(problems[:3]))
+    try:
+        wanted = ffprobe(path, "-show_format", "-show_streams", "-show_chapters")
+    except RuntimeError:
+        wanted = None
+    if wanted is None or is_list(path):
+        expect(result.returncode == 2 and "error" in got, "a file that ffprobe refuses was not refused")
+        return "refused"
+    expect(result.returncode == 0, f"exit {result.returncode}: {result.stderr.decode(errors='replace')}")
+    fields = Comparison(EXCEPTIONS.get(name, set()))
+    compare_container(fields, got, wanted, path)
+    expect(len(got["tracks"]) == len(wanted["streams"]),
+           f"{len(got['tracks'])} tracks, ffprobe has {len(wanted['streams'])}")
+    for track, stream in zip(got["tracks"], wanted["streams"]):
+        compare_track(fields, track, stream, got, f"#{stream['index']}")
+    expect(len(got["chapters"]) == len(wanted["chapters"]), "another number of chapters")
+    for place, (chapter, other) in enumerate(zip(got["chapters"], wanted["chapters"])):
+        compare_chapter(fields, chapter, other, f"chapter {place}")
+    expect(not fields.problems, "; ".join(fields.problems))
+    return f"{fields.count} fields"
+
+
+class Comparison:
+    """Collects what differs, and counts what was compared."""
+
+    def __init__(self, exceptions):
+        self.exceptions, self.problems, self.count = exceptions, [], 0
+
+    def same(self, place, field, got, wanted):
+        """Both alike, both missing included."""
+        self.count += 1
+        if got != wanted and not {field, f"{place} {field}"} & self.exceptions:
+            self.problems.append(f"{place} {field}: {got}, ffprobe {wanted}")
+
+    def near(self, place, field, got, wanted, within):
+        """Numbers (Fraction or None) that differ by no more than `within`."""
+        self.count += 1
+        if {field, f"{place} {field}"} & self.exceptions:
+            return
+        if (got is None) != (wanted is None) or (got is not None and abs(got - wanted) > within):
+            shown = [None if value is None else float(value) for value in (got, wanted)]
+            self.problems.append(f"{place} {field}: {shown[0]}, ffprobe {shown[1]}")
+
+
+def seconds(time):
+    return None if time is None else Fraction(time["value"], time["timescale"])
+
+
+def ratio(value):
+    return None if value is None else Fraction(value["num"], value["den"])
+
+
+def asked(stream, key):
+    """A fraction of ffprobe's, or None where it says 0 or nothing."""
+    text = str(stream.get(key, "0")).replace(":", "/")
+    numerator, _, denominator = text.partition("/")
+    return Fraction(numerator) / int(denominator or 1) if int(denominator or 1) and Fraction(numerator) else None
+
+
+def compare_container(fields, got, wanted, path):
+    container, form = got["container"], wanted["format"]
+    fields.same("container", "format", container["formatNames"], form["format_name"].split(","))
+    fields.same("container", "size", container["sizeBytes"], int(form["size"]))
+    tags = form.get("tags", {})
+    if "major_brand" in tags and boxes.is_iso(path):
+        fields.same("container", "brand", container.get("majorBrand"), tags["major_brand"])
+        brands = "".join(container["compatibleBrands"])
+        fields.same("container", "brands", brands, tags["compatible_brands"].replace("\0", ""))
+    fields.same("container", "tracks", len(got["tracks"]), form["nb_streams"])
+    # ffprobe's start is rounded to a microsecond, and its duration to a microsecond or, in the header, a tick.
+    start = form.get("start_time")
+    fields.near("container", "start", seconds(container.get("startTime")), start and Fraction(start), Fraction(1, 10**6))
+    compare_duration(fields, "container", seconds(container.get("duration")), form)
+    if "duration" in container and "duration" in form and "duration" not in fields.exceptions:
+        rate = Fraction(int(form["size"]) * 8) / Fraction(form["duration"])
+        fields.near("container", "bit_rate", Fraction(container["bitRate"]), rate, rate / 50)
+
+
+def compare_duration(fields, place, got, wanted):
+    """Durations agree within a millisecond, the coarsest clock of a movie header, where both know one."""
+    if got is None or "duration" not in wanted:
+        return
+    other = Fraction(wanted["duration"])
+    fields.near(place, "duration", got, other, Fraction(1, 1000))
+
+
+def compare_track(fields, track, stream, report, place):
+    same = lambda field, got, key: fields.same(place, field, got, stream.get(key))
+    fields.same(place, "index", track["index"], stream["index"])
+    if "id" in stream:
+        fields.same(place, "id", track["id"], int(stream["id"], 16))
+    fields.same(place, "type", KINDS.get(track["type"], track["type"]), stream["codec_type"])
+    same("codec", track.get("codec"), "codec_name")
+    same("profile", track.get("profile"), "profile")
+    tag = stream.get("codec_tag_string")
+    if tag and "[" not in tag:
+        fields.same(place, "tag", track.get("codecTag"), tag)
+    else:
+        fields.same(place, "tag", int(track.get("codecTag", "0x0"), 16), int(stream.get("codec_tag", "0x0"), 16))
+    fields.same(place, "language", track.get("language"), stream.get("tags", {}).get("language"))
+    wanted = [key for key, value in stream["disposition"].items() if value]
+    fields.same(place, "dispositions", sorted(track["dispositions"]), sorted(wanted))
+    if "nb_frames" in stream:
+        fields.same(place, "frames", track.get("sampleCount"), int(stream["nb_frames"]))
+    # Without a header it is a running estimate from the packets read so far.
+    rate, given = stream.get("bit_rate"), track.get("bitRate")
+    slack = Fraction(rate or 0) / 50 if set(report["container"]["formatNames"]) & {"mpegts"} else 0
+    fields.near(place, "bit_rate", given and Fraction(given), rate and Fraction(rate), slack)
+    compare_place(fields, track, stream, report, place)
+    if track["type"] == "video":
+        compare_video(fields, track["video"], stream, place)
+    if track["type"] == "audio":
+        compare_audio(fields, track["audio"], stream, place)
+    timecode = stream.get("tags", {}).get("timecode")
+    fields.same(place, "timecode", track.get("timecode", {}).get("start"), timecode)
+
+
+def compare_place(fields, track, stream, report, place):
+    """Start and duration on the presentation's time line; ffprobe counts from the container's clock."""
+    container = report["container"]
+    origin = Fraction(0) if set(container["formatNames"]) & {"mov", "matroska"} else seconds(container.get("startTime"))
+    start = seconds(track["timeRange"].get("start"))
+    if "start_pts" in stream and origin is not None:
+        base = Fraction(stream["time_base"])
+        # Samples before zero are not shown.
+        fields.near(place, "start", start, max(Fraction(0), stream["start_pts"] * base - origin), Fraction(0))
+    if "editList" not in track:
+        compare_duration(fields, place, seconds(track["timeRange"].get("duration")), stream)
+
+
+def compare_video(fields, video, stream, place):
+    fields.same(place, "size", (video["encodedSize"]["width"], video["encodedSize"]["height"]),
+                (stream["width"], stream["height"]))
+    fields.same(place, "pixel aspect", ratio(video.get("sampleAspectRatio")), asked(stream, "sample_aspect_ratio"))
+    fields.same(place, "display aspect", ratio(video.get("displayAspectRatio")), asked(stream, "display_aspect_ratio"))
+    turned = [entry["rotation"] for entry in stream.get("side_data_list", []) if "rotation" in entry]
+    # ffprobe counts against the clock, and of a mirrored matrix it makes its own.
+    if not video.get("mirrored"):
+        fields.same(place, "rotation", video.get("rotation", 0), -turned[0] % 360 if turned else 0)
+    rates = video.get("frameRate", {})
+    if not stream["disposition"]["attached_pic"]:
+        fields.same(place, "nominal rate", ratio(rates.get("nominal")), asked(stream, "r_frame_rate"))
+        fields.same(place, "average rate", ratio(rates.get("average")), asked(stream, "avg_frame_rate"))
+    fields.same(place, "pixel format", video.get("pixelFormat"), stream.get("pix_fmt"))
+    fields.same(place, "field order", video.get("fieldOrder"), stream.get("field_order"))
+    if "bits_per_raw_sample" in stream:
+        fields.same(place, "bits", video.get("bitDepth"), int(stream["bits_per_raw_sample"]))
+    color = video.get("color", {}).get("stream", {})
+    for ours, theirs in [("primaries", "color_primaries"), ("transfer", "color_transfer"), ("matrix", "color_space"),
+                         ("range", "color_range"), ("chromaLocation", "chroma_location")]:
+        wanted = stream.get(theirs)
+        fields.same(place, ours, color.get(ours), None if wanted in ("unknown", "unspecified") else wanted)
+
+
+def compare_audio(fields, audio, stream, place):
+    fields.same(place, "sample rate", audio.get("sampleRate", 0), int(stream.get("sample_rate", 0)))
+    fields.same(place, "channels", audio.get("channels"), stream.get("channels"))
+    fields.same(place, "layout", audio.get("channelLayout"), stream.get("channel_layout"))
+    fields.same(place, "sample format", audio.get("sampleFormat"), stream.get("sample_fmt"))
+    bits = int(stream.get("bits_per_raw_sample", 0)) or stream.get("bits_per_sample", 0)
+    fields.same(place, "bits", audio.get("bitsPerSample", 0), bits)
+
+
+def compare_chapter(fields, chapter, other, place):
+    base = Fraction(other["time_base"])
+    fields.near(place, "start", seconds(chapter["timeRange"]["start"]), other["start"] * base, Fraction(0))
+    fields.near(place, "duration", seconds(chapter["timeRange"]["duration"]),
+                (other["end"] - other["start"]) * base, Fraction(0))
+    fields.same(place, "title", chapter.get("title"), other.get("tags", {}).get("title"))
