@@ -18,7 +18,9 @@ public final class Asset: Sendable {
     /// How an asset is opened.
     public struct Options: Sendable, Hashable {
         /// Whether all packets are read (not decoded) so that durations, counts and random access are exact: what
-        /// AVFoundation calls precise duration and timing. Otherwise the header's word is taken, which is exact for
+        /// AVFoundation calls precise duration and timing.
+        ///
+        /// Otherwise the header's word is taken, which is exact for
         /// MP4, QuickTime, Matroska with cues, WAV and FLAC, and an estimate for TS, PS, ADTS and raw streams.
         public var isPrecise = false
         /// Whether a playlist or a reference in the file may make others be opened.

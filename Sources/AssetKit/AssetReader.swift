@@ -52,7 +52,9 @@ public final class AssetReader: Sendable {
         set { state.withLock { if $0.core == nil { $0.timeRange = newValue } } }
     }
 
-    /// Codec threads for each output; 0, the default, for as many as there are cores. Set before starting.
+    /// Codec threads for each output; 0, the default, for as many as there are cores.
+    ///
+    /// Set before starting.
     public var threadsPerOutput: Int {
         get { state.withLock { $0.threads } }
         set { state.withLock { $0.threads = max(0, newValue) } }

@@ -40,7 +40,9 @@ public final class PixelBuffer: Sendable {
     ///
     /// Matrix and range are taken from ``color``. Scaling is bicubic, over the whole area when it makes smaller.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a format that cannot be made.
-    public func converted(to format: PixelFormat? = nil, dimensions: Dimensions? = nil) throws(MediaError) -> PixelBuffer {
+    public func converted(to format: PixelFormat? = nil, dimensions: Dimensions? = nil) throws(MediaError)
+        -> PixelBuffer
+    {
         var converter = try PixelConverter(to: format ?? pixelFormat, dimensions: dimensions)
         return PixelBuffer(try converter.convert(frame))
     }

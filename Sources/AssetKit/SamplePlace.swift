@@ -10,7 +10,9 @@ struct SamplePlace {
     private var next: Int64?
     private var rate = 0
 
-    /// The smallest hole that is one. A single lost packet of any codec is longer.
+    /// The smallest hole that is one.
+    ///
+    /// A single lost packet of any codec is longer.
     static let tolerance = MediaTime(value: 1, timescale: 100)
 
     /// - Parameters:

@@ -65,7 +65,9 @@ extension Frame {
     }
 
     /// How many planes there are.
-    package var planeCount: Int { max(0, Int(av_pix_fmt_count_planes(AVPixelFormat(rawValue: pointer.pointee.format)))) }
+    package var planeCount: Int {
+        max(0, Int(av_pix_fmt_count_planes(AVPixelFormat(rawValue: pointer.pointee.format))))
+    }
 
     /// Rows of a plane, and bytes of a row that hold pixels (the stride may be larger); (0, 0) for one that does not exist.
     package func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
@@ -132,7 +134,8 @@ extension Frame {
             plane >= 0, plane < (isPlanar ? channels : 1), let start = data(plane)
         else { return try body(UnsafeRawBufferPointer(start: nil, count: 0).bytes) }
         let sampleBytes = format.bytesPerSample * (isPlanar ? 1 : channels)
-        let buffer = UnsafeRawBufferPointer(start: start + range.lowerBound * sampleBytes, count: range.count * sampleBytes)
+        let buffer = UnsafeRawBufferPointer(
+            start: start + range.lowerBound * sampleBytes, count: range.count * sampleBytes)
         return try body(buffer.bytes)
     }
 }

@@ -151,7 +151,9 @@ extension InputFile {
     /// Bits a second of the whole file, by the header or by its length and duration; `nil` where unknown.
     package var bitRate: Int64? { context.pointee.bit_rate > 0 ? context.pointee.bit_rate : nil }
 
-    /// The container's duration, rounded to a microsecond; `nil` where unknown. Streams know it exactly.
+    /// The container's duration, rounded to a microsecond; `nil` where unknown.
+    ///
+    /// Streams know it exactly.
     package var duration: MediaTime? {
         let duration = context.pointee.duration
         return duration == shim_no_pts || duration < 0 ? nil : MediaTime(value: duration, timescale: 1_000_000)

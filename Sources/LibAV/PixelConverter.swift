@@ -19,7 +19,9 @@ extension Dimensions {
     fileprivate func checkLimit() throws(MediaError) {
         guard width > 0, height > 0, case let (pixels, overflow) = width.multipliedReportingOverflow(by: height),
             !overflow, pixels <= Limits.pixels
-        else { throw MediaError(.limitExceeded, "a picture of \(self) is outside the limit of \(Limits.pixels) pixels") }
+        else {
+            throw MediaError(.limitExceeded, "a picture of \(self) is outside the limit of \(Limits.pixels) pixels")
+        }
     }
 }
 

@@ -1,8 +1,8 @@
 import AssetKit
 import Foundation
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct AssetReaderTests {
     private let sound = AudioSettings(sampleFormat: .int16)

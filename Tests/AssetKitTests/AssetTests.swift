@@ -1,12 +1,14 @@
 import AssetKit
 import Foundation
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct AssetTests {
     /// The error code of loading an asset, by path.
-    private func code(_ path: String) -> MediaError.Code? { errorCode { try Asset(path: FilePath(path)).loadNow(.tracks) } }
+    private func code(_ path: String) -> MediaError.Code? {
+        errorCode { try Asset(path: FilePath(path)).loadNow(.tracks) }
+    }
 
     @Test func failuresSayWhatKindTheyAre() throws {
         let folder = try TemporaryFolder()
@@ -40,7 +42,9 @@ import TestSupport
 
     @Test func statusFollowsLoading() async throws {
         let asset = try Media.asset("av.mp4")
-        guard case .unknown = asset.status(of: .duration) else { throw TestSupportError("\(asset.status(of: .duration))") }
+        guard case .unknown = asset.status(of: .duration) else {
+            throw TestSupportError("\(asset.status(of: .duration))")
+        }
         let duration = try await asset.load(.duration)
         guard case .loaded(let known) = asset.status(of: .duration) else { throw TestSupportError("not loaded") }
         #expect(known == duration)
@@ -56,7 +60,9 @@ import TestSupport
         let asset = try Media.asset("many-tracks.mkv")
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in
             for index in 0..<100 {
-                group.addTask { index.isMultiple(of: 2) ? try await asset.load(.tracks).count : try asset.loadNow(.tracks).count }
+                group.addTask {
+                    index.isMultiple(of: 2) ? try await asset.load(.tracks).count : try asset.loadNow(.tracks).count
+                }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -97,7 +103,9 @@ extension AssetTests {
     }
 
     /// A pipe that delivers the beginning of a fixture and then nothing, until it is closed.
-    private func silentPipe(_ bytes: some Sequence<UInt8> & Sendable) throws -> (reading: FileDescriptor, writing: FileDescriptor) {
+    private func silentPipe(_ bytes: some Sequence<UInt8> & Sendable) throws -> (
+        reading: FileDescriptor, writing: FileDescriptor
+    ) {
         let (reading, writing) = try FileDescriptor.pipe()
         try writing.writeAll(bytes)
         return (reading, writing)

@@ -1,7 +1,7 @@
 import AssetKit
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 /// What is known of tracks, by hand from the commands in `scripts/fixtures`.
 @Suite struct AssetTrackTests {
@@ -60,7 +60,9 @@ import TestSupport
         #expect(video.timeRange.end == MediaTime(value: 7, timescale: 2))
     }
 
-    @Test(arguments: [("rotated-90.mov", 90, 90, 160), ("rotated-180.mov", 180, 160, 90), ("rotated-270.mov", 270, 90, 160)])
+    @Test(arguments: [
+        ("rotated-90.mov", 90, 90, 160), ("rotated-180.mov", 180, 160, 90), ("rotated-270.mov", 270, 90, 160),
+    ])
     func turnsAreClockwise(_ fixture: String, _ degrees: Int, _ width: Int, _ height: Int) throws {
         let track = try Media.track(Media.asset(fixture), .video)
         #expect(track.preferredTransform.rotation == degrees)

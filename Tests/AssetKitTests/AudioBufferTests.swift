@@ -1,6 +1,6 @@
 import AssetKit
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct AudioBufferTests {
     private func buffer(_ settings: AudioSettings) throws -> AudioBuffer {
@@ -23,7 +23,9 @@ import TestSupport
 
     @Test func planarSoundHasAPlaneAChannel() throws {
         let sound = try buffer(AudioSettings(sampleFormat: .float32, isPlanar: true))
-        for plane in [0, 1] { #expect(sound.withSamples(of: Float.self, plane: plane) { $0.count } == sound.sampleCount) }
+        for plane in [0, 1] {
+            #expect(sound.withSamples(of: Float.self, plane: plane) { $0.count } == sound.sampleCount)
+        }
         #expect(sound.withSamples(of: Float.self, plane: 2) { $0.count } == 0)
     }
 

@@ -1,8 +1,8 @@
 import AssetKit
 import Foundation
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 /// Sound through a reader against `golden/pcm.tsv` and, where a decoder's sums depend on the processor, against what
 /// ffmpeg gives on this machine.
@@ -38,7 +38,8 @@ import TestSupport
         #expect(got.count == frames)
         #expect(got.overlaps == 0)
         // What becomes of not-a-number in 16 bits depends on the processor too.
-        let isExact = try golden.text("exact") == "yes" && (format == .float32 || item.fixture != "pcm-f32-nonfinite.wav")
+        let isExact =
+            try golden.text("exact") == "yes" && (format == .float32 || item.fixture != "pcm-f32-nonfinite.wav")
         if isExact, try Fixtures.isAsRecorded(item.fixture) {
             #expect(try got.digest() == golden.text(name))
         } else {
@@ -83,7 +84,9 @@ import TestSupport
 
     /// Whether samples lie nearer to the whole's at the place named than at any other near it.
     private func isInPlace(_ bytes: [UInt8], _ whole: PlacedSound, _ place: Int) -> Bool {
-        func sample(_ bytes: [UInt8], _ index: Int) -> Int { Int(Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)) }
+        func sample(_ bytes: [UInt8], _ index: Int) -> Int {
+            Int(Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8))
+        }
         let count = min(4000, bytes.count / whole.frameBytes)
         func distance(_ shift: Int) -> Int {
             var sum = 0
@@ -138,7 +141,8 @@ import TestSupport
         let item = Case(fixture: fixture, track: 0)
         #expect(try sound(item, .int16, in: MediaTimeRange(start: time, duration: .zero)).bytes.isEmpty)
         // Before zero and after the end there is nothing.
-        let before = MediaTimeRange(start: MediaTime(value: -2, timescale: 1), duration: MediaTime(value: 1, timescale: 1))
+        let before = MediaTimeRange(
+            start: MediaTime(value: -2, timescale: 1), duration: MediaTime(value: 1, timescale: 1))
         #expect(try sound(item, .int16, in: before).bytes.isEmpty)
         let after = MediaTimeRange(start: MediaTime(value: 60, timescale: 1), duration: .positiveInfinity)
         #expect(try sound(item, .int16, in: after).bytes.isEmpty)

@@ -1,7 +1,7 @@
 import AssetKit
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 /// Makes damaged files.
 enum Damage {

@@ -34,7 +34,9 @@ struct FrameTable: Sendable, CustomStringConvertible {
         self.track = track
         isExact = table.notes["exact"] == "yes"
         frames = try table.rows.map {
-            Frame(time: MediaTime(try $0.rational("time")), isKey: try $0.number("keyframe") == 1, md5: try $0.text("md5"))
+            Frame(
+                time: MediaTime(try $0.rational("time")), isKey: try $0.number("keyframe") == 1, md5: try $0.text("md5")
+            )
         }
     }
 
@@ -56,8 +58,11 @@ struct FrameTable: Sendable, CustomStringConvertible {
     func sums() throws -> [String] {
         if isExact, try Fixtures.isAsRecorded(fixture) { return frames.map(\.md5) }
         let text = try FFmpeg.run(
-            ["-copyts", "-noautorotate", "-i", Fixtures.path(fixture), "-map", "0:v:\(track)", "-fps_mode", "passthrough",
-                "-enc_time_base", "-1", "-f", "framemd5", "-"])
+            [
+                "-copyts", "-noautorotate", "-i", Fixtures.path(fixture), "-map", "0:v:\(track)", "-fps_mode",
+                "passthrough",
+                "-enc_time_base", "-1", "-f", "framemd5", "-",
+            ])
         return String(decoding: text, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
             .compactMap { $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) } }
     }

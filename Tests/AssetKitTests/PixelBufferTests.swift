@@ -1,6 +1,6 @@
 import AssetKit
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct PixelBufferTests {
     private func picture(_ fixture: String = "h264-bframes.mp4") throws -> PixelBuffer {
@@ -45,8 +45,11 @@ import TestSupport
         // The flags are those that PixelConverter states, but for the ones that ffmpeg sets itself.
         let bitmap = try picture().bitmap(dimensions: Dimensions(width: 80, height: 45))
         let wanted = try FFmpeg.run(
-            ["-i", Fixtures.path("h264-bframes.mp4"), "-frames:v", "1", "-vf",
-                "scale=80:45:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=rgba", "-f", "rawvideo", "-"])
+            [
+                "-i", Fixtures.path("h264-bframes.mp4"), "-frames:v", "1", "-vf",
+                "scale=80:45:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=rgba", "-f", "rawvideo",
+                "-",
+            ])
         #expect(bitmap.bytes.count == wanted.count)
         let worst = zip(bitmap.bytes, wanted).map { abs(Int($0) - Int($1)) }.max()
         #expect(try #require(worst) <= 2)

@@ -1,6 +1,6 @@
 import AssetKit
-import Testing
 import TestSupport
+import Testing
 
 /// Stored samples against `ffprobe -show_packets`.
 @Suite struct StoredPipelineTests {
@@ -21,7 +21,8 @@ import TestSupport
         let packets = lines.map { line in
             let fields = line.split(separator: ",", omittingEmptySubsequences: false)
             return Packet(
-                pts: Int64(fields[0]), dts: Int64(fields[1]), size: Int(fields[2]) ?? -1, isKey: fields[3].hasPrefix("K"))
+                pts: Int64(fields[0]), dts: Int64(fields[1]), size: Int(fields[2]) ?? -1,
+                isKey: fields[3].hasPrefix("K"))
         }
         return (packets, try #require(base.first.flatMap { Rational($0.filter { $0 != "," }) }))
     }
@@ -33,7 +34,9 @@ import TestSupport
             ["-show_entries", "stream=time_base,start_pts", "-of", "csv=p=0", Fixtures.path(fixture)])
         let starts = lines.compactMap { line -> MediaTime? in
             let fields = line.split(separator: ",")
-            guard fields.count == 2, let base = Rational(String(fields[0])), let ticks = Int64(fields[1]) else { return nil }
+            guard fields.count == 2, let base = Rational(String(fields[0])), let ticks = Int64(fields[1]) else {
+                return nil
+            }
             return MediaTime(value: ticks * base.num, timescale: Int32(clamping: base.den))
         }
         return starts.min() ?? .zero
@@ -76,7 +79,9 @@ import TestSupport
         }
     }
 
-    @Test(arguments: ["av.mp4", "h264-aac.mkv", "mpegts-10s.ts"]) func aRangeKeepsWhatIsShownInIt(_ fixture: String) throws {
+    @Test(arguments: ["av.mp4", "h264-aac.mkv", "mpegts-10s.ts"]) func aRangeKeepsWhatIsShownInIt(_ fixture: String)
+        throws
+    {
         let asset = try Media.asset(fixture)
         let range = MediaTimeRange(start: MediaTime(value: 7, timescale: 5), end: MediaTime(value: 2, timescale: 1))
         for type in [MediaType.video, .audio] {

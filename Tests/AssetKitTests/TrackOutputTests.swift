@@ -1,6 +1,6 @@
 import AssetKit
-import Testing
 import TestSupport
+import Testing
 
 /// Several outputs of one reader, pulled in every order, and the asynchronous face.
 @Suite struct TrackOutputTests {
@@ -53,12 +53,15 @@ import TestSupport
     static let middle = MediaTimeRange(
         start: MediaTime(value: 4, timescale: 3), end: MediaTime(value: 7, timescale: 3))
 
-    @Test(arguments: fixtures, [nil, middle]) func orderDoesNotMatter(_ fixture: String, _ range: MediaTimeRange?) throws {
+    @Test(arguments: fixtures, [nil, middle]) func orderDoesNotMatter(_ fixture: String, _ range: MediaTimeRange?)
+        throws
+    {
         let wanted = try alone(fixture, in: range)
         // A reader that reads elsewhere may begin decoding elsewhere, and AAC's noise then differs: compare places.
         func isEqual(_ got: [[Delivered]]) -> Bool {
             guard range != nil else { return got == wanted }
-            return got.map { $0.map(\.time) } == wanted.map { $0.map(\.time) } && got[0] == wanted[0] && got[2] == wanted[2]
+            return got.map { $0.map(\.time) } == wanted.map { $0.map(\.time) } && got[0] == wanted[0]
+                && got[2] == wanted[2]
         }
         let (first, oneAfterTheOther) = try started(fixture, in: range)
         #expect(isEqual(try oneAfterTheOther.map { try $0.remaining().map(Delivered.init) }))

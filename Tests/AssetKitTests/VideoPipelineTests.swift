@@ -1,6 +1,6 @@
 import AssetKit
-import Testing
 import TestSupport
+import Testing
 
 /// Pictures through a reader against `golden/frames`: ffprobe's times, and the hashes of ffmpeg's pixels.
 @Suite struct VideoPipelineTests {
@@ -55,7 +55,8 @@ import TestSupport
             let time = MediaTime(value: start * 100 + 1, timescale: 100)
             #expect(try buffers(table, in: MediaTimeRange(start: time, duration: .zero)).isEmpty)
         }
-        let before = MediaTimeRange(start: MediaTime(value: -2, timescale: 1), duration: MediaTime(value: 1, timescale: 1))
+        let before = MediaTimeRange(
+            start: MediaTime(value: -2, timescale: 1), duration: MediaTime(value: 1, timescale: 1))
         #expect(try buffers(table, in: before).isEmpty)
         let after = MediaTimeRange(start: MediaTime(value: 60, timescale: 1), duration: .positiveInfinity)
         #expect(try buffers(table, in: after).isEmpty)

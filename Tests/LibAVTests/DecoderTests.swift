@@ -1,7 +1,7 @@
 import LibAV
 import MediaBase
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct DecoderTests {
     @Test(arguments: [1, 2, 0]) func threadsDoNotChangeWhatComesOut(_ threads: Int) throws {

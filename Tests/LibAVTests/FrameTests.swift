@@ -1,7 +1,7 @@
 import LibAV
 import MediaBase
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct FrameTests {
     @Test func planesThatDoNotExistAreEmpty() throws {

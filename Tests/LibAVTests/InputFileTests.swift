@@ -2,8 +2,8 @@ import Foundation
 import LibAV
 import MediaBase
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct InputFileTests {
     private func open(_ path: String) -> MediaError? { mediaError { try InputFile(opening: .path(FilePath(path))) } }
@@ -17,7 +17,8 @@ import TestSupport
         #expect(try open(Fixtures.path("truncated-header.mp4"))?.code == .damaged)
         #expect(open("/dev/null")?.code == .unknownFormat)
         #expect(open("")?.code == .notFound)
-        #expect(mediaError { try InputFile(opening: .descriptor(FileDescriptor(rawValue: 9999))) }?.code == .inputOutput)
+        #expect(
+            mediaError { try InputFile(opening: .descriptor(FileDescriptor(rawValue: 9999))) }?.code == .inputOutput)
     }
 
     @Test func namesAreBytesAndNoProtocols() throws {
@@ -130,7 +131,8 @@ extension InputFileTests {
                 let path = try folder.write("\(index)-\(name)", Array(list.utf8))
                 // Opening a FIFO that nobody writes to would block; the time limit shows it.
                 let code = try Background { self.open(path)?.code }.value(within: 20)
-                #expect(code == .nestedFileRefused || code == .unknownFormat, "list \(index): \(String(describing: code))")
+                #expect(
+                    code == .nestedFileRefused || code == .unknownFormat, "list \(index): \(String(describing: code))")
                 #expect(!isOpen(fifo))
             }
         }

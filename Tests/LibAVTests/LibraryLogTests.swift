@@ -2,8 +2,8 @@ import Foundation
 import LibAV
 import MediaBase
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 @Suite(.serialized) struct LibraryLogTests {
     @Test func theLastLineIsInTheCause() throws {

@@ -1,13 +1,15 @@
 import LibAV
 import MediaBase
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct PacketTests {
     @Test func fieldsAreFFprobes() throws {
         let lines = try FFmpeg.probe(
-            ["-show_entries", "packet=stream_index,pts,dts,duration,size,pos,flags", "-of", "csv=p=0",
-                Fixtures.path("av.mp4")])
+            [
+                "-show_entries", "packet=stream_index,pts,dts,duration,size,pos,flags", "-of", "csv=p=0",
+                Fixtures.path("av.mp4"),
+            ])
         let file = try Media.file("av.mp4")
         for line in lines {
             let fields = line.split(separator: ",").map(String.init)
@@ -34,6 +36,8 @@ import TestSupport
         let packet = try first()
         let place = Int(packet.position ?? -1)
         #expect(place > 0)
-        #expect(packet.withBytes { span in span.withUnsafeBytes { Array($0) } } == Array(content[place..<place + packet.size]))
+        #expect(
+            packet.withBytes { span in span.withUnsafeBytes { Array($0) } }
+                == Array(content[place..<place + packet.size]))
     }
 }

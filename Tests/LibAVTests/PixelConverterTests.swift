@@ -1,8 +1,8 @@
 import LibAV
 import MediaBase
 import SystemPackage
-import Testing
 import TestSupport
+import Testing
 
 @Suite struct PixelConverterTests {
     /// The first picture of a fixture, converted.
@@ -24,8 +24,11 @@ import TestSupport
     @Test(arguments: ["rgba", "rgb24", "bgra"], ["h264-bframes.mp4", "mjpeg.avi", "vp9-alpha.webm", "picture.png"])
     func coloursAreFFmpegs(_ format: String, _ fixture: String) throws {
         let wanted = try FFmpeg.run(
-            ["-i", Fixtures.path(fixture), "-frames:v", "1", "-vf",
-                "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=\(format)", "-f", "rawvideo", "-"])
+            [
+                "-i", Fixtures.path(fixture), "-frames:v", "1", "-vf",
+                "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=\(format)", "-f", "rawvideo",
+                "-",
+            ])
         #expect(try worst(picture(fixture, format), wanted) <= 2)
     }
 
@@ -35,9 +38,11 @@ import TestSupport
         for (matrix, range) in [("bt709", "tv"), ("bt709", "pc"), ("smpte170m", "tv"), ("smpte170m", "pc")] {
             let path = folder.path("\(matrix)-\(range).mkv")
             _ = try FFmpeg.run(
-                ["-f", "lavfi", "-i", "color=0xE02010:size=64x64:duration=0.1", "-vf",
+                [
+                    "-f", "lavfi", "-i", "color=0xE02010:size=64x64:duration=0.1", "-vf",
                     "scale=out_color_matrix=\(matrix):out_range=\(range),format=yuv444p", "-colorspace", matrix,
-                    "-color_range", range, "-c:v", "ffv1", path])
+                    "-color_range", range, "-c:v", "ffv1", path,
+                ])
             var converter = try PixelConverter(to: .rgba)
             try Media.frames(InputFile(opening: .path(.init(path)))) { frame in
                 let pixel = Array(try converter.convert(frame).packedPlane(0).prefix(4))
@@ -50,7 +55,8 @@ import TestSupport
         #expect(mediaError { _ = try PixelConverter(to: PixelFormat(rawValue: "nothing")) }?.code == .invalidArgument)
         for size in [(0, 1), (1, 0), (-1, 5), (1 << 15, 1 << 15), (Int.max, Int.max), (Int.max, 1)] {
             let dimensions = Dimensions(width: size.0, height: size.1)
-            #expect(mediaError { try self.picture("picture.png", "rgb24", dimensions) }?.code == .limitExceeded, "\(size)")
+            #expect(
+                mediaError { try self.picture("picture.png", "rgb24", dimensions) }?.code == .limitExceeded, "\(size)")
         }
     }
 }

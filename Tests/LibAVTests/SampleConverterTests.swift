@@ -1,7 +1,7 @@
 import LibAV
 import MediaBase
-import Testing
 import TestSupport
+import Testing
 
 /// Conversions against ffmpeg's, whose own use of libswresample has the same defaults.
 @Suite struct SampleConverterTests {
@@ -15,7 +15,9 @@ import TestSupport
         (.uint8, "u8"), (.int16, "s16le"), (.int32, "s32le"), (.float32, "f32le"), (.float64, "f64le"),
     ]
 
-    @Test(arguments: ["pcm-f32-stereo.wav", "pcm-s16-stereo.wav", "pcm-s24-stereo.wav", "mp3-vbr-stereo.mp3", "mp2.mp2"], forms)
+    @Test(
+        arguments: ["pcm-f32-stereo.wav", "pcm-s16-stereo.wav", "pcm-s24-stereo.wav", "mp3-vbr-stereo.mp3", "mp2.mp2"],
+        forms)
     func formsAreFFmpegs(_ fixture: String, _ form: (format: SampleFormat, name: String)) throws {
         let got = try Media.sound(fixture, through: converter(form.format))
         #expect(try got == FFmpeg.pcm(Fixtures.path(fixture), format: form.name))
@@ -27,7 +29,9 @@ import TestSupport
         let wanted = try FFmpeg.run(
             ["-i", Fixtures.path(fixture), "-ar", "\(rate)", "-f", "s16le", "-"])
         #expect(got == wanted)
-        let (before, after) = (try GoldenTable.pcm(fixture).number("frames"), try GoldenTable.pcm(fixture).number("rate"))
+        let (before, after) = (
+            try GoldenTable.pcm(fixture).number("frames"), try GoldenTable.pcm(fixture).number("rate")
+        )
         #expect(abs(got.count / 2 - before * rate / after) <= 1)
     }
 

@@ -11,7 +11,9 @@ enum Media {
     }
 
     /// Calls `body` with every decoded frame of a stream, in order.
-    static func frames(_ file: InputFile, stream: Int = 0, threads: Int = 1, _ body: (borrowing Frame) throws -> Void) throws {
+    static func frames(_ file: InputFile, stream: Int = 0, threads: Int = 1, _ body: (borrowing Frame) throws -> Void)
+        throws
+    {
         var decoder = try Decoder.open(file, stream: stream, threads: threads)
         func drain() throws {
             while case .frame(let frame) = try decoder.receive() { try body(frame) }
