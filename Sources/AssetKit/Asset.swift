@@ -18,7 +18,9 @@ public final class Asset: Sendable {
     /// How an asset is opened.
     public struct Options: Sendable, Hashable {
         /// Whether all packets are read (not decoded) so that durations, counts and random access are exact: what
-        /// AVFoundation calls precise duration and timing. Otherwise the header's word is taken, which is exact for
+        /// AVFoundation calls precise duration and timing.
+        ///
+        /// Otherwise the header's word is taken, which is exact for
         /// MP4, QuickTime, Matroska with cues, WAV and FLAC, and an estimate for TS, PS, ADTS and raw streams.
         public var isPrecise = false
         /// Whether a playlist or a reference in the file may make others be opened.
@@ -40,7 +42,11 @@ public final class Asset: Sendable {
         var isLoading = false
         /// The file whose header was read, kept for the first reader; the only one a stream can have.
         var file: InputFile?
+        /// Whether the source can be read only once.
+        var isStream = false
         var scan: PacketScan?
+        /// How many callers wait for loading and still want it.
+        var interested = 0
     }
 
     private init(source: InputSource, options: Options) {
@@ -77,21 +83,58 @@ extension Asset {
 
     func contents() throws(MediaError) -> AssetContents {
         if let result = state.withLock({ $0.result }) { return try result.get() }
+        let interest = Interest(in: self)
+        defer { interest.end() }
+        return try contentsWhileWanted()
+    }
+
+    /// The contents for a caller who has said that it is interested.
+    func contentsWhileWanted() throws(MediaError) -> AssetContents {
+        if let result = state.withLock({ $0.result }) { return try result.get() }
         return try loading.withLock { _ throws(MediaError) in
             if let result = state.withLock({ $0.result }) { return try result.get() }
             state.withLock { $0.isLoading = true }
             let result = Result { () throws(MediaError) in try read() }
-            state.withLock {
-                $0.result = result
-                $0.isLoading = false
+            return try state.withLock { state in
+                // Who cancelled before the end was known has to be told so: its file is no use any more.
+                let isLate = cancellation.isCancelled
+                let final = isLate ? .failure(MediaError(.cancelled, "cancelled", path: displayName)) : result
+                state.result = final
+                state.isLoading = false
+                return final
+            }.get()
+        }
+    }
+
+    /// One caller's wish to have the asset loaded; loading is cancelled when the last one withdraws.
+    final class Interest: Sendable {
+        private let asset: Asset
+        private let isOver = Atomic(false)
+
+        init(in asset: Asset) {
+            self.asset = asset
+            asset.state.withLock { $0.interested += 1 }
+        }
+
+        /// Has no more need of it.
+        func end() { _ = leave() }
+
+        /// Wants it no more; cancels loading where nobody else waits for it.
+        func withdraw() { if leave() == 0 { asset.cancelLoading() } }
+
+        private func leave() -> Int? {
+            guard !isOver.exchange(true, ordering: .relaxed) else { return nil }
+            return asset.state.withLock { state in
+                state.interested -= 1
+                return state.interested
             }
-            return try result.get()
         }
     }
 
     private func read() throws(MediaError) -> AssetContents {
         do {
             let file = try open(cancellation)
+            state.withLock { $0.isStream = !file.isSeekable }
             var contents = try AssetContents(file, scan: nil)
             guard options.isPrecise, file.isSeekable else {
                 state.withLock { $0.file = file }
@@ -116,17 +159,16 @@ extension Asset {
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for the second reader of a pipe.
     func takeFile() throws(MediaError) -> InputFile {
         _ = try contents()
-        if let file = state.withLock({ $0.file.take() }) { return file }
-        let file: InputFile
+        let (file, isStream) = state.withLock { ($0.file.take(), $0.isStream) }
+        if let file { return file }
+        guard !isStream else {
+            throw MediaError(.invalidArgument, "a stream can be read only once", path: displayName)
+        }
         do {
-            file = try open()
+            return try open()
         } catch {
             throw error.at(path: displayName)
         }
-        guard file.isSeekable else {
-            throw MediaError(.invalidArgument, "a stream can be read only once", path: displayName)
-        }
-        return file
     }
 
     /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
@@ -156,9 +198,9 @@ extension Asset {
 
     /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
     ///
-    /// From any thread, any number of times. Properties that were loaded stay so, and readers are not concerned.
+    /// From any thread, any number of times. Properties that were loaded stay so, and readers go on.
     public func cancelLoading() {
-        if state.withLock({ $0.result == nil }) { cancellation.cancel() }
+        state.withLock { if $0.result == nil { cancellation.cancel() } }
     }
 
     var loadState: (result: Result<AssetContents, MediaError>?, isLoading: Bool) {

@@ -61,9 +61,15 @@ public enum AssetPropertyStatus<Value: Sendable>: Sendable {
 extension Asset {
     /// Loads a property; the file is opened and its header read with the first one.
     ///
-    /// The work is done on a thread of its own, never on Swift's cooperative ones. Cancelling the task cancels loading.
+    /// The work is done on a thread of its own, never on Swift's cooperative ones. Cancelling the task cancels loading,
+    /// unless others wait for it too.
     public func load<Value: Sendable>(_ property: AssetProperty<Value>) async throws(MediaError) -> Value {
-        property.value(try await offload(onCancel: { self.cancelLoading() }) { () throws(MediaError) in try self.contents() })
+        let interest = Interest(in: self)
+        defer { interest.end() }
+        let contents = try await offload(onCancel: { interest.withdraw() }) { () throws(MediaError) in
+            try self.contentsWhileWanted()
+        }
+        return property.value(contents)
     }
 
     /// Loads a property on the calling thread, which may block for as long as reading takes.

@@ -52,7 +52,9 @@ public final class AssetReader: Sendable {
         set { state.withLock { if $0.core == nil { $0.timeRange = newValue } } }
     }
 
-    /// Codec threads for each output; 0, the default, for as many as there are cores. Set before starting.
+    /// Codec threads for each output; 0, the default, for as many as there are cores.
+    ///
+    /// Set before starting.
     public var threadsPerOutput: Int {
         get { state.withLock { $0.threads } }
         set { state.withLock { $0.threads = max(0, newValue) } }
@@ -68,13 +70,14 @@ public final class AssetReader: Sendable {
     public func add(_ output: TrackOutput) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             if let refusal = refusal(of: output, state) { throw MediaError(.invalidArgument, refusal) }
+            guard output.take() else { throw MediaError(.invalidArgument, "the output was added already") }
             state.outputs.append(output)
         }
     }
 
     private func refusal(of output: TrackOutput, _ state: State) -> String? {
         if state.core != nil { return "outputs are added before reading starts" }
-        if state.outputs.contains(where: { $0 === output }) { return "the output was added already" }
+        if output.isTaken { return "the output was added already, to this reader or another" }
         guard (try? asset.contents())?.tracks.contains(output.track) == true else {
             return "the output's track is not of this asset"
         }
@@ -86,12 +89,16 @@ public final class AssetReader: Sendable {
 
     /// Opens decoders and goes to the start of ``timeRange``.
     ///
-    /// - Throws: what fails; the reader is then failed.
+    /// - Throws: what fails; the reader is then failed. ``MediaError/Code-swift.struct/invalidArgument`` without outputs,
+    ///   for an invalid time range, and the second time; these leave the reader as it is.
     public func startReading() throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
             guard state.core == nil else { throw MediaError(.invalidArgument, "reading was started already") }
             guard !state.outputs.isEmpty else { throw MediaError(.invalidArgument, "the reader has no outputs") }
+            guard state.timeRange.isValid else {
+                throw MediaError(.invalidArgument, "the time range is invalid: it ends before it begins")
+            }
             do throws(MediaError) {
                 let landing = ReaderLanding(asset: asset, outputs: state.outputs, timeRange: state.timeRange)
                 let (file, core, isFromStart) = try landing.land()

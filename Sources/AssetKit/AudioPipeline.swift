@@ -17,6 +17,11 @@ final class AudioPipeline: SamplePipeline {
     private var converter: SampleConverter?
     /// Where the converter's next sample belongs, at the rate that comes out.
     private var outputPlace: Int64?
+    /// Where the sound ends that the converter was given, and at which rate that is counted.
+    private var inputEnd: (place: Int64, rate: Int32)?
+    /// Sound behind a hole, which waits until all that the converter held of what lies before it is delivered.
+    private var held: Frame?
+    private var heldPlace: Int64 = 0
     private var isOver = false
     /// Decoded samples before time 0, which are not delivered.
     private var samplesBeforeZero: Int64 = 0
@@ -42,6 +47,10 @@ final class AudioPipeline: SamplePipeline {
     /// The next run of samples in the range.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while !isOver {
+            if let frame = held.take() {
+                if let buffer = try delivered(frame, at: heldPlace) { return buffer }
+                continue
+            }
             guard let frame = try frames.next(from: packets) else { return try finish() }
             guard frame.sampleCount > 0, frame.sampleRate > 0, frame.sampleRate <= Limits.sampleRate else { continue }
             let time = frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
@@ -75,6 +84,15 @@ final class AudioPipeline: SamplePipeline {
         guard from < to else { return nil }
         try configureConverter(for: frame)
         guard converter != nil else { return nil }
+        if let inputEnd, inputEnd != (start + from, rate) {
+            // After a hole, or at another rate, the converter begins anew.
+            held = consume frame
+            heldPlace = start
+            self.inputEnd = nil
+            let place = outputPlace.take() ?? 0
+            guard let rest = try converter?.drain() else { return nil }
+            return try buffer(rest, at: place)
+        }
         guard let outputRate = converter?.sampleRate, outputRate != Int(rate) else {
             guard let converted = try converter?.convert(frame) else { return nil }
             outputPlace = nil
@@ -87,6 +105,7 @@ final class AudioPipeline: SamplePipeline {
         let here = outputPlace ?? expected
         guard let converted = try converter?.convert(cut) else { return nil }
         outputPlace = here + Int64(converted.sampleCount)
+        inputEnd = (start + to, rate)
         return converted.sampleCount > 0 ? try buffer(converted, at: here) : nil
     }
 

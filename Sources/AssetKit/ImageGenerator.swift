@@ -83,9 +83,13 @@ public final class ImageGenerator: Sendable {
     }
 
     /// The image at a time with all that is known of it.
+    ///
+    /// Where the task is cancelled before the request's turn comes, it ends as cancelled.
     public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
-        let born = currentGeneration
-        return try await offload(onCancel: {}) { () throws(MediaError) in try self.generateNow(at: time, born: born) }
+        let (born, unwanted) = (currentGeneration, Cancellation())
+        return try await offload(onCancel: { unwanted.cancel() }) { () throws(MediaError) in
+            try self.generateNow(at: time, born: born, unlessCancelled: unwanted)
+        }
     }
 
     /// The image at a time, made on the calling thread.
@@ -101,9 +105,11 @@ public final class ImageGenerator: Sendable {
     /// Which cancellations a request that begins now is not concerned by.
     var currentGeneration: Int { generation.withLock { $0 } }
 
-    func generateNow(at time: MediaTime, born: Int) throws(MediaError) -> GeneratedImage {
+    func generateNow(
+        at time: MediaTime, born: Int, unlessCancelled unwanted: Cancellation = Cancellation()
+    ) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
-        let (found, track) = try locate(time, configuration, born: born)
+        let (found, track) = try locate(time, configuration, born: born, unlessCancelled: unwanted)
         let renderer = ImageRenderer(
             maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
             appliesPixelAspect: configuration.appliesPixelAspectRatio, transform: track.preferredTransform,
@@ -132,12 +138,15 @@ public final class ImageGenerator: Sendable {
     public var damage: DamageReport { state.withLock { $0.finder?.damage } ?? DamageReport() }
 
     private func locate(
-        _ time: MediaTime, _ configuration: Configuration, born: Int
+        _ time: MediaTime, _ configuration: Configuration, born: Int,
+        unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> (Located, AssetTrack) {
         let asset = asset
         do throws(MediaError) {
             return try state.withLock { state throws(MediaError) in
-                guard currentGeneration == born else { throw MediaError(.cancelled, "cancelled") }
+                guard currentGeneration == born, !unwanted.isCancelled else {
+                    throw MediaError(.cancelled, "cancelled")
+                }
                 let track = try asset.videoTrack(configuration.trackIndex)
                 if state.finder == nil || state.track != track || state.threads != configuration.threads {
                     state.finder = try FrameFinder(asset, track: track, threads: configuration.threads)

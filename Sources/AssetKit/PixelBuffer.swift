@@ -23,7 +23,7 @@ public final class PixelBuffer: Sendable {
 
     /// Rows of a plane, and bytes of each row that hold pixels; (0, 0) for a plane that does not exist.
     public func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
-        plane >= 0 && plane < planeCount ? frame.planeShape(plane) : (0, 0)
+        frame.planeShape(plane)
     }
 
     /// Lends one plane.
@@ -40,7 +40,9 @@ public final class PixelBuffer: Sendable {
     ///
     /// Matrix and range are taken from ``color``. Scaling is bicubic, over the whole area when it makes smaller.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a format that cannot be made.
-    public func converted(to format: PixelFormat? = nil, dimensions: Dimensions? = nil) throws(MediaError) -> PixelBuffer {
+    public func converted(to format: PixelFormat? = nil, dimensions: Dimensions? = nil) throws(MediaError)
+        -> PixelBuffer
+    {
         var converter = try PixelConverter(to: format ?? pixelFormat, dimensions: dimensions)
         return PixelBuffer(try converter.convert(frame))
     }

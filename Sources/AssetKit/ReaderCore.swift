@@ -65,7 +65,9 @@ final class ReaderCore: Sendable {
 
     private func readPacket() throws(MediaError) -> Packet? {
         do {
-            return try file.readPacket()
+            let packet = try file.readPacket()
+            if packet == nil, file.isCutShort { status.withLock { $0.damage.isTruncated = true } }
+            return packet
         } catch {
             // A container that breaks off is used as far as it goes.
             guard error.code == .damaged || error.code == .libraryFailure else { throw error }
@@ -94,12 +96,20 @@ final class ReaderCore: Sendable {
 
     /// Ends reading, from any thread.
     func cancel() {
-        status.withLock { if $0.openOutputs > 0 { $0.isCancelled = true } }
+        status.withLock { if $0.openOutputs > 0, $0.error == nil { $0.isCancelled = true } }
         file.cancel()
     }
 
     var damage: DamageReport { status.withLock { $0.damage } }
     var error: MediaError? { status.withLock { $0.error } }
+
+    /// What all further pulls are to be told; `nil` as long as nothing went wrong.
+    var failure: MediaError? {
+        status.withLock { status in
+            guard status.isCancelled else { return status.error }
+            return MediaError(.cancelled, "cancelled", path: file.source.displayName)
+        }
+    }
 
     var readerStatus: AssetReader.Status {
         status.withLock { status in

@@ -22,7 +22,9 @@ public final class SampleBuffer: Sendable {
     public let presentationTime: MediaTime
     /// When it has to be decoded; `nil` for decoded samples, and where the container does not say.
     public let decodeTime: MediaTime?
-    /// How long it is shown. A picture's lasts until the next one's presentation time.
+    /// How long it is shown.
+    ///
+    /// A picture's lasts until the next one's presentation time.
     public let duration: MediaTime
     /// Whether decoding can start with it, or did.
     public let isSync: Bool

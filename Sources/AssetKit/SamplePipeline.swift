@@ -32,6 +32,9 @@ struct OutputRange {
         let ends = [asked.end, trackEnd ?? .positiveInfinity].filter { $0.isNumeric }
         end = ends.min()
     }
+
+    /// Whether no moment is wanted at all.
+    var isEmpty: Bool { end.map { $0 <= start } ?? false }
 }
 
 extension AssetTrack {

@@ -10,12 +10,14 @@ struct SamplePlace {
     private var next: Int64?
     private var rate = 0
 
-    /// The smallest hole that is one. A single lost packet of any codec is longer.
+    /// The smallest hole that is one.
+    ///
+    /// A single lost packet of any codec is longer.
     static let tolerance = MediaTime(value: 1, timescale: 100)
 
     /// - Parameters:
     ///   - timeBase: The unit of the track's time stamps, which tells how coarse they are.
-    ///   - snapsToZero: Whether the first run is the track's first, so that a time stamp that rounds to zero is zero.
+    ///   - snapsToZero: Whether the first run is the track's first, so that a time stamp within one tick of zero is zero.
     init(timeBase: Rational, snapsToZero: Bool) {
         self.timeBase = timeBase
         self.snapsToZero = snapsToZero
@@ -40,7 +42,7 @@ struct SamplePlace {
             let due = MediaTime(value: expected, timescale: scale)
             if time > due + Self.tolerance + MediaTime(timeBase) + MediaTime(timeBase) { start = stamped }
         } else if next == nil, snapsToZero, let time, isCoarse(at: rate) {
-            let slack = MediaTime(timeBase) + MediaTime(timeBase)
+            let slack = MediaTime(timeBase)
             if time <= slack, time >= -slack { start = 0 }
         }
         let (after, overflow) = start.addingReportingOverflow(Int64(count))

@@ -19,12 +19,11 @@ final class StoredPipeline: SamplePipeline {
     ///
     /// Samples before the range's start are left out, also where later ones need them to be decoded.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
-        while let sample = try packets.next() {
+        while !range.isEmpty, let sample = try packets.next() {
             let packet = StoredTimes(sample, track: track, origin: origin)
-            if range.start > .zero, packet.presentation.isNumeric, packet.presentation + packet.duration <= range.start {
-                continue
-            }
-            if let end = range.end, packet.presentation.isNumeric, packet.presentation >= end { continue }
+            let (begins, ends) = (packet.presentation, packet.presentation + packet.duration)
+            if range.start > .zero, begins.isNumeric, begins < range.start, ends <= range.start { continue }
+            if let end = range.end, begins.isNumeric, begins >= end { continue }
             return SampleBuffer(
                 track: track, presentationTime: packet.presentation, decodeTime: packet.decode,
                 duration: packet.duration, isSync: sample.packet.isKey, formatDescription: format,

@@ -32,6 +32,7 @@ public final class TrackOutput: Sendable {
     private let state = Mutex(State())
     /// The reader apart from ``state``, which is locked while a buffer is made.
     private let started = Mutex<ReaderCore?>(nil)
+    private let taken = Mutex(false)
 
     private struct State {
         var reader: ReaderCore?
@@ -67,6 +68,7 @@ public final class TrackOutput: Sendable {
             guard let reader = state.reader, let pipeline = state.pipeline else {
                 throw MediaError(.invalidArgument, "the output belongs to no reader that was started")
             }
+            if let failure = reader.failure { throw failure }
             guard !state.isOver else { return nil }
             let id = state.id
             let trackIndex = track.index
@@ -105,6 +107,17 @@ public final class TrackOutput: Sendable {
         }
     }
 
+    /// Whether a reader has the output, which can be of one reader only.
+    var isTaken: Bool { taken.withLock { $0 } }
+
+    /// Gives the output to a reader; `false` where one has it already.
+    func take() -> Bool {
+        taken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
     /// Makes the output ready to be read.
     func start(_ reader: ReaderCore, id: Int, _ start: PipelineStart) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
@@ -131,6 +144,8 @@ struct PipelineStart: Sendable {
         }
         switch settings {
         case .stored:
+            // Edits say what is shown of the samples, not which samples there are.
+            let range = OutputRange(timeRange, trackEnd: nil)
             return StoredPipeline(track: track, format: format, origin: contents.origin, range: range)
         case .audio(let settings):
             return try AudioPipeline(

@@ -29,7 +29,7 @@ final class VideoPipeline: SamplePipeline {
 
     /// The next picture that is on screen at some moment of the range.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
-        while !isOver {
+        while !isOver, !range.isEmpty {
             if !isStarted {
                 isStarted = true
                 waiting = try source.next(from: packets)

@@ -4,7 +4,11 @@ import Synchronization
 package final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
-        var actions: [@Sendable () -> Void] = []
+        var bound: [Bound] = []
+    }
+
+    private struct Bound {
+        weak var io: InputIO?
     }
 
     private let state = Mutex(State())
@@ -16,21 +20,20 @@ package final class Cancellation: Sendable {
 
     /// Asks all work that is bound to this object to stop.
     package func cancel() {
-        let actions = state.withLock { state in
+        state.withLock { state in
             state.isCancelled = true
-            let actions = state.actions
-            state.actions = []
-            return actions
+            for bound in state.bound { bound.io?.cancel() }
+            state.bound = []
         }
-        for action in actions { action() }
     }
 
-    /// Has `action` called on ``cancel()``, or at once where that was called already.
-    func bind(_ action: @escaping @Sendable () -> Void) {
-        let isCancelled = state.withLock { state in
-            if !state.isCancelled { state.actions.append(action) }
-            return state.isCancelled
+    /// Has the reading of `io` end on ``cancel()``, or at once where that was called already.
+    func bind(_ io: InputIO) {
+        state.withLock { state in
+            guard !state.isCancelled else { return io.cancel() }
+            // Files that were closed since need no word any more.
+            state.bound.removeAll { $0.io == nil }
+            state.bound.append(Bound(io: io))
         }
-        if isCancelled { action() }
     }
 }

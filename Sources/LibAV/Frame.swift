@@ -65,10 +65,13 @@ extension Frame {
     }
 
     /// How many planes there are.
-    package var planeCount: Int { max(0, Int(av_pix_fmt_count_planes(AVPixelFormat(rawValue: pointer.pointee.format)))) }
+    package var planeCount: Int {
+        max(0, Int(av_pix_fmt_count_planes(AVPixelFormat(rawValue: pointer.pointee.format))))
+    }
 
-    /// Rows of a plane, and bytes of a row that hold pixels (the stride may be larger).
+    /// Rows of a plane, and bytes of a row that hold pixels (the stride may be larger); (0, 0) for one that does not exist.
     package func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
+        guard plane >= 0, plane < planeCount else { return (0, 0) }
         let format = AVPixelFormat(rawValue: pointer.pointee.format)
         let rowBytes = Int(av_image_get_linesize(format, pointer.pointee.width, Int32(plane)))
         guard let descriptor = av_pix_fmt_desc_get(format) else { return (0, 0) }
@@ -79,6 +82,8 @@ extension Frame {
     }
 
     /// Lends one plane: its bytes from the first row's first to the last row's last, and the stride between rows.
+    ///
+    /// An empty span for a plane that does not exist.
     package func withPlane<Result, Failure: Error>(
         _ plane: Int, _ body: (RawSpan, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -129,7 +134,8 @@ extension Frame {
             plane >= 0, plane < (isPlanar ? channels : 1), let start = data(plane)
         else { return try body(UnsafeRawBufferPointer(start: nil, count: 0).bytes) }
         let sampleBytes = format.bytesPerSample * (isPlanar ? 1 : channels)
-        let buffer = UnsafeRawBufferPointer(start: start + range.lowerBound * sampleBytes, count: range.count * sampleBytes)
+        let buffer = UnsafeRawBufferPointer(
+            start: start + range.lowerBound * sampleBytes, count: range.count * sampleBytes)
         return try body(buffer.bytes)
     }
 }
@@ -140,7 +146,7 @@ extension Frame {
         of type: Sample.Type, plane: Int, in range: Range<Int>, _ body: (Span<Sample>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withSamples(plane: plane, in: range) { (bytes: RawSpan) throws(Failure) -> Result in
-            guard MemoryLayout<Sample>.size == sampleFormat?.format.bytesPerSample else {
+            guard sampleFormat?.format.isStored(as: Sample.self) == true else {
                 return try body(UnsafeBufferPointer<Sample>(start: nil, count: 0).span)
             }
             // The bytes are whole samples, aligned by libavutil's allocator, of a type without invalid patterns.
@@ -149,13 +155,26 @@ extension Frame {
     }
 }
 
+extension SampleFormat {
+    /// Whether this is how numbers of a type are stored.
+    fileprivate func isStored<Sample>(as type: Sample.Type) -> Bool {
+        switch self {
+        case .uint8: type == UInt8.self
+        case .int16: type == Int16.self
+        case .int32: type == Int32.self
+        case .int64: type == Int64.self
+        case .float32: type == Float.self
+        case .float64: type == Double.self
+        }
+    }
+}
+
 extension Frame {
     /// A copy of one plane without the padding between rows.
     package func packedPlane(_ plane: Int) -> [UInt8] {
-        guard (0..<planeCount).contains(plane) else { return [] }
         let (rows, rowBytes) = planeShape(plane)
-        let stride = linesize(plane)
-        guard let start = data(plane), rows > 0, rowBytes > 0, stride >= rowBytes else { return [] }
+        guard rows > 0, rowBytes > 0, case let stride = linesize(plane), stride >= rowBytes, let start = data(plane)
+        else { return [] }
         return [UInt8](unsafeUninitializedCapacity: rows * rowBytes) { target, count in
             for row in 0..<rows {
                 let source = UnsafeBufferPointer(start: start + row * stride, count: rowBytes)

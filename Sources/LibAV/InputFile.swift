@@ -41,7 +41,7 @@ package final class InputFile: @unchecked Sendable {
         self.allowsNested = allowsNested
         let io = try source.open()
         self.io = io
-        cancellation.bind { [weak io] in io?.cancel() }
+        cancellation.bind(io)
 
         let format = try Self.recognise(io, allowsNested: allowsNested)
         formatName = String(cString: format.pointee.name)
@@ -70,11 +70,13 @@ package final class InputFile: @unchecked Sendable {
         }
         allocated = opened
         context = allocated
+        // A demuxer that discards a stream (QuickTime's chapter text) would lose the packets that are read ahead.
+        for index in 0..<streamCount { pointer(toStream: index)?.pointee.discard = AVDISCARD_DEFAULT }
         if readsAhead {
             // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
             // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
-            let status = Self.readAhead(context, formatName: formatName)
-            if status.isFailure, io.isCancelled { throw MediaError(.cancelled, "cancelled") }
+            _ = avformat_find_stream_info(context, nil)
+            if io.isCancelled { throw MediaError(.cancelled, "cancelled") }
         }
     }
 
@@ -149,7 +151,9 @@ extension InputFile {
     /// Bits a second of the whole file, by the header or by its length and duration; `nil` where unknown.
     package var bitRate: Int64? { context.pointee.bit_rate > 0 ? context.pointee.bit_rate : nil }
 
-    /// The container's duration, rounded to a microsecond; `nil` where unknown. Streams know it exactly.
+    /// The container's duration, rounded to a microsecond; `nil` where unknown.
+    ///
+    /// Streams know it exactly.
     package var duration: MediaTime? {
         let duration = context.pointee.duration
         return duration == shim_no_pts || duration < 0 ? nil : MediaTime(value: duration, timescale: 1_000_000)
@@ -228,6 +232,19 @@ extension InputFile {
             let entry = avformat_index_get_entry(stream, position)
         else { return nil }
         return (entry.pointee.timestamp, entry.pointee.flags & AVINDEX_KEYFRAME != 0)
+    }
+
+    /// Whether the index ends with a sample of a chosen stream that lies behind the file's end.
+    package var isCutShort: Bool {
+        guard let length else { return false }
+        return (0..<streamCount).contains { index in
+            guard let stream = pointer(toStream: index), stream.pointee.discard != AVDISCARD_ALL,
+                case let count = avformat_index_get_entries_count(stream), count > 0,
+                let last = avformat_index_get_entry(stream, count - 1)
+            else { return false }
+            let (end, overflow) = last.pointee.pos.addingReportingOverflow(Int64(last.pointee.size))
+            return overflow || end > length
+        }
     }
 
     /// The position in the index of the last sync sample at `ticks` or earlier; `nil` where there is none.

@@ -1,8 +1,8 @@
 import CFFmpeg
 import Glibc
 import MediaBase
-import SystemPackage
 import Synchronization
+import SystemPackage
 
 /// What is read: a file descriptor with our own reading functions under libavformat, so that only the file that was
 /// named is ever opened.
@@ -85,7 +85,8 @@ final class InputIO: @unchecked Sendable {
             }
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else {
-                throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(Errno(rawValue: errno))")
+                throw MediaError(
+                    .inputOutput, "reading failed in the system", cause: "pread: \(Errno(rawValue: errno))")
             }
             guard read > 0 else { break }
             filled += read
@@ -100,7 +101,8 @@ final class InputIO: @unchecked Sendable {
             if size == nil, !waitForInput() { continue }
             let result =
                 size == nil
-                ? Glibc.read(descriptor.rawValue, buffer, count) : pread(descriptor.rawValue, buffer, count, Int(offset))
+                ? Glibc.read(descriptor.rawValue, buffer, count)
+                : pread(descriptor.rawValue, buffer, count, Int(offset))
             if result < 0, errno == EINTR { continue }
             if result < 0 { return -errno }
             if result == 0 { return shim_error_eof }

@@ -26,7 +26,10 @@ package enum InputSource: Sendable, Hashable {
         case .path(let path):
             let descriptor: FileDescriptor
             do {
-                descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+                // Without blocking, because opening a FIFO waits for a writer, and nothing could end that.
+                descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+                let flags = fcntl(descriptor.rawValue, F_GETFL)
+                if flags >= 0 { _ = fcntl(descriptor.rawValue, F_SETFL, flags & ~O_NONBLOCK) }
             } catch let errno as Errno {
                 throw MediaError(opening: errno)
             } catch {

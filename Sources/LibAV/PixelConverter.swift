@@ -4,18 +4,24 @@ package import MediaBase
 extension Frame {
     /// A picture with memory of its own, its pixels not yet written.
     static func picture(format: AVPixelFormat, dimensions: Dimensions) throws(MediaError) -> Frame {
-        guard dimensions.width > 0, dimensions.height > 0,
-            case let (pixels, overflow) = dimensions.width.multipliedReportingOverflow(by: dimensions.height),
-            !overflow, pixels <= Limits.pixels
-        else {
-            throw MediaError(.limitExceeded, "a picture of \(dimensions) is outside the limit of \(Limits.pixels) pixels")
-        }
+        try dimensions.checkLimit()
         let frame = try Frame()
         frame.pointer.pointee.format = format.rawValue
         frame.pointer.pointee.width = Int32(dimensions.width)
         frame.pointer.pointee.height = Int32(dimensions.height)
         try AVStatus.check(av_frame_get_buffer(frame.pointer, 0), "av_frame_get_buffer", doing: "hold a picture")
         return frame
+    }
+}
+
+extension Dimensions {
+    /// Throws unless a picture of this size may be made.
+    fileprivate func checkLimit() throws(MediaError) {
+        guard width > 0, height > 0, case let (pixels, overflow) = width.multipliedReportingOverflow(by: height),
+            !overflow, pixels <= Limits.pixels
+        else {
+            throw MediaError(.limitExceeded, "a picture of \(self) is outside the limit of \(Limits.pixels) pixels")
+        }
     }
 }
 
@@ -57,6 +63,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
         let size = dimensions ?? frame.dimensions
         if frame.pointer.pointee.format == format.rawValue, frame.dimensions == size { return try frame.shared() }
+        try size.checkLimit()
         try configure(for: frame, size: size)
         let result = try Frame.picture(format: format, dimensions: size)
         try AVStatus.check(

@@ -98,7 +98,8 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         swr_free(&context)
         configured = nil
         guard (1...Limits.channels).contains(wanted.layout.channels), wanted.rate > 0 else {
-            throw MediaError(.damaged, "sound of \(wanted.layout.channels) channels at \(wanted.rate) Hz makes no sense")
+            throw MediaError(
+                .damaged, "sound of \(wanted.layout.channels) channels at \(wanted.rate) Hz makes no sense")
         }
         var source = AVChannelLayout()
         var target = AVChannelLayout()

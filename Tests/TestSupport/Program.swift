@@ -50,7 +50,10 @@ public enum Program {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: name.contains("/") ? name : "/usr/bin/env")
         process.arguments = name.contains("/") ? arguments : [name] + arguments
-        process.standardInput = FileHandle(forReadingAtPath: try scratch.write("in", input))
+        let feed = FileHandle(forReadingAtPath: try scratch.write("in", input))
+        // Foundation keeps a process that ended, and its handles with it.
+        defer { for handle in files + [feed].compactMap({ $0 }) { try? handle.close() } }
+        process.standardInput = feed
         process.standardOutput = files[0]
         process.standardError = files[1]
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }

@@ -104,8 +104,8 @@ def sound(path, track=0):
     if listed and "best_effort_timestamp" in listed[0]:
         base, start = Fraction(stream["time_base"]), container_start(path)
         late = listed[0]["best_effort_timestamp"] * base - start
-        # Where the container's clock is coarser than samples, a first sample within two ticks of zero is at zero.
-        if base <= Fraction(1, rate) or abs(late) > 2 * base:
+        # Where the container's clock is coarser than samples, a first sample within one tick of zero is at zero.
+        if base <= Fraction(1, rate) or abs(late) > base:
             lead = round_half_away(late * rate)
         holes = find_holes(listed, base, start, rate, lead)
     kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"

@@ -1,0 +1,82 @@
+import AssetKit
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Makes damaged files.
+enum Damage {
+    /// The fixture with every byte of its `mdat` box turned into noise, and its index untouched.
+    static func noiseInMedia(_ fixture: String) throws -> [UInt8] {
+        var bytes = try Fixtures.bytes(fixture)
+        var place = 0
+        while place + 8 <= bytes.count {
+            let size = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+            if bytes[place + 4..<place + 8].elementsEqual("mdat".utf8) {
+                var state: UInt32 = 1
+                for index in place + 8..<min(place + size, bytes.count) {
+                    state = state &* 1_664_525 &+ 1_013_904_223
+                    bytes[index] = UInt8(truncatingIfNeeded: state >> 24)
+                }
+            }
+            guard size >= 8 else { break }
+            place += size
+        }
+        return bytes
+    }
+}
+
+@Suite struct DamageReportTests {
+    private func read(_ asset: Asset, _ type: MediaType) throws -> (times: [MediaTime], damage: DamageReport) {
+        let track = try Media.track(asset, type)
+        let output =
+            type == .video
+            ? TrackOutput(track: track, videoSettings: VideoSettings())
+            : TrackOutput(track: track, audioSettings: AudioSettings(sampleFormat: .int16))
+        let reader = try Media.start(output, of: asset)
+        let times = try output.remaining().map(\.presentationTime)
+        #expect(reader.status == .completed)
+        return (times, reader.damage)
+    }
+
+    @Test(arguments: [MediaType.video, .audio]) func aTruncatedMovieIsUsedAsFarAsItGoes(_ type: MediaType) throws {
+        let whole = try read(Media.asset("av.mp4"), type)
+        let part = try read(Media.asset("truncated.mp4"), type)
+        #expect(part.times.count > 5)
+        #expect(part.times.count < whole.times.count)
+        #expect(part.times.elementsEqual(whole.times.prefix(part.times.count)))
+        #expect(whole.damage.isEmpty)
+        #expect(!part.damage.isEmpty)
+    }
+
+    @Test(arguments: ["damaged.mp4", "damaged.ts"], [MediaType.video, .audio])
+    func whatDecodesIsDelivered(_ fixture: String, _ type: MediaType) throws {
+        let whole = try read(Media.asset(fixture == "damaged.ts" ? "mpegts-10s.ts" : "av.mp4"), type)
+        let part = try read(Media.asset(fixture), type)
+        #expect(part.times.count > whole.times.count / 2)
+        #expect(zip(part.times, part.times.dropFirst()).allSatisfy { $0 < $1 })
+        // 2000 to 3000 bytes without content are several packets; the last picture is long after them.
+        #expect(try #require(part.times.last) == #require(whole.times.last))
+    }
+
+    @Test func damagedPacketsAreCounted() throws {
+        let damage = try read(Media.asset("damaged.mp4"), .audio).damage
+        #expect(damage.packetCount > 0)
+        #expect(damage.places.count == damage.packetCount)
+        let index = try Media.track(Media.asset("damaged.mp4"), .audio).index
+        #expect(damage.places.allSatisfy { $0.trackIndex == index && $0.time.isNumeric })
+    }
+
+    @Test func nothingButNoiseFails() throws {
+        let folder = try TemporaryFolder()
+        let asset = Asset(path: FilePath(try folder.write("noise.mp4", Damage.noiseInMedia("av.mp4"))))
+        #expect(errorCode { try read(asset, .video) } == .damaged)
+    }
+
+    @Test func aTruncatedSoundFileHasWhatIsThere() throws {
+        let asset = try Media.asset("truncated.wav")
+        let output = TrackOutput(
+            track: try Media.track(asset, .audio), audioSettings: AudioSettings(sampleFormat: .int16))
+        let count = try Media.all(output, of: asset).reduce(0) { $0 + ($1.audioBuffer?.sampleCount ?? 0) }
+        #expect(try count == GoldenTable.pcm("truncated.wav").number("frames"))
+    }
+}

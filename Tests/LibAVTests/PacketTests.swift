@@ -1,0 +1,43 @@
+import LibAV
+import MediaBase
+import TestSupport
+import Testing
+
+@Suite struct PacketTests {
+    @Test func fieldsAreFFprobes() throws {
+        let lines = try FFmpeg.probe(
+            [
+                "-show_entries", "packet=stream_index,pts,dts,duration,size,pos,flags", "-of", "csv=p=0",
+                Fixtures.path("av.mp4"),
+            ])
+        let file = try Media.file("av.mp4")
+        for line in lines {
+            let fields = line.split(separator: ",").map(String.init)
+            let packet = try file.nextPacket()
+            #expect(String(packet.streamIndex) == fields[0])
+            #expect(packet.pts.map(String.init) == fields[1])
+            #expect(packet.dts.map(String.init) == fields[2])
+            #expect(String(packet.duration) == fields[3])
+            #expect(String(packet.size) == fields[4])
+            #expect(packet.position.map(String.init) == fields[5])
+            #expect(packet.isKey == fields[6].hasPrefix("K"))
+            #expect(packet.isDiscarded == fields[6].contains("D"))
+            #expect(packet.isCorrupt == false)
+            #expect(packet.withBytes { $0.byteCount } == packet.size)
+        }
+        for _ in 0..<2 {
+            if case .some = try file.readPacket() { Issue.record("a packet after the end") }
+        }
+    }
+
+    @Test func packetsOutliveTheFile() throws {
+        let content = try Fixtures.bytes("av.mp4")
+        func first() throws -> Packet { try Media.file("av.mp4").nextPacket() }
+        let packet = try first()
+        let place = Int(packet.position ?? -1)
+        #expect(place > 0)
+        #expect(
+            packet.withBytes { span in span.withUnsafeBytes { Array($0) } }
+                == Array(content[place..<place + packet.size]))
+    }
+}

@@ -1,0 +1,62 @@
+import LibAV
+import MediaBase
+import SystemPackage
+import TestSupport
+import Testing
+
+@Suite struct PixelConverterTests {
+    /// The first picture of a fixture, converted.
+    private func picture(_ fixture: String, _ format: String, _ size: Dimensions? = nil) throws -> [UInt8] {
+        var converter = try PixelConverter(to: PixelFormat(rawValue: format), dimensions: size)
+        var bytes: [UInt8]?
+        try Media.frames(Media.file(fixture)) { frame in
+            guard bytes == nil else { return }
+            let result = try converter.convert(frame)
+            bytes = (0..<result.planeCount).flatMap { result.packedPlane($0) }
+        }
+        return try #require(bytes)
+    }
+
+    private func worst(_ a: [UInt8], _ b: [UInt8]) -> Int {
+        a.count == b.count ? zip(a, b).map { abs(Int($0) - Int($1)) }.max() ?? 0 : .max
+    }
+
+    @Test(arguments: ["rgba", "rgb24", "bgra"], ["h264-bframes.mp4", "mjpeg.avi", "vp9-alpha.webm", "picture.png"])
+    func coloursAreFFmpegs(_ format: String, _ fixture: String) throws {
+        let wanted = try FFmpeg.run(
+            [
+                "-i", Fixtures.path(fixture), "-frames:v", "1", "-vf",
+                "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=\(format)", "-f", "rawvideo",
+                "-",
+            ])
+        #expect(try worst(picture(fixture, format), wanted) <= 2)
+    }
+
+    @Test func matrixAndRangeFollowTheTags() throws {
+        // One colour, tagged in four ways; what is seen must be the same red. BT.601 and BT.709 differ by more than 20.
+        let folder = try TemporaryFolder()
+        for (matrix, range) in [("bt709", "tv"), ("bt709", "pc"), ("smpte170m", "tv"), ("smpte170m", "pc")] {
+            let path = folder.path("\(matrix)-\(range).mkv")
+            _ = try FFmpeg.run(
+                [
+                    "-f", "lavfi", "-i", "color=0xE02010:size=64x64:duration=0.1", "-vf",
+                    "scale=out_color_matrix=\(matrix):out_range=\(range),format=yuv444p", "-colorspace", matrix,
+                    "-color_range", range, "-c:v", "ffv1", path,
+                ])
+            var converter = try PixelConverter(to: .rgba)
+            try Media.frames(InputFile(opening: .path(.init(path)))) { frame in
+                let pixel = Array(try converter.convert(frame).packedPlane(0).prefix(4))
+                #expect(worst(pixel, [0xE0, 0x20, 0x10, 0xFF]) <= 2, "\(matrix) \(range): \(pixel)")
+            }
+        }
+    }
+
+    @Test func limitsAreChecked() throws {
+        #expect(mediaError { _ = try PixelConverter(to: PixelFormat(rawValue: "nothing")) }?.code == .invalidArgument)
+        for size in [(0, 1), (1, 0), (-1, 5), (1 << 15, 1 << 15), (Int.max, Int.max), (Int.max, 1)] {
+            let dimensions = Dimensions(width: size.0, height: size.1)
+            #expect(
+                mediaError { try self.picture("picture.png", "rgb24", dimensions) }?.code == .limitExceeded, "\(size)")
+        }
+    }
+}
