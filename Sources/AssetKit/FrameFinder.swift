@@ -35,6 +35,10 @@ final class FrameFinder {
     private var readUpTo = Int64.min
     /// When the first packet since the last move is shown.
     private var firstPacketTime: MediaTime?
+    /// When it is decoded, in the stream's time base.
+    private var firstPacketTicks: Int64?
+    /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
+    private var reorderDelay: Int64 = 0
     /// When the packets read since then are shown, apart from those that were passed.
     private var sentTimes: [MediaTime] = []
     /// Where the last move led.
@@ -149,14 +153,26 @@ final class FrameFinder {
         for _ in 0..<8 {
             guard let position = file.indexOfKeyframe(stream: track.index, notAfter: target),
                 let entry = file.indexEntry(stream: track.index, at: position),
-                file.seek(stream: track.index, to: entry.ticks)
+                try beginAtIndexed(entry.ticks)
             else { return false }
-            try begin(.indexed(entry.ticks))
             if let current, current.time <= time { return true }
             guard entry.ticks > firstIndexTicks else { return false }
             target = entry.ticks - 1
         }
         return false
+    }
+
+    /// Begins at the sync sample of the index whose decode time is `ticks`, or at one before it.
+    ///
+    /// libavformat's mov demuxer takes what it is asked for as a presentation time and looks earlier by the delay
+    /// between the two; the delay is added, where that does not lead too far.
+    private func beginAtIndexed(_ ticks: Int64) throws(MediaError) -> Bool {
+        for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
+            guard file.seek(stream: track.index, to: ticks + delay) else { return false }
+            try begin(.indexed(ticks))
+            if firstPacketTicks.map({ $0 <= ticks }) ?? true { return true }
+        }
+        return true
     }
 
     private func seekByScan(to time: MediaTime, from limit: Int? = nil) throws(MediaError) -> Bool {
@@ -206,6 +222,7 @@ final class FrameFinder {
         self.start = start
         readUpTo = .min
         firstPacketTime = nil
+        firstPacketTicks = nil
         sentTimes = []
         source.flush()
         current = try source.next(from: packets)
@@ -241,6 +258,8 @@ final class FrameFinder {
                 if firstPacketTime == nil { firstPacketTime = time }
                 sentTimes.append(time)
             }
+            if firstPacketTicks == nil { firstPacketTicks = packet.dts ?? packet.pts }
+            noteReorderDelay(packet)
             return StoredSample(packet)
         }
         return nil
@@ -317,13 +336,27 @@ extension FrameFinder {
             scout = try asset.openForLookUp()
             scout?.select(streams: [track.index])
         }
-        guard let scout, scout.seek(stream: track.index, to: entry.ticks) else { return nil }
-        while let packet = try readOn(scout) {
-            guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else { continue }
-            let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
-            syncTimes[entry.ticks] = time
-            return time
+        guard let scout else { return nil }
+        for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
+            guard scout.seek(stream: track.index, to: entry.ticks + delay) else { return nil }
+            // The seek may lead to a sync sample before the one that is looked for: read on to it.
+            while let packet = try readOn(scout) {
+                guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else { continue }
+                noteReorderDelay(packet)
+                let decoded = packet.dts ?? pts
+                if decoded > entry.ticks, pts != entry.ticks, delay > 0 { break }
+                // Matroska's index holds presentation times.
+                guard decoded >= entry.ticks || pts >= entry.ticks else { continue }
+                let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+                syncTimes[entry.ticks] = time
+                return time
+            }
         }
         return nil
+    }
+
+    private func noteReorderDelay(_ packet: borrowing Packet) {
+        guard packet.isKey, let pts = packet.pts, let dts = packet.dts else { return }
+        reorderDelay = min(max(pts - dts, 0), Int64(Int32.max))
     }
 }
