@@ -62,7 +62,8 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "LibAVTests", dependencies: ["LibAV", "TestSupport"], swiftSettings: common),
-        .testTarget(name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),

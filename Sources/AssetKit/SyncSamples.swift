@@ -78,7 +78,9 @@ final class SyncSamples {
             guard scout.seek(stream: track.index, to: entry.ticks &+ delay) else { return nil }
             // The seek may lead to a sync sample before the one that is looked for: read on to it.
             while let packet = try readOn(scout) {
-                guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else { continue }
+                guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else {
+                    continue
+                }
                 reorderDelay = packet.reorderDelay ?? reorderDelay
                 let decoded = packet.dts ?? pts
                 if decoded > entry.ticks, pts != entry.ticks, delay > 0 { break }

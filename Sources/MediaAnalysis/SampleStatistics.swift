@@ -1,10 +1,5 @@
+internal import Glibc
 package import MediaBase
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Peak, RMS and clipping of each channel, gathered while the samples pass by.
 ///

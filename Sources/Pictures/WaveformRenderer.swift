@@ -1,10 +1,5 @@
+internal import Glibc
 package import MediaBase
-
-#if canImport(Glibc)
-    internal import Glibc
-#else
-    internal import Musl
-#endif
 
 /// Draws a waveform: channels stacked, each about its centre line, with an optional time axis below.
 ///
