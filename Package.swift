@@ -40,7 +40,7 @@ let package = Package(
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
         .target(
-            name: "AssetKit", dependencies: ["MediaBase", "LibAV", "ISOMedia", "Pictures", system],
+            name: "AssetKit", dependencies: ["MediaBase", "LibAV", "ISOMedia", "Pictures", "MediaAnalysis", system],
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(
