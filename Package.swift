@@ -61,7 +61,8 @@ let package = Package(
             name: "mediacheck", dependencies: ["AssetKit", "MediaJobs", "CFFmpeg", system], path: "Tests/MediaCheck",
             swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
-        .testTarget(name: "LibAVTests", dependencies: ["LibAV", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "LibAVTests", dependencies: ["LibAV", "MediaBase", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),

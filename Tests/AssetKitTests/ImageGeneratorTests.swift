@@ -112,13 +112,7 @@ extension ImageGeneratorTests {
                 let name: Comment = "\(fixture) at \(time) −\(before) +\(after)"
                 let found = try generator.pixelBuffer(at: time).actualTime
                 let wanted = wanted(table, at: time, before: before, after: after)
-                if fixture.hasSuffix(".mkv") {
-                    withKnownIssue("Matroska's index is read at the first seek only", isIntermittent: true) {
-                        #expect(found == wanted, name)
-                    }
-                } else {
-                    #expect(found == wanted, name)
-                }
+                #expect(found == wanted, name)
             }
         }
     }
