@@ -92,7 +92,9 @@ package struct ThumbsJob: Sendable {
                 requested: (try? requested.get()) ?? .invalid,
                 result: answer ?? .failure(MediaError(.cancelled, "was not made")))
         }
-        return ThumbsReport(trackIndex: track.index, trackID: track.id, images: images)
+        let damage = DamageSummary(sweep.generator.damage)
+        return ThumbsReport(
+            trackIndex: track.index, trackID: track.id, images: images, damage: damage.isEmpty ? nil : damage)
     }
 
     private static func answer(

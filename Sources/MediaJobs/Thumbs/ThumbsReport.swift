@@ -9,6 +9,8 @@ package struct ThumbsReport: Sendable, Encodable {
     package var trackID: Int
     /// One answer for every time asked for, in that order.
     package var images: [Image]
+    /// What could not be decoded on the way to the images; `nil` where everything could.
+    package var damage: DamageSummary?
 
     /// The answer to one time.
     package struct Image: Sendable {

@@ -88,6 +88,6 @@ extension ThumbsRequest {
     var highestFrame: Int64? {
         var expressions = [start, end].compactMap(\.self)
         if case .at(let named) = times { expressions += named }
-        return expressions.compactMap { if case .frame(let number) = $0 { number } else { nil } }.max()
+        return expressions.highestFrame
     }
 }

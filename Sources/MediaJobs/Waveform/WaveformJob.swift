@@ -37,16 +37,14 @@ package struct WaveformJob: Sendable {
         let track =
             try options.track?.track(of: .audio, in: tracks)
             ?? TrackSelector.standardTrack(of: .audio, in: tracks)
-        let range = try WaveformRange(options, track: track, tracks: tracks)
+        let range = try WaveformRange(options, track: track, of: asset)
 
         var writer = try WaveformWriter(outputs, into: files)
         let request = WaveformMeter.Request(
             mode: options.channels, levels: writer.levels, columns: writer.hasPictures ? options.picture.width : 0)
         let sound = try WaveformReading(asset: asset, track: track, range: range, threads: options.threads)
             .measure(request, progress: progress)
-        if options.isStrict, !sound.damage.isEmpty {
-            throw MediaError(.damaged, "\(WaveformReport.Damage(sound.damage).summary), which --strict does not allow")
-        }
+        if options.isStrict, let error = DamageSummary(sound.damage).strictError { throw error }
         try writer.write(sound, picture: options.picture)
         return report(track, range, sound, writer.results)
     }
@@ -64,6 +62,6 @@ package struct WaveformJob: Sendable {
                 WaveformReport.Channel(
                     peakDBFS: channel.peakDBFS, rmsDBFS: channel.rmsDBFS, clippedSamples: channel.clippedCount)
             },
-            damage: WaveformReport.Damage(sound.damage))
+            damage: DamageSummary(sound.damage))
     }
 }

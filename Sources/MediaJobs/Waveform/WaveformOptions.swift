@@ -21,6 +21,9 @@ package struct WaveformOptions: Sendable {
     /// All of the first enabled audio track, mixed.
     package init() {}
 
+    /// The highest frame number among ``start`` and ``end``; `nil` where there is none.
+    var highestFrame: Int64? { [start, end].compactMap(\.self).highestFrame }
+
     /// Whether ``start`` or ``end`` depend on how long the track is, so that the asset should be opened with exact timing.
     package var needsExactDuration: Bool {
         [start, end].contains { if case .percentage = $0 { true } else { $0 == .end } }

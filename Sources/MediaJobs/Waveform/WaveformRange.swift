@@ -12,11 +12,21 @@ struct WaveformRange {
 
     /// - Throws: ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range, and what
     ///   ``TimeExpression/resolve(in:frameTime:)`` throws.
-    init(_ options: WaveformOptions, track: AssetTrack, tracks: [AssetTrack]) throws(MediaError) {
-        let context = Self.context(track: track, tracks: tracks)
-        let start = try options.start?.resolve(in: context)
+    init(_ options: WaveformOptions, track: AssetTrack, of asset: Asset) throws(MediaError) {
+        let pictures = try asset.loadNow(.tracks).first { $0.mediaType == .video && !$0.isAttachedPicture }
+        let context = try Self.context(track: track, pictures: pictures, asset: asset)
+        var frames = pictures.map {
+            FrameTimes(asset, track: $0, highest: options.highestFrame ?? 0, threads: options.threads)
+        }
+        func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
+            guard let time = try frames?.time(of: number) else {
+                throw MediaError(.invalidArgument, "there are no pictures by whose number a time could be told")
+            }
+            return time
+        }
+        let start = try options.start?.resolve(in: context, frameTime: frameTime)
         // Sound goes on to its own end, whatever the container says of it.
-        let end = options.end == .end ? nil : try options.end?.resolve(in: context)
+        let end = options.end == .end ? nil : try options.end?.resolve(in: context, frameTime: frameTime)
         if let start, start < .zero {
             throw MediaError(.outOfRange, "the start, \(start.seconds) s, is before the beginning")
         }
@@ -30,16 +40,13 @@ struct WaveformRange {
         requested = isAsked ? WaveformReport.Requested(start: start, end: end) : nil
     }
 
-    /// Frame rates and timecodes are those of the pictures that the sound goes with.
-    private static func context(track: AssetTrack, tracks: [AssetTrack]) -> TimeExpression.Context {
-        let video = tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }
-        let rate = video?.nominalFrameRate ?? video?.averageFrameRate
-        var context = TimeExpression.Context(timeRange: track.timeRange, frameRate: rate)
-        if let rate, let text = (video?.startTimecode ?? tracks.lazy.compactMap(\.startTimecode).first),
-            let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: text.contains(";"))
-        {
-            context.startTimecode = try? Timecode(text, rate: counting)
-        }
+    /// Frame rates, frame numbers and timecodes are those of the pictures that the sound goes with.
+    private static func context(
+        track: AssetTrack, pictures: AssetTrack?, asset: Asset
+    ) throws(MediaError) -> TimeExpression.Context {
+        var context = TimeExpression.Context(
+            pictures ?? track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
+        context.timeRange = track.timeRange
         return context
     }
 }

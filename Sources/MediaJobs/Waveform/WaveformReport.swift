@@ -1,4 +1,3 @@
-internal import AssetKit
 package import MediaBase
 internal import SystemPackage
 
@@ -32,7 +31,7 @@ package struct WaveformReport: Encodable, Sendable {
     /// Each channel's loudness.
     package var channels: [Channel]
     /// What could not be used.
-    package var damage: Damage
+    package var damage: DamageSummary
 
     /// A range as it was asked for, in exact times.
     package struct Requested: Encodable, Sendable {
@@ -50,32 +49,5 @@ package struct WaveformReport: Encodable, Sendable {
         package var rmsDBFS: Double
         /// Samples at full scale before the conversion to 16 bits.
         package var clippedSamples: Int64
-    }
-
-    /// What of the file could not be used.
-    package struct Damage: Encodable, Sendable {
-        /// Packets that could not be decoded.
-        package var packets: Int
-        /// Whether the container broke off before its end.
-        package var truncated: Bool
-        /// The times of the first of the packets, on the container's clock.
-        package var times: [MediaTime]
-
-        init(_ report: DamageReport) {
-            packets = report.packetCount
-            truncated = report.isTruncated
-            times = report.places.map(\.time)
-        }
-
-        /// Whether everything could be used.
-        package var isEmpty: Bool { packets == 0 && !truncated }
-
-        /// What is damaged, in words; empty where nothing is.
-        package var summary: String {
-            var parts: [String] = []
-            if packets > 0 { parts.append("\(packets) packet\(packets == 1 ? "" : "s") cannot be decoded") }
-            if truncated { parts.append("the file breaks off before its end") }
-            return parts.joined(separator: "; ")
-        }
     }
 }

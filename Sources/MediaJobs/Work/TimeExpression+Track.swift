@@ -35,6 +35,13 @@ extension TimeExpression.Context {
     }
 }
 
+extension Sequence<TimeExpression> {
+    /// The highest frame number among the times; `nil` where none is one.
+    var highestFrame: Int64? {
+        compactMap { if case .frame(let number) = $0 { number } else { nil } }.max()
+    }
+}
+
 extension AssetTrack {
     /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
     fileprivate var pictureRate: Rational? {

@@ -75,8 +75,13 @@ struct ThumbsCommand: ParsableCommand {
         } deliver: { index, outcome in
             StatusLine.clear()
             let path = inputs[index].path
-            let failures = (try? outcome.get().failures) ?? []
+            let report = try? outcome.get()
+            var failures = report?.failures ?? []
+            if running.strict, let error = report?.damage?.strictError { failures.append(error) }
             Self.report(failures, of: path)
+            if let damage = report?.damage, !running.strict, !running.quiet {
+                StandardError.warn(damage.text, path: path)
+            }
             try printer.print(outcome, of: path, isComplete: failures.isEmpty) { $0.text }
         }
         progress.finish()

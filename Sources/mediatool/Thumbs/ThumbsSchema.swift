@@ -36,6 +36,28 @@ enum ThumbsSchema {
                       { "$ref": "#/$defs/failedImage" }
                     ]
                   }
+                },
+                "damage": {
+                  "description": "What could not be decoded on the way to the images; absent where everything could.",
+                  "type": "object",
+                  "properties": {
+                    "packets": {
+                      "description": "Packets that could not be decoded.",
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "truncated": {
+                      "description": "Whether the container broke off before its end.",
+                      "type": "boolean"
+                    },
+                    "times": {
+                      "description": "The times of the first 100 of the packets at most, on the container's clock.",
+                      "type": "array",
+                      "items": { "$ref": "#/$defs/time" }
+                    }
+                  },
+                  "required": ["packets", "truncated", "times"],
+                  "additionalProperties": false
                 }
               },
               "required": ["schemaVersion", "path", "trackIndex", "trackID", "images"],

@@ -59,7 +59,7 @@ struct WaveformCommand: ParsableCommand {
             let errors = (try? result.get().outputErrors) ?? []
             for error in errors { StandardError.report(error) }
             if let damage = try? result.get().damage, !damage.isEmpty, !options.quiet {
-                StandardError.warn(damage.summary, path: path)
+                StandardError.warn(damage.text, path: path)
             }
             try printer.print(result, of: path, isComplete: errors.isEmpty) { _ in "" }
         }

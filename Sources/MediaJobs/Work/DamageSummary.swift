@@ -1,0 +1,35 @@
+package import AssetKit
+package import MediaBase
+
+/// What of a file could not be used, as every command reports it.
+package struct DamageSummary: Encodable, Sendable {
+    /// Packets that could not be decoded.
+    package var packets: Int
+    /// Whether the container broke off before its end.
+    package var truncated: Bool
+    /// The times of the first of the packets, on the container's clock.
+    package var times: [MediaTime]
+
+    /// What a reader or an image generator saw.
+    package init(_ report: DamageReport) {
+        packets = report.packetCount
+        truncated = report.isTruncated
+        times = report.places.map(\.time)
+    }
+
+    /// Whether everything could be used.
+    package var isEmpty: Bool { packets == 0 && !truncated }
+
+    /// What is damaged, in words; empty where nothing is.
+    package var text: String {
+        var parts: [String] = []
+        if packets > 0 { parts.append("\(packets) packet\(packets == 1 ? "" : "s") cannot be decoded") }
+        if truncated { parts.append("the file breaks off before its end") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// The error that damage is where it is not allowed; `nil` where nothing is damaged.
+    package var strictError: MediaError? {
+        isEmpty ? nil : MediaError(.damaged, "\(text), which --strict does not allow")
+    }
+}
