@@ -1,5 +1,5 @@
 // What the Swift importer cannot see of FFmpeg's libraries (macros, fields whose home moved between versions), as
-// small static inline functions. Differences between FFmpeg 5.1 and 8 live here only.
+// small static inline functions. Differences between FFmpeg's versions, from 5.1 on, live here only.
 
 #ifndef MEDIATOOL_CFFMPEG_SHIM_H
 #define MEDIATOOL_CFFMPEG_SHIM_H
@@ -30,9 +30,7 @@ static const int shim_error_input_output = AVERROR(EIO);
 static const int shim_error_not_permitted = AVERROR(EPERM);
 static const int shim_error_no_system_call = AVERROR(ENOSYS);
 static const int shim_error_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
-static const int shim_error_demuxer_not_found = AVERROR_DEMUXER_NOT_FOUND;
 static const int shim_error_patch_welcome = AVERROR_PATCHWELCOME;
-static const int shim_error_stream_not_found = AVERROR_STREAM_NOT_FOUND;
 static const int64_t shim_no_pts = AV_NOPTS_VALUE;
 
 // Side data of a stream: in AVStream until 6.0, in its AVCodecParameters from 6.1 on.
@@ -83,7 +81,7 @@ typedef void (*shim_log_sink)(int level, const char *line);
 static shim_log_sink shim_current_log_sink = NULL;
 
 static void shim_log_callback(void *context, int level, const char *format, va_list arguments) {
-    if (level > AV_LOG_ERROR || !shim_current_log_sink) return;
+    if ((level & 0xff) > AV_LOG_ERROR || !shim_current_log_sink) return;
     char line[512];
     int print_prefix = 0;
     av_log_format_line2(context, level, format, arguments, line, sizeof line, &print_prefix);

@@ -18,8 +18,6 @@ package struct AVStatus: RawRepresentable, Sendable, Hashable, CustomStringConve
     package static let exit = AVStatus(rawValue: shim_error_exit)
     /// The data contradicts its format: `AVERROR_INVALIDDATA`.
     package static let invalidData = AVStatus(rawValue: shim_error_invalid_data)
-    /// A parameter makes no sense to libav: `AVERROR(EINVAL)`.
-    package static let invalidArgument = AVStatus(rawValue: shim_error_invalid_argument)
     /// Memory ran out: `AVERROR(ENOMEM)`.
     package static let noMemory = AVStatus(rawValue: shim_error_no_memory)
     /// The system could not read or write: `AVERROR(EIO)`.

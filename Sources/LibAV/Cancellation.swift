@@ -27,6 +27,9 @@ package final class Cancellation: Sendable {
         }
     }
 
+    /// Has the reading of a file that is open already end on ``cancel()``, or at once where that was called before.
+    package func bind(_ file: InputFile) { bind(file.io) }
+
     /// Has the reading of `io` end on ``cancel()``, or at once where that was called already.
     func bind(_ io: InputIO) {
         state.withLock { state in

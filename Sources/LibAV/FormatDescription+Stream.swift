@@ -18,7 +18,8 @@ extension FormatDescription {
             } ?? [])
         switch parameters.codec_type {
         case AVMEDIA_TYPE_AUDIO: audio = AudioFormat(parameters)
-        case AVMEDIA_TYPE_VIDEO: video = VideoFormat(stream)
+        // Without a size nothing is known of the pictures.
+        case AVMEDIA_TYPE_VIDEO where parameters.width > 0 && parameters.height > 0: video = VideoFormat(stream)
         default: break
         }
     }

@@ -7,7 +7,7 @@ import SystemPackage
 /// A class, because streams point into the context. One thread uses it at a time; ``cancel()`` alone may be called
 /// from any thread at any moment.
 package final class InputFile: @unchecked Sendable {
-    private let io: InputIO
+    let io: InputIO
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let allowsNested: Bool
 
@@ -30,6 +30,7 @@ package final class InputFile: @unchecked Sendable {
     ///   - allowsNested: Whether the file may make libavformat open others.
     ///   - readsAhead: Whether packets are read ahead until each stream's parameters are known
     ///     (`avformat_find_stream_info`).
+    ///   - cancellation: Ends opening, and all reading later.
     /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
     package init(
         opening source: InputSource, allowsNested: Bool = false, readsAhead: Bool = true,
@@ -61,9 +62,8 @@ package final class InputFile: @unchecked Sendable {
         // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
         var name: String? = nil
         if allowsNested, case .path(let path) = source { name = path.string }
-        var options = OptionDictionary()
         var opening: UnsafeMutablePointer<AVFormatContext>? = allocated
-        let status = options.passed { avformat_open_input(&opening, name ?? "", format, &$0) }
+        let status = avformat_open_input(&opening, name ?? "", format, nil)
         guard status >= 0, let opened = opening else {
             throw MediaError(
                 AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")

@@ -114,7 +114,8 @@ final class InputIO: @unchecked Sendable {
     /// Waits a little for a stream to have bytes, so that a cancelled reader does not hang on a silent pipe.
     private func waitForInput() -> Bool {
         var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
-        return poll(&request, 1, 100) != 0
+        let ready = poll(&request, 1, 100)
+        return ready > 0 || (ready < 0 && errno != EINTR)
     }
 
     private func seek(to target: Int64, whence: Int32) -> Int64 {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// libav's log, kept silent and its last line a thread remembered: the best words for an error are often only there.
 ///
-/// libav logs on the thread that calls it, or on a codec's own threads, whose lines are not attributed to anybody and
-/// are dropped by ``takeLastLine()``'s caller never asking for them.
+/// libav logs on the thread that calls it, or on a codec's own threads. Lines of the latter belong to no call; nobody
+/// asks for them.
 package enum LibraryLog {
     private static let lines = Mutex<[UInt: String]>([:])
 

@@ -2,7 +2,8 @@ import CFFmpeg
 package import MediaBase
 
 extension MediaTime {
-    /// The moment `ticks` in units of `timeBase` seconds; ``MediaTime/indefinite`` for `AV_NOPTS_VALUE`.
+    /// The moment `ticks` in units of `timeBase` seconds; ``MediaTime/indefinite`` for `AV_NOPTS_VALUE`, and invalid for
+    /// a time base without a denominator.
     ///
     /// Exact wherever the result fits a timescale of 32 bits, as every time base of libavformat does.
     package init(ticks: Int64, timeBase: Rational) {

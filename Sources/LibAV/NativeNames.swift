@@ -60,7 +60,8 @@ extension ColorInfo {
     ) {
         func name(_ text: UnsafePointer<CChar>?, known: Bool) -> String? {
             guard known, let text else { return nil }
-            return String(cString: text)
+            let name = String(cString: text)
+            return name == "reserved" ? nil : name
         }
         self.init(
             primaries: name(av_color_primaries_name(primaries), known: primaries != AVCOL_PRI_UNSPECIFIED),

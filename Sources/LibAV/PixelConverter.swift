@@ -47,7 +47,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     /// A converter to a format and size.
     ///
     /// - Parameters:
-    ///   - format: What to convert to; `nil` keeps each picture's own.
+    ///   - format: What to convert to.
     ///   - dimensions: What to scale to; `nil` keeps each picture's own.
     package init(to format: PixelFormat, dimensions: Dimensions? = nil) throws(MediaError) {
         guard let native = format.native, sws_isSupportedOutput(native) != 0 else {
@@ -78,9 +78,15 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             }
         }
         try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
+        // The tags say what the pixels are now.
         if isRGB(format) {
             result.pointer.pointee.colorspace = AVCOL_SPC_RGB
-            result.pointer.pointee.color_range = AVCOL_RANGE_JPEG
+        } else if result.pointer.pointee.colorspace == AVCOL_SPC_RGB {
+            result.pointer.pointee.colorspace =
+                Self.matrix(of: frame) == SWS_CS_ITU709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+        }
+        if isRGB(format) || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED || isJPEG(format) {
+            result.pointer.pointee.color_range = becomesFullRange(from: frame) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         return result
     }
@@ -125,7 +131,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         // Fails for formats that have no matrix, where there is nothing to set.
         _ = sws_setColorspaceDetails(
             made, coefficients, wanted.isFullRange ? 1 : 0, coefficients,
-            isRGB(format) || wanted.isFullRange ? 1 : 0, 0, unit, unit)
+            becomesFullRange(from: frame) ? 1 : 0, 0, unit, unit)
+    }
+
+    /// Whether what comes out uses all numbers: RGB does, and so does what was so before.
+    private func becomesFullRange(from frame: borrowing Frame) -> Bool {
+        if isRGB(format) || isJPEG(format) { return true }
+        return Self.isFullRange(frame) && !isRGB(AVPixelFormat(rawValue: frame.pointer.pointee.format))
     }
 
     private static func matrix(of frame: borrowing Frame) -> Int32 {
@@ -140,15 +152,20 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     }
 
     private static func isFullRange(_ frame: borrowing Frame) -> Bool {
-        switch AVPixelFormat(rawValue: frame.pointer.pointee.format) {
-        case AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUVJ411P:
-            true
-        default: frame.pointer.pointee.color_range == AVCOL_RANGE_JPEG
-        }
+        isJPEG(AVPixelFormat(rawValue: frame.pointer.pointee.format))
+            || frame.pointer.pointee.color_range == AVCOL_RANGE_JPEG
     }
 }
 
 private func isRGB(_ format: AVPixelFormat) -> Bool {
     guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
     return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
+}
+
+/// Whether a format is one of those that imply full range.
+private func isJPEG(_ format: AVPixelFormat) -> Bool {
+    switch format {
+    case AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUVJ411P: true
+    default: false
+    }
 }

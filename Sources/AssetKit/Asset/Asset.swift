@@ -117,16 +117,16 @@ extension Asset {
         }
 
         /// Has no more need of it.
-        func end() { _ = leave() }
+        func end() { leave(cancelling: false) }
 
         /// Wants it no more; cancels loading where nobody else waits for it.
-        func withdraw() { if leave() == 0 { asset.cancelLoading() } }
+        func withdraw() { leave(cancelling: true) }
 
-        private func leave() -> Int? {
-            guard !isOver.exchange(true, ordering: .relaxed) else { return nil }
-            return asset.state.withLock { state in
+        private func leave(cancelling: Bool) {
+            guard !isOver.exchange(true, ordering: .relaxed) else { return }
+            asset.state.withLock { state in
                 state.interested -= 1
-                return state.interested
+                if cancelling, state.interested == 0, state.result == nil { asset.cancellation.cancel() }
             }
         }
     }
@@ -149,23 +149,27 @@ extension Asset {
         }
     }
 
-    private func open(_ cancellation: Cancellation = Cancellation()) throws(MediaError) -> InputFile {
+    private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(opening: source, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
     ///
     /// The first caller gets the one whose header was read; later ones open the source again.
+    /// - Parameter cancellation: Ends the reading of the file.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for the second reader of a pipe.
-    func takeFile() throws(MediaError) -> InputFile {
+    func takeFile(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         _ = try contents()
         let (file, isStream) = state.withLock { ($0.file.take(), $0.isStream) }
-        if let file { return file }
+        if let file {
+            cancellation.bind(file)
+            return file
+        }
         guard !isStream else {
             throw MediaError(.invalidArgument, "a stream can be read only once", path: displayName)
         }
         do {
-            return try open()
+            return try open(cancellation)
         } catch {
             throw error.at(path: displayName)
         }
@@ -181,13 +185,13 @@ extension Asset {
     }
 
     /// All packets' places, from a scan that is made once for the asset.
-    func packetScan() throws(MediaError) -> PacketScan {
+    func packetScan(_ cancellation: Cancellation) throws(MediaError) -> PacketScan {
         let contents = try contents()
         return try loading.withLock { _ throws(MediaError) in
             if let scan = state.withLock({ $0.scan }) { return scan }
             let scan: PacketScan
             do throws(MediaError) {
-                scan = try PacketScan(try open(), origin: contents.origin)
+                scan = try PacketScan(try open(cancellation), origin: contents.origin)
             } catch {
                 throw error.at(path: displayName)
             }

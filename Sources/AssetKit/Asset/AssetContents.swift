@@ -26,7 +26,7 @@ struct AssetContents: Sendable {
         isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
         origin = seeking.startsAtZero ? .zero : start ?? .zero
-        let keySpace = MetadataItem.KeySpace(formatName: file.formatName)
+        let keySpace = MetadataItem.KeySpace(formatName: file.formatName, majorBrand: movie?.header.fileType?.majorBrand.text)
         container = ContainerInfo(file, start: start, movie: movie)
         // What is a property of the container is not repeated as metadata.
         let known: Set<String> =
@@ -90,14 +90,18 @@ struct SeekBehaviour: Sendable {
         hasIndex = iso || isOneOf("matroska", "avi")
         readsIndexLate = isOneOf("matroska")
         isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
-        needsScan = isOneOf("mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv")
+        needsScan = isOneOf(
+            "mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv", "aac", "mp3", "ac3", "eac3",
+            "dts", "truehd", "mlp", "loas", "amr", "amrnb", "amrwb", "gsm")
     }
 }
 
 extension MetadataItem.KeySpace {
-    init(formatName: String) {
+    /// The vocabulary that a container's reader takes its keys from.
+    init(formatName: String, majorBrand: String?) {
         switch formatName.split(separator: ",").first {
-        case "mov": self = .quickTime
+        // QuickTime's own files have its user data and keys; all others of the family have iTunes's atoms.
+        case "mov": self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
         case "mp3", "aac": self = .id3
         case "matroska": self = .matroska
         case "ogg", "flac": self = .vorbis
@@ -121,10 +125,11 @@ extension MetadataItem {
 
     /// An item from libavformat's key and text; the type of the value follows from the key.
     init(keySpace: KeySpace, key: String, text: String) {
-        // libavformat writes a tag's language behind its key: `title-deu`.
+        // libavformat's readers of these formats write a tag's language behind its key: `title-deu`.
         var identifier = key
         var language: String?
-        if let dash = key.lastIndex(of: "-"), key.distance(from: dash, to: key.endIndex) == 4 {
+        let marksLanguage: Set<KeySpace> = [.iTunes, .quickTime, .matroska, .id3]
+        if marksLanguage.contains(keySpace), let dash = key.lastIndex(of: "-"), key.distance(from: dash, to: key.endIndex) == 4 {
             let suffix = key[key.index(after: dash)...]
             if suffix.allSatisfy({ $0.isASCII && $0.isLowercase }) {
                 identifier = String(key[..<dash])
@@ -140,6 +145,8 @@ extension MetadataItem {
         case "compilation", "gapless_playback", "bpm", "tbpm": value = Double(text).map { .number($0) } ?? .text(text)
         default: value = .text(text)
         }
-        self.init(keySpace: keySpace, identifier: identifier, value: value, language: language)
+        let isQuickTime = identifier.hasPrefix("com.apple.quicktime.")
+        self.init(
+            keySpace: isQuickTime ? .quickTime : keySpace, identifier: identifier, value: value, language: language)
     }
 }

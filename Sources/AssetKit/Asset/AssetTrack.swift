@@ -19,7 +19,7 @@ public struct AssetTrack: Sendable, Hashable {
     public let mediaDuration: MediaTime?
     /// The edit list; empty where the media plays from its start to its end.
     public let segments: [Segment]
-    /// How the samples are coded; a track whose format changes in mid-stream has several.
+    /// How the samples are coded, by the header's first description; so far always one.
     public let formatDescriptions: [FormatDescription]
     /// How pictures are turned for display, as the file says; `nil` where it says nothing.
     public let displayTransform: DisplayTransform?
@@ -109,7 +109,7 @@ public struct AssetTrack: Sendable, Hashable {
         // Samples before zero (priming, frames that others need) are not shown.
         let first = scanned?.range.start ?? stream.startTime.map { $0 - origin }
         let start = first.map { max($0, .zero) } ?? .zero
-        if let end = edits?.end { return MediaTimeRange(start: min(start, end), end: end) }
+        if let end = edits?.segments.end { return MediaTimeRange(start: min(start, end), end: end) }
         if let scanned { return MediaTimeRange(start: start, end: max(start, scanned.range.end)) }
         if let duration = edits?.mediaDuration { return MediaTimeRange(start: start, duration: duration) }
         guard let duration = stream.duration else { return MediaTimeRange(start: start, duration: .indefinite) }
@@ -143,5 +143,19 @@ extension AssetTrack {
         case .audible: mediaType == .audio
         case .legible: mediaType == .subtitle
         }
+    }
+}
+
+extension AssetTrack {
+    /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
+    var editedEnd: MediaTime? { segments.end }
+}
+
+extension [AssetTrack.Segment] {
+    /// Where an edit list ends; `nil` where it is empty, or a segment goes on to the end of the media.
+    fileprivate var end: MediaTime? {
+        guard !isEmpty, !contains(where: { $0.duration == .zero }) else { return nil }
+        let end = reduce(MediaTime.zero) { $0 + $1.duration }
+        return end.isNumeric ? end : nil
     }
 }

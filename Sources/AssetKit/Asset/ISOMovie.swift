@@ -87,13 +87,6 @@ struct TrackEdits: Sendable {
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })
     }
-
-    /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
-    var end: MediaTime? {
-        guard !segments.isEmpty, !segments.contains(where: { $0.duration == .zero }) else { return nil }
-        let end = segments.reduce(MediaTime.zero) { $0 + $1.duration }
-        return end.isNumeric ? end : nil
-    }
 }
 
 extension ColorInfo {

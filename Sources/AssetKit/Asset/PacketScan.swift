@@ -14,7 +14,7 @@ struct PacketScan: Sendable {
         fileprivate(set) var packetCount = 0
         /// From the first sample's presentation to the end of the last one's.
         fileprivate(set) var range: MediaTimeRange
-        /// The sync samples, by presentation time.
+        /// The sync samples of pictures, by presentation time; none for other tracks.
         fileprivate(set) var syncSamples: [SyncSample] = []
     }
 
@@ -32,20 +32,41 @@ struct PacketScan: Sendable {
     ///   - file: A file from which no packet was read yet; it is at its end afterwards.
     ///   - origin: What is subtracted from its time stamps.
     init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
-        var timeBases: [Int: Rational] = [:]
+        var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
         while let packet = try readOn(file) {
             let index = packet.streamIndex
-            if timeBases[index] == nil { timeBases[index] = file.stream(index)?.timeBase }
-            guard let timeBase = timeBases[index], let pts = packet.pts ?? packet.dts else { continue }
-            let time = MediaTime(ticks: pts, timeBase: timeBase) - origin
-            let end = time + MediaTime(ticks: packet.duration, timeBase: timeBase)
-            var stream = streams[index] ?? Stream(range: MediaTimeRange(start: time, end: end))
-            stream.packetCount += 1
-            stream.range = stream.range.union(MediaTimeRange(start: time, end: max(time, end)))
-            if packet.isKey { stream.syncSamples.append(SyncSample(time: time, position: packet.position)) }
-            streams[index] = stream
+            if facts[index] == nil {
+                facts[index] = file.stream(index).map { ($0.timeBase, $0.format.mediaType == .video) }
+            }
+            guard let (timeBase, isVideo) = facts[index] else { continue }
+            let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
+            // A packet without a time stamp follows the one before it.
+            let time = stamped ?? streams[index]?.range.end ?? .zero
+            let range = MediaTimeRange(
+                start: time, end: max(time, time + MediaTime(ticks: packet.duration, timeBase: timeBase)))
+            let sync = isVideo && packet.isKey ? SyncSample(time: time, position: packet.position) : nil
+            streams[index, default: Stream(range: range)].add(range, sync: sync)
         }
         for index in streams.keys { streams[index]?.syncSamples.sort { $0.time < $1.time } }
+    }
+}
+
+extension PacketScan.Stream {
+    /// Takes in one more packet.
+    fileprivate mutating func add(_ range: MediaTimeRange, sync: PacketScan.SyncSample?) {
+        packetCount += 1
+        self.range = self.range.union(range)
+        if let sync { syncSamples.append(sync) }
+    }
+
+    /// The number of the last sync sample that is not after `time`; `nil` where all are.
+    func lastSyncSample(notAfter time: MediaTime) -> Int? {
+        var (low, high) = (0, syncSamples.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if syncSamples[middle].time <= time { low = middle + 1 } else { high = middle }
+        }
+        return low == 0 ? nil : low - 1
     }
 }
 
@@ -54,7 +75,12 @@ func readOn(_ file: InputFile) throws(MediaError) -> Packet? {
     do {
         return try file.readPacket()
     } catch {
-        if error.code == .damaged { return nil }
-        throw error
+        guard error.endsContainer else { throw error }
+        return nil
     }
+}
+
+extension MediaError {
+    /// Whether a demuxer gives up: a container that breaks off is used as far as it goes.
+    var endsContainer: Bool { code == .damaged || code == .libraryFailure }
 }

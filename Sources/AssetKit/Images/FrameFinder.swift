@@ -26,6 +26,13 @@ final class FrameFinder {
     private let origin: MediaTime
     private let threads: Int
     private let hasIndex: Bool
+    private let syncSamples: SyncSamples
+    /// Ends the request that is under way, and with it the reading of the file for good.
+    var cancellation: Cancellation { didSet { cancellation.bind(file) } }
+    /// What could not be decoded so far.
+    private(set) var damage = DamageReport()
+    /// The time stamps of what is counted in ``damage``.
+    private var damagedTicks: Set<Int64> = []
     private var file: InputFile
     private var source: TimedFrameSource
     /// The picture at the decoder's place, and the one after it; both `nil` before the first was decoded.
@@ -55,12 +62,12 @@ final class FrameFinder {
 
     /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
     private static let stepsBack = 4
-    /// What could not be decoded so far.
-    private(set) var damage = DamageReport()
-    private let syncSamples: SyncSamples
 
     /// Opens a track for random access.
-    init(_ asset: Asset, track: AssetTrack, threads: Int) throws(MediaError) {
+    ///
+    /// - Parameter cancellation: Ends what is under way, and all later requests.
+    init(_ asset: Asset, track: AssetTrack, threads: Int, cancellation: Cancellation) throws(MediaError) {
+        self.cancellation = cancellation
         let contents = try asset.contents()
         self.asset = asset
         self.track = track
@@ -68,9 +75,9 @@ final class FrameFinder {
         origin = contents.origin
         hasIndex = contents.seeking.hasIndex
         syncSamples = SyncSamples(asset, track: track, contents)
-        file = try asset.takeFile()
+        file = try asset.takeFile(cancellation)
         if contents.seeking.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
-            file = try asset.takeFile()
+            file = try asset.takeFile(cancellation)
         }
         file.select(streams: [track.index])
         source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
@@ -141,7 +148,7 @@ final class FrameFinder {
             let position = file.indexOfKeyframe(stream: track.index, notAfter: ticks),
             let entry = file.indexEntry(stream: track.index, at: position)
         else { return false }
-        return entry.ticks > readUpTo && entry.ticks > (readUpTo == .min ? firstIndexTicks : readUpTo)
+        return entry.ticks > (readUpTo == .min ? firstIndexTicks : readUpTo)
     }
 
     private var firstIndexTicks: Int64 { file.indexEntry(stream: track.index, at: 0)?.ticks ?? .max }
@@ -177,8 +184,9 @@ final class FrameFinder {
     }
 
     private func seekByScan(to time: MediaTime, from limit: Int? = nil) throws(MediaError) -> Bool {
-        guard let samples = try asset.packetScan().streams[track.index]?.syncSamples else { return false }
-        var index = limit ?? samples.lastIndex { $0.time <= time }
+        guard let stream = try asset.packetScan(cancellation).streams[track.index] else { return false }
+        let samples = stream.syncSamples
+        var index = limit ?? stream.lastSyncSample(notAfter: time)
         for _ in 0..<8 {
             guard let here = index, here > 0, let position = samples[here].position, file.seek(toByte: position) else {
                 return false
@@ -192,7 +200,8 @@ final class FrameFinder {
 
     /// Reads the file anew from its start.
     private func rewind() throws(MediaError) {
-        file = try asset.takeFile()
+        (current, following) = (nil, nil)
+        file = try asset.takeFile(cancellation)
         file.select(streams: [track.index])
         source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
         try begin(.beginning)
@@ -221,6 +230,8 @@ final class FrameFinder {
     /// they refer to, and are left out, except at the file's beginning.
     private func begin(_ start: Start) throws(MediaError) {
         self.start = start
+        // Nothing is known of the new place until it was decoded, also if that fails.
+        (current, following) = (nil, nil)
         readUpTo = .min
         firstPacketTime = nil
         firstPacketTicks = nil
@@ -245,7 +256,9 @@ final class FrameFinder {
         PacketQueue(
             next: { () throws(MediaError) in try self.nextPacket() },
             reportDamage: { ticks in
-                let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) }
+                // What is decoded again on the way to another time is damaged once.
+                if let ticks, !self.damagedTicks.insert(ticks).inserted { return }
+                let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) - self.origin }
                 self.damage.add(track: self.track.index, at: time)
             })
     }
@@ -277,8 +290,13 @@ extension FrameFinder {
     func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric, file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
         for candidate in try syncSamples.around(time) where candidate <= time + after {
-            guard let found = try? frame(at: candidate), found.frame.time == candidate else { continue }
-            if found.end > time - before { return found }
+            do throws(MediaError) {
+                let found = try frame(at: candidate)
+                if found.frame.time == candidate, found.end > time - before { return found }
+            } catch {
+                // A sync sample that cannot be decoded is none; what ends the work is another matter.
+                guard error.code == .outOfRange || error.code == .damaged else { throw error }
+            }
         }
         return try frame(at: time)
     }

@@ -55,6 +55,8 @@ public final class ImageGenerator: Sendable {
     private let settings = Mutex(Configuration())
     private let state = Mutex(State())
     private let generation = Mutex(0)
+    /// Ends the request that is under way.
+    private let running = Mutex<Cancellation?>(nil)
 
     private struct State {
         var finder: FrameFinder?
@@ -84,7 +86,7 @@ public final class ImageGenerator: Sendable {
 
     /// The image at a time with all that is known of it.
     ///
-    /// Where the task is cancelled before the request's turn comes, it ends as cancelled.
+    /// Where the task is cancelled, the request ends as cancelled.
     public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
         let (born, unwanted) = (currentGeneration, Cancellation())
         return try await offload(onCancel: { unwanted.cancel() }) { () throws(MediaError) in
@@ -97,10 +99,13 @@ public final class ImageGenerator: Sendable {
         try generateNow(at: time, born: currentGeneration)
     }
 
-    /// Lets all requests that have not begun end as cancelled.
+    /// Lets all requests end as cancelled, also the one that is under way.
     ///
-    /// From any thread; requests made later are answered as usual.
-    public func cancelAllImageGeneration() { generation.withLock { $0 += 1 } }
+    /// From any thread; requests made later are answered as usual, unless the asset is a pipe that was being read.
+    public func cancelAllImageGeneration() {
+        generation.withLock { $0 += 1 }
+        running.withLock { $0?.cancel() }
+    }
 
     /// Which cancellations a request that begins now is not concerned by.
     var currentGeneration: Int { generation.withLock { $0 } }
@@ -147,16 +152,27 @@ public final class ImageGenerator: Sendable {
                 guard currentGeneration == born, !unwanted.isCancelled else {
                     throw MediaError(.cancelled, "cancelled")
                 }
+                running.withLock { $0 = unwanted }
+                defer { running.withLock { $0 = nil } }
                 let track = try asset.videoTrack(configuration.trackIndex)
                 if state.finder == nil || state.track != track || state.threads != configuration.threads {
-                    state.finder = try FrameFinder(asset, track: track, threads: configuration.threads)
+                    state.finder = try FrameFinder(
+                        asset, track: track, threads: configuration.threads, cancellation: unwanted)
                     state.track = track
                     state.threads = configuration.threads
                 }
                 guard let finder = state.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
-                let found = try finder.frame(
-                    at: time, before: configuration.requestedTimeToleranceBefore,
-                    after: configuration.requestedTimeToleranceAfter)
+                finder.cancellation = unwanted
+                let found: FrameFinder.Found
+                do throws(MediaError) {
+                    found = try finder.frame(
+                        at: time, before: configuration.requestedTimeToleranceBefore,
+                        after: configuration.requestedTimeToleranceAfter)
+                } catch {
+                    // A file whose reading was cancelled stays so: the next request opens it anew.
+                    if unwanted.isCancelled { state.finder = nil }
+                    throw unwanted.isCancelled ? MediaError(.cancelled, "cancelled") : error
+                }
                 let located = Located(
                     picture: found.frame.picture, time: found.frame.time, duration: found.end - found.frame.time,
                     isKey: found.frame.isKey)

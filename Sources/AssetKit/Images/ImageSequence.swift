@@ -1,3 +1,4 @@
+import LibAV
 public import MediaBase
 
 extension ImageGenerator {
@@ -56,11 +57,11 @@ extension ImageGenerator {
                 let time = sequence.times[position]
                 position += 1
                 guard !Task.isCancelled else { return .cancelled(requestedTime: time) }
-                let (generator, born) = (sequence.generator, sequence.born)
+                let (generator, born, unwanted) = (sequence.generator, sequence.born, Cancellation())
                 do throws(MediaError) {
                     return .success(
-                        try await offload(onCancel: {}) { () throws(MediaError) in
-                            try generator.generateNow(at: time, born: born)
+                        try await offload(onCancel: { unwanted.cancel() }) { () throws(MediaError) in
+                            try generator.generateNow(at: time, born: born, unlessCancelled: unwanted)
                         })
                 } catch {
                     return error.code == .cancelled

@@ -31,9 +31,9 @@ final class SyncSamples {
     }
 
     private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
-        let samples = try asset.packetScan().streams[track.index]?.syncSamples ?? []
-        let next = samples.firstIndex { $0.time > time } ?? samples.endIndex
-        return [next - 1, next].filter(samples.indices.contains).map { samples[$0].time }
+        guard let stream = try asset.packetScan(Cancellation()).streams[track.index] else { return [] }
+        let next = stream.lastSyncSample(notAfter: time).map { $0 + 1 } ?? 0
+        return [next - 1, next].filter(stream.syncSamples.indices.contains).map { stream.syncSamples[$0].time }
     }
 
     private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {

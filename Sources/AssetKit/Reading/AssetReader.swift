@@ -27,12 +27,14 @@ public final class AssetReader: Sendable {
     public let asset: Asset
 
     private let state: Mutex<State>
+    private let cancellation = Cancellation()
 
     private struct State {
         var outputs: [TrackOutput] = []
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var threads = 0
         var core: ReaderCore?
+        var isStarted = false
         var error: MediaError?
         var isCancelled = false
     }
@@ -49,7 +51,7 @@ public final class AssetReader: Sendable {
     /// A picture is delivered where it is on screen at some moment of the range.
     public var timeRange: MediaTimeRange {
         get { state.withLock { $0.timeRange } }
-        set { state.withLock { if $0.core == nil { $0.timeRange = newValue } } }
+        set { state.withLock { if !$0.isStarted { $0.timeRange = newValue } } }
     }
 
     /// Codec threads for each output; 0, the default, for as many as there are cores.
@@ -76,7 +78,7 @@ public final class AssetReader: Sendable {
     }
 
     private func refusal(of output: TrackOutput, _ state: State) -> String? {
-        if state.core != nil { return "outputs are added before reading starts" }
+        if state.isStarted { return "outputs are added before reading starts" }
         if output.isTaken { return "the output was added already, to this reader or another" }
         guard (try? asset.contents())?.tracks.contains(output.track) == true else {
             return "the output's track is not of this asset"
@@ -92,26 +94,37 @@ public final class AssetReader: Sendable {
     /// - Throws: what fails; the reader is then failed. ``MediaError/Code-swift.struct/invalidArgument`` without outputs,
     ///   for an invalid time range, and the second time; these leave the reader as it is.
     public func startReading() throws(MediaError) {
-        try state.withLock { state throws(MediaError) in
+        let (outputs, timeRange, threads) = try state.withLock { state throws(MediaError) in
             guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
-            guard state.core == nil else { throw MediaError(.invalidArgument, "reading was started already") }
+            guard !state.isStarted else { throw MediaError(.invalidArgument, "reading was started already") }
             guard !state.outputs.isEmpty else { throw MediaError(.invalidArgument, "the reader has no outputs") }
             guard state.timeRange.isValid else {
                 throw MediaError(.invalidArgument, "the time range is invalid: it ends before it begins")
             }
-            do throws(MediaError) {
-                let landing = ReaderLanding(asset: asset, outputs: state.outputs, timeRange: state.timeRange)
-                let (file, core, isFromStart) = try landing.land()
-                let start = PipelineStart(
-                    file: file, contents: try asset.contents(), timeRange: state.timeRange, isFromStart: isFromStart,
-                    threads: state.threads)
-                for (id, output) in state.outputs.enumerated() { try output.start(core, id: id, start) }
+            state.isStarted = true
+            return (state.outputs, state.timeRange, state.threads)
+        }
+        // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.
+        var landed: ReaderCore?
+        do throws(MediaError) {
+            let landing = ReaderLanding(
+                asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)
+            let (file, core, isFromStart) = try landing.land()
+            landed = core
+            let start = PipelineStart(
+                file: file, contents: try asset.contents(), timeRange: timeRange, isFromStart: isFromStart,
+                threads: threads)
+            for (id, output) in outputs.enumerated() { try output.start(core, id: id, start) }
+            state.withLock { state in
                 state.core = core
-            } catch {
-                let named = error.at(path: asset.displayName)
-                state.error = named
-                throw named
+                if state.isCancelled { core.cancel() }
             }
+        } catch {
+            let named = error.at(path: asset.displayName)
+            // Outputs that were begun already have nothing to deliver.
+            _ = landed?.fail(named)
+            state.withLock { if named.code == .cancelled { $0.isCancelled = true } else { $0.error = named } }
+            throw named
         }
     }
 
@@ -134,6 +147,7 @@ public final class AssetReader: Sendable {
     ///
     /// From any thread, any number of times, before, during and after reading.
     public func cancelReading() {
+        cancellation.cancel()
         state.withLock { state in
             state.isCancelled = true
             state.core?.cancel()

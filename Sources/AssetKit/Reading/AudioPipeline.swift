@@ -55,6 +55,8 @@ final class AudioPipeline: SamplePipeline {
             guard frame.sampleCount > 0, frame.sampleRate > 0, frame.sampleRate <= Limits.sampleRate else { continue }
             let time = frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
             let start = place.place(count: frame.sampleCount, rate: frame.sampleRate, time: time)
+            // So far out is no moment of any presentation, and all sums below stay inside 64 bits.
+            guard start.magnitude < 1 << 62 else { continue }
             if start < 0 { samplesBeforeZero += min(-start, Int64(frame.sampleCount)) }
             let rate = Int32(clamping: frame.sampleRate)
             if let end = range.end?.sampleIndex(rate: rate, rounding: .up), start >= end { return try finish() }
@@ -104,7 +106,7 @@ final class AudioPipeline: SamplePipeline {
         let expected = begins.sampleIndex(rate: Int32(clamping: outputRate), rounding: .halfAwayFromZero) ?? 0
         let here = outputPlace ?? expected
         guard let converted = try converter?.convert(cut) else { return nil }
-        outputPlace = here + Int64(converted.sampleCount)
+        outputPlace = here.addingReportingOverflow(Int64(converted.sampleCount)).partialValue
         inputEnd = (start + to, rate)
         return converted.sampleCount > 0 ? try buffer(converted, at: here) : nil
     }

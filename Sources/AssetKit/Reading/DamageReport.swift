@@ -4,7 +4,7 @@ public import MediaBase
 public struct DamageReport: Sendable, Hashable {
     /// How many packets could not be decoded.
     public internal(set) var packetCount = 0
-    /// Where on the container's clock each of the first of them lies, and in which track.
+    /// Where on the presentation's time line each of the first of them lies, and in which track.
     public internal(set) var places: [Place] = []
     /// Whether the container broke off before its end.
     public internal(set) var isTruncated = false
@@ -13,7 +13,7 @@ public struct DamageReport: Sendable, Hashable {
     public struct Place: Sendable, Hashable {
         /// The track: ``AssetTrack/index``.
         public let trackIndex: Int
-        /// The packet's time stamp.
+        /// When the packet would have been shown.
         public let time: MediaTime
     }
 

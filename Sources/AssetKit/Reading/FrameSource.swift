@@ -14,6 +14,9 @@ final class FrameSource {
     /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
     private var failuresInARow = 0
 
+    /// The time stamp of the packet that was handed over last.
+    private var lastSent: Int64?
+
     private static let patience = 100
 
     /// Opens a decoder for a track.
@@ -35,7 +38,7 @@ final class FrameSource {
                 case .needsInput: break
                 }
             } catch {
-                try note(error, at: nil, packets)
+                try note(error, at: lastSent, packets)
                 failuresInARow += 1
                 if failuresInARow < Self.patience { continue }
             }
@@ -45,16 +48,17 @@ final class FrameSource {
                 do throws(MediaError) {
                     try decoder.finish()
                 } catch {
-                    try note(error, at: nil, packets)
+                    try note(error, at: lastSent, packets)
                 }
                 continue
             }
             failuresInARow = 0
+            lastSent = sample.packet.pts
             do throws(MediaError) {
                 try decoder.send(sample.packet)
                 if !hasProduced { skippedSamples += Int64(sample.packet.skippedSamples) }
             } catch {
-                try note(error, at: sample, packets)
+                try note(error, at: sample.packet.pts, packets)
             }
         }
     }
@@ -73,12 +77,12 @@ final class FrameSource {
     }
 
     /// Counts what is damaged, and lets pass on what is no matter of the packet.
-    private func note(_ error: MediaError, at sample: StoredSample?, _ packets: PacketQueue) throws(MediaError) {
+    private func note(_ error: MediaError, at ticks: Int64?, _ packets: PacketQueue) throws(MediaError) {
         switch error.code {
         case .cancelled, .outOfResources: throw error
         default:
             damage += 1
-            packets.reportDamage(sample?.packet.pts)
+            packets.reportDamage(ticks)
         }
     }
 }

@@ -18,7 +18,8 @@ final class ReaderCore: Sendable {
 
     fileprivate struct Queue {
         let stream: Int
-        var samples: [StoredSample] = []
+        /// Those before `read` were taken and let go.
+        var samples: [StoredSample?] = []
         var read = 0
         var isOpen = true
     }
@@ -70,7 +71,7 @@ final class ReaderCore: Sendable {
             return packet
         } catch {
             // A container that breaks off is used as far as it goes.
-            guard error.code == .damaged || error.code == .libraryFailure else { throw error }
+            guard error.endsContainer else { throw error }
             status.withLock { $0.damage.isTruncated = true }
             return nil
         }
@@ -122,11 +123,12 @@ final class ReaderCore: Sendable {
 
 extension ReaderCore.Demux {
     fileprivate mutating func take(from output: Int) -> StoredSample? {
-        guard queues.indices.contains(output), queues[output].read < queues[output].samples.count else { return nil }
-        let sample = queues[output].samples[queues[output].read]
+        guard queues.indices.contains(output), queues[output].read < queues[output].samples.count,
+            let sample = queues[output].samples[queues[output].read].take()
+        else { return nil }
         queues[output].read += 1
-        waitingBytes -= sample.size
-        // Taken samples are dropped in bulk, so that taking one stays cheap.
+        waitingBytes -= sample.cost
+        // Their places are dropped in bulk, so that taking one stays cheap.
         if queues[output].read == queues[output].samples.count {
             queues[output].samples.removeAll(keepingCapacity: true)
             queues[output].read = 0
@@ -139,14 +141,14 @@ extension ReaderCore.Demux {
 
     fileprivate mutating func putBack(_ sample: StoredSample, to output: Int) {
         guard queues.indices.contains(output) else { return }
-        waitingBytes += sample.size
+        waitingBytes += sample.cost
         queues[output].samples.insert(sample, at: queues[output].read)
     }
 
     fileprivate mutating func distribute(_ sample: StoredSample, ofStream stream: Int) throws(MediaError) {
         for index in queues.indices where queues[index].stream == stream && queues[index].isOpen {
             queues[index].samples.append(sample)
-            waitingBytes += sample.size
+            waitingBytes += sample.cost
         }
         guard waitingBytes <= Limits.waitingBytes else {
             throw MediaError(
@@ -157,9 +159,14 @@ extension ReaderCore.Demux {
 
     fileprivate mutating func close(_ output: Int) {
         guard queues.indices.contains(output) else { return }
-        for sample in queues[output].samples[queues[output].read...] { waitingBytes -= sample.size }
+        for sample in queues[output].samples[queues[output].read...] { waitingBytes -= sample?.cost ?? 0 }
         queues[output].samples = []
         queues[output].read = 0
         queues[output].isOpen = false
     }
+}
+
+extension StoredSample {
+    /// What it takes of memory while it waits, in bytes: its own, and about as much as libav and we keep beside them.
+    fileprivate var cost: Int { size + 512 }
 }

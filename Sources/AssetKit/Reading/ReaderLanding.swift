@@ -10,6 +10,7 @@ struct ReaderLanding {
     let asset: Asset
     let outputs: [TrackOutput]
     let timeRange: MediaTimeRange
+    let cancellation: Cancellation
 
     /// How much earlier each further try begins.
     private static let stepsBack: [MediaTime] = [0, 1, 4, 16].map { MediaTime(value: $0, timescale: 1) }
@@ -20,7 +21,7 @@ struct ReaderLanding {
         let leadPlace = outputs.firstIndex { $0.track.mediaType == .video } ?? 0
         let lead = outputs[leadPlace]
         let contents = try asset.contents()
-        var file = try asset.takeFile()
+        var file = try asset.takeFile(cancellation)
         guard timeRange.start.isNumeric, timeRange.start > .zero, file.isSeekable, canSeek(contents.seeking) else {
             return (file, ReaderCore(file, streams: streams), true)
         }
@@ -42,7 +43,7 @@ struct ReaderLanding {
             let earlier = ReaderCore(file, streams: streams)
             if try hasLanded(earlier, contents.origin) { return (file, earlier, false) }
         }
-        file = try asset.takeFile()
+        file = try asset.takeFile(cancellation)
         return (file, ReaderCore(file, streams: streams), true)
     }
 

@@ -36,11 +36,3 @@ struct OutputRange {
     /// Whether no moment is wanted at all.
     var isEmpty: Bool { end.map { $0 <= start } ?? false }
 }
-
-extension AssetTrack {
-    /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
-    var editedEnd: MediaTime? {
-        guard !segments.isEmpty, !segments.contains(where: { $0.duration == .zero }) else { return nil }
-        return timeRange.end.isNumeric ? timeRange.end : nil
-    }
-}

@@ -21,7 +21,10 @@ final class StoredPipeline: SamplePipeline {
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while !range.isEmpty, let sample = try packets.next() {
             let packet = StoredTimes(sample, track: track, origin: origin)
-            let (begins, ends) = (packet.presentation, packet.presentation + packet.duration)
+            // Nothing that is decoded after the end is shown before it.
+            if let end = range.end, let decode = packet.decode, decode >= end { return nil }
+            let begins = packet.presentation.isNumeric ? packet.presentation : packet.decode ?? .indefinite
+            let ends = begins + packet.duration
             if range.start > .zero, begins.isNumeric, begins < range.start, ends <= range.start { continue }
             if let end = range.end, begins.isNumeric, begins >= end { continue }
             return SampleBuffer(

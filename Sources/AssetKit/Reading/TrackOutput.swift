@@ -39,6 +39,7 @@ public final class TrackOutput: Sendable {
         var id = 0
         var pipeline: (any SamplePipeline)?
         var isOver = false
+        var origin = MediaTime.zero
     }
 
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
@@ -72,11 +73,11 @@ public final class TrackOutput: Sendable {
             guard !state.isOver else { return nil }
             let id = state.id
             let trackIndex = track.index
-            let timeBase = track.timeBase
+            let (timeBase, origin) = (track.timeBase, state.origin)
             let queue = PacketQueue(
                 next: { () throws(MediaError) in try reader.nextPacket(for: id) },
                 reportDamage: { ticks in
-                    reader.reportDamage(track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) })
+                    reader.reportDamage(track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin })
                 })
             do throws(MediaError) {
                 let buffer = try pipeline.next(from: queue)
@@ -124,6 +125,7 @@ public final class TrackOutput: Sendable {
             state.pipeline = try start.pipeline(for: track, settings)
             state.reader = reader
             state.id = id
+            state.origin = start.contents.origin
         }
         started.withLock { $0 = reader }
     }

@@ -9,6 +9,8 @@ final class VideoPipeline: SamplePipeline {
     private let range: OutputRange
     private let settings: VideoSettings
     private var converter: PixelConverter?
+    /// The decoder's format that ``converter`` keeps, where none was asked for.
+    private var keptFormat: PixelFormat?
     private var waiting: TimedFrame?
     private var isStarted = false
     private var isOver = false
@@ -22,7 +24,7 @@ final class VideoPipeline: SamplePipeline {
         self.format = format
         self.range = range
         self.settings = settings
-        if settings.pixelFormat != nil, let wanted = settings.pixelFormat {
+        if let wanted = settings.pixelFormat {
             converter = try PixelConverter(to: wanted, dimensions: settings.dimensions)
         }
     }
@@ -47,15 +49,23 @@ final class VideoPipeline: SamplePipeline {
     }
 
     private func buffer(_ frame: TimedFrame, duration: MediaTime) throws(MediaError) -> SampleBuffer {
-        SampleBuffer(
+        let picture = try converted(frame.picture)
+        var format = format
+        format.video?.encodedSize = picture.dimensions
+        format.video?.pixelFormat = picture.pixelFormat
+        format.video?.color = picture.color
+        return SampleBuffer(
             track: track, presentationTime: frame.time, duration: duration, isSync: frame.isKey,
             formatDescription: format, attachments: frame.picture.frame.isCorrupt ? [.isDamaged] : [],
-            content: .picture(try converted(frame.picture)))
+            content: .picture(picture))
     }
 
     private func converted(_ picture: PixelBuffer) throws(MediaError) -> PixelBuffer {
         if settings.pixelFormat == nil, settings.dimensions == nil { return picture }
-        if converter == nil { converter = try PixelConverter(to: picture.pixelFormat, dimensions: settings.dimensions) }
+        if settings.pixelFormat == nil, keptFormat != picture.pixelFormat {
+            keptFormat = picture.pixelFormat
+            converter = try PixelConverter(to: picture.pixelFormat, dimensions: settings.dimensions)
+        }
         guard let converted = try converter?.convert(picture.frame) else { return picture }
         return PixelBuffer(converted)
     }

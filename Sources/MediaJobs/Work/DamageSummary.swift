@@ -7,7 +7,7 @@ package struct DamageSummary: Encodable, Sendable {
     package var packets: Int
     /// Whether the container broke off before its end.
     package var truncated: Bool
-    /// The times of the first of the packets, on the container's clock.
+    /// When the first of the packets would have been shown or heard.
     package var times: [MediaTime]
 
     /// What a reader or an image generator saw.
