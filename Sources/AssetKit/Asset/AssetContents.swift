@@ -26,8 +26,8 @@ struct AssetContents: Sendable {
         isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
         origin = seeking.startsAtZero ? .zero : start ?? .zero
-        let keySpace = MetadataItem.KeySpace(formatName: file.formatName, majorBrand: movie?.header.fileType?.majorBrand.text)
         container = ContainerInfo(file, start: start, movie: movie)
+        let keySpace = MetadataItem.KeySpace(formatName: file.formatName, majorBrand: container.majorBrand)
         // What is a property of the container is not repeated as metadata.
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
@@ -91,7 +91,8 @@ struct SeekBehaviour: Sendable {
         readsIndexLate = isOneOf("matroska")
         isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
         needsScan = isOneOf(
-            "mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv", "aac", "mp3", "ac3", "eac3",
+            "mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv", "aac", "mp3", "ac3",
+            "eac3",
             "dts", "truehd", "mlp", "loas", "amr", "amrnb", "amrwb", "gsm")
     }
 }
@@ -129,7 +130,9 @@ extension MetadataItem {
         var identifier = key
         var language: String?
         let marksLanguage: Set<KeySpace> = [.iTunes, .quickTime, .matroska, .id3]
-        if marksLanguage.contains(keySpace), let dash = key.lastIndex(of: "-"), key.distance(from: dash, to: key.endIndex) == 4 {
+        if marksLanguage.contains(keySpace), let dash = key.lastIndex(of: "-"),
+            key.distance(from: dash, to: key.endIndex) == 4
+        {
             let suffix = key[key.index(after: dash)...]
             if suffix.allSatisfy({ $0.isASCII && $0.isLowercase }) {
                 identifier = String(key[..<dash])

@@ -77,7 +77,8 @@ public final class TrackOutput: Sendable {
             let queue = PacketQueue(
                 next: { () throws(MediaError) in try reader.nextPacket(for: id) },
                 reportDamage: { ticks in
-                    reader.reportDamage(track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin })
+                    reader.reportDamage(
+                        track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin })
                 })
             do throws(MediaError) {
                 let buffer = try pipeline.next(from: queue)
