@@ -23,7 +23,12 @@ package final class InputFile: @unchecked Sendable {
         "avisynth", "vapoursynth",
     ]
 
+    /// Formats whose end says what its beginning means: MP4's tables and edit lists, the number of an MP3's samples.
+    private static let wholeFormats: Set<String> = ["mov,mp4,m4a,3gp,3g2,mj2", "mp3"]
+
     /// Opens a container and reads its header.
+    ///
+    /// An MP4 or MP3 that comes through a pipe is first read to its end, into a temporary file without a name.
     ///
     /// - Parameters:
     ///   - source: What to open.
@@ -46,6 +51,7 @@ package final class InputFile: @unchecked Sendable {
 
         let format = try Self.recognise(io, allowsNested: allowsNested)
         formatName = String(cString: format.pointee.name)
+        try io.settle(needsWhole: Self.wholeFormats.contains(formatName))
         guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
         allocated.pointee.pb = io.context
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
@@ -93,6 +99,7 @@ package final class InputFile: @unchecked Sendable {
         guard status >= 0, let format = found else {
             if io.isCancelled { throw MediaError(.cancelled, "cancelled") }
             let status = AVStatus(rawValue: status)
+            if io.isEmptyStream { throw MediaError(.unknownFormat, "is empty") }
             guard status == .invalidData || status == .endOfFile else {
                 throw MediaError(status, call: "av_probe_input_buffer2", doing: "recognise the format")
             }
@@ -115,8 +122,11 @@ package final class InputFile: @unchecked Sendable {
     /// Whether ``cancel()`` was called.
     package var isCancelled: Bool { io.isCancelled }
 
-    /// Whether reading may go back; not so for a pipe.
+    /// Whether reading may go back; not so for a pipe, unless it was read to its end first.
     package var isSeekable: Bool { io.isSeekable }
+
+    /// The temporary file that holds what came through a pipe; `nil` where there is none.
+    package var spool: SpoolFile? { io.spool }
 
     /// Length of the file in bytes; `nil` for a stream.
     package var length: Int64? { io.length }

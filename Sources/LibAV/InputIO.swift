@@ -8,12 +8,16 @@ import SystemPackage
 /// named is ever opened.
 ///
 /// A regular file is read with `pread`, which leaves the descriptor's own position alone; anything else (a pipe, a
-/// terminal) is read in order and cannot be rewound. ``cancel()`` may be called from any thread; all else belongs to
+/// terminal) is read in order and cannot be rewound, unless all of it is spooled first. ``cancel()`` may be called from any thread; all else belongs to
 /// the thread that reads.
 final class InputIO: @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let closesDescriptor: Bool
-    private let size: Int64?
+    private var size: Int64?
+    /// What came through a pipe until its format was recognised; `nil` once that is settled, and for files.
+    private var recorded: [UInt8]?
+    /// Where a pipe's content lies that was read to its end.
+    private(set) var spool: SpoolFile?
     private var offset: Int64 = 0
     private let cancelled = Atomic<Bool>(false)
 
@@ -32,6 +36,7 @@ final class InputIO: @unchecked Sendable {
         self.descriptor = descriptor
         self.closesDescriptor = closes
         self.size = size
+        recorded = size == nil ? [] : nil
         guard let buffer = av_malloc(Int(Self.bufferSize)) else { throw MediaError(.outOfResources, "out of memory") }
         let unowned = Unmanaged.passUnretained(self).toOpaque()
         context = avio_alloc_context(
@@ -39,18 +44,18 @@ final class InputIO: @unchecked Sendable {
             { opaque, buffer, count in
                 guard let opaque, let buffer else { return shim_error_input_output }
                 return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().read(into: buffer, count: Int(count))
-            }, nil,
-            size == nil
-                ? nil
-                : { opaque, offset, whence in
-                    guard let opaque else { return Int64(shim_error_input_output) }
-                    return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, whence: whence)
-                })
+            }, nil, size == nil ? nil : Self.seekCallback)
         guard context != nil else {
             av_free(buffer)
             throw MediaError(.outOfResources, "out of memory")
         }
         context?.pointee.seekable = size == nil ? 0 : AVIO_SEEKABLE_NORMAL
+    }
+
+    private static let seekCallback: @convention(c) (UnsafeMutableRawPointer?, Int64, Int32) -> Int64 = {
+        opaque, offset, whence in
+        guard let opaque else { return Int64(shim_error_input_output) }
+        return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, whence: whence)
     }
 
     deinit {
@@ -64,6 +69,36 @@ final class InputIO: @unchecked Sendable {
 
     /// Whether reading may go back.
     var isSeekable: Bool { size != nil }
+
+    /// Says that the format was recognised, and whether it can be read right only as a whole.
+    ///
+    /// A pipe is then read to its end into a temporary file, from which reading goes on; otherwise it stays a stream.
+    func settle(needsWhole: Bool) throws(MediaError) {
+        guard let head = recorded else { return }
+        recorded = nil
+        guard needsWhole else { return }
+        let spool = try SpoolFile()
+        try spool.append(head.withUnsafeBytes { $0 })
+        var total = Int64(head.count)
+        var chunk = [UInt8](repeating: 0, count: 1 << 18)
+        while true {
+            let count = chunk.withUnsafeMutableBufferPointer { buffer -> Int32 in
+                guard let start = buffer.baseAddress else { return shim_error_input_output }
+                return readStream(into: start, count: buffer.count)
+            }
+            if count == shim_error_eof { break }
+            try AVStatus.check(count, "read", doing: "read the pipe to its end")
+            try spool.append(chunk.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]) })
+            total += Int64(count)
+        }
+        self.spool = spool
+        size = total
+        context?.pointee.seek = Self.seekCallback
+        context?.pointee.seekable = AVIO_SEEKABLE_NORMAL
+    }
+
+    /// Whether nothing came through a pipe whose format is being looked for.
+    var isEmptyStream: Bool { recorded?.isEmpty ?? false }
 
     /// Length of the file in bytes; `nil` for a stream.
     var length: Int64? { size }
@@ -81,7 +116,7 @@ final class InputIO: @unchecked Sendable {
         var filled = 0
         while filled < count {
             let read = result.withUnsafeMutableBytes { buffer in
-                pread(descriptor.rawValue, buffer.baseAddress.map { $0 + filled }, count - filled, Int(start) + filled)
+                pread(source.rawValue, buffer.baseAddress.map { $0 + filled }, count - filled, Int(start) + filled)
             }
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else {
@@ -96,13 +131,17 @@ final class InputIO: @unchecked Sendable {
     }
 
     private func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
+        guard size != nil else {
+            let result = readStream(into: buffer, count: count)
+            if result > 0 {
+                offset += Int64(result)
+                recorded?.append(contentsOf: UnsafeBufferPointer(start: buffer, count: Int(result)))
+            }
+            return result
+        }
         while true {
             if isCancelled { return shim_error_exit }
-            if size == nil, !waitForInput() { continue }
-            let result =
-                size == nil
-                ? Glibc.read(descriptor.rawValue, buffer, count)
-                : pread(descriptor.rawValue, buffer, count, Int(offset))
+            let result = pread(source.rawValue, buffer, count, Int(offset))
             if result < 0, errno == EINTR { continue }
             if result < 0 { return -errno }
             if result == 0 { return shim_error_eof }
@@ -110,6 +149,20 @@ final class InputIO: @unchecked Sendable {
             return Int32(result)
         }
     }
+
+    /// The next bytes of a stream; waits for them.
+    private func readStream(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
+        while true {
+            if isCancelled { return shim_error_exit }
+            guard waitForInput() else { continue }
+            let result = Glibc.read(descriptor.rawValue, buffer, count)
+            if result < 0, errno == EINTR { continue }
+            return result < 0 ? -errno : result == 0 ? shim_error_eof : Int32(result)
+        }
+    }
+
+    /// Where a file's bytes lie.
+    private var source: FileDescriptor { spool?.descriptor ?? descriptor }
 
     /// Waits a little for a stream to have bytes, so that a cancelled reader does not hang on a silent pipe.
     private func waitForInput() -> Bool {

@@ -70,7 +70,7 @@ extension MediaError {
         case .isDirectory: self.init(.notAFile, "is a folder, not a media file", cause: cause)
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             self.init(.outOfResources, "too many files are open; use fewer jobs", cause: cause)
-        default: self.init(.inputOutput, "cannot be opened", cause: cause)
+        default: self.init(.inputOutput, "cannot be opened: \(errno)", cause: cause)
         }
     }
 }

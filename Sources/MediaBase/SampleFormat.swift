@@ -47,6 +47,9 @@ public struct ChannelLayout: Sendable, Hashable, Codable, CustomStringConvertibl
     /// Left and right.
     public static let stereo = ChannelLayout(channels: 2, name: "stereo")
 
+    /// ``name`` where it says which channels there are; `nil` where it only counts them.
+    public var knownName: String? { name.hasSuffix("channels") ? nil : name }
+
     /// ``name``.
     public var description: String { name }
 }

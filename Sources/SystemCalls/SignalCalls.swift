@@ -49,4 +49,6 @@ package func ignoreWriteSignals() {
 }
 
 /// The numbers of the signals that ask a program to stop: ^C, the end of a session, and what `kill` sends.
-package let stopSignals: [CInt] = [SIGINT, SIGTERM, SIGHUP]
+package let stopSignals: [CInt] = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGVTALRM, SIGUSR1, SIGUSR2,
+]

@@ -42,11 +42,12 @@ struct MediaTool: ParsableCommand {
             let code = exitCode(for: error)
             // The parser has words and a code for its own errors; any other would get EXIT_FAILURE, which is qc's here.
             guard code == .success || code == .validationFailure else { return failed(MediaError(describing: error)) }
-            let text = RawArguments.displayed(fullMessage(for: error)) + "\n"
             guard code == .success else {
-                StandardError.write(text)
+                let words = RawArguments.displayed(message(for: error))
+                StandardError.report(MediaError(.invalidArgument, "\(words) (--help shows the usage)"))
                 return code
             }
+            let text = RawArguments.displayed(fullMessage(for: error)) + "\n"
             do {
                 try StandardOutput.write(text)
                 return code

@@ -44,6 +44,8 @@ public final class Asset: Sendable {
         var file: InputFile?
         /// Whether the source can be read only once.
         var isStream = false
+        /// What came through a pipe, where all of it had to be read first: opened from there again.
+        var spool: SpoolFile?
         var scan: PacketScan?
         /// How many callers wait for loading and still want it.
         var interested = 0
@@ -134,7 +136,10 @@ extension Asset {
     private func read() throws(MediaError) -> AssetContents {
         do {
             let file = try open(cancellation)
-            state.withLock { $0.isStream = !file.isSeekable }
+            state.withLock {
+                $0.isStream = !file.isSeekable
+                $0.spool = file.spool
+            }
             var contents = try AssetContents(file, scan: nil)
             guard options.isPrecise, file.isSeekable else {
                 state.withLock { $0.file = file }
@@ -149,8 +154,13 @@ extension Asset {
         }
     }
 
+    private var openedSource: InputSource {
+        state.withLock { $0.spool }.map { .descriptor($0.descriptor) } ?? source
+    }
+
     private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
-        try InputFile(opening: source, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
+        try InputFile(
+            opening: openedSource, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -178,7 +188,7 @@ extension Asset {
     /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
     func openForLookUp() throws(MediaError) -> InputFile {
         do {
-            return try InputFile(opening: source, allowsNested: options.allowsNestedFiles, readsAhead: false)
+            return try InputFile(opening: openedSource, allowsNested: options.allowsNestedFiles, readsAhead: false)
         } catch {
             throw error.at(path: displayName)
         }

@@ -108,9 +108,12 @@ public struct AssetTrack: Sendable, Hashable {
     ) -> MediaTimeRange {
         // Samples before zero (priming, frames that others need) are not shown.
         let first = scanned?.range.start ?? stream.startTime.map { $0 - origin }
-        let start = first.map { max($0, .zero) } ?? .zero
+        let start = stream.attachedPicture == nil ? first.map { max($0, .zero) } ?? .zero : .zero
         if let end = edits?.segments.end { return MediaTimeRange(start: min(start, end), end: end) }
-        if let scanned { return MediaTimeRange(start: start, end: max(start, scanned.range.end)) }
+        // A cover is one packet, and is shown as long as the asset lasts.
+        if let scanned, stream.attachedPicture == nil {
+            return MediaTimeRange(start: start, end: max(start, scanned.range.end))
+        }
         if let duration = edits?.mediaDuration { return MediaTimeRange(start: start, duration: duration) }
         guard let duration = stream.duration else { return MediaTimeRange(start: start, duration: .indefinite) }
         return MediaTimeRange(start: start, duration: duration)

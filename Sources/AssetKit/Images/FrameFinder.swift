@@ -114,7 +114,9 @@ final class FrameFinder {
         }
         while let next = following, next.time <= time { try advance() }
         guard let shown = self.current else { throw afterEnd(time) }
-        let end = following?.time ?? source.end(ofLast: shown)
+        var end = following?.time ?? source.end(ofLast: shown)
+        // A cover is on screen as long as the asset lasts.
+        if track.isAttachedPicture, track.timeRange.end.isNumeric { end = max(end, track.timeRange.end) }
         return Found(frame: shown, end: end, isLast: following == nil)
     }
 

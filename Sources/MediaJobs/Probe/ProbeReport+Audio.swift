@@ -21,7 +21,7 @@ package struct AudioReport: Encodable, Sendable {
         sampleRate = audio.sampleRate > 0 ? audio.sampleRate : nil
         channels = audio.channels > 0 ? audio.channels : nil
         // "6 channels" is how libavutil says that it does not know which.
-        channelLayout = audio.channelLayout.name.hasSuffix("channels") ? nil : audio.channelLayout.name
+        channelLayout = audio.channelLayout.knownName
         sampleFormat = audio.sampleFormat.map { $0.rawValue + (audio.isPlanar ? "p" : "") }
         bitsPerSample = audio.bitsPerSample
         priming = audio.priming

@@ -40,7 +40,7 @@ package struct ThumbsRequest: Sendable {
     }
 
     /// The most times that one request may mean.
-    package static let maximumCount = 1_000_000
+    package static let maximumCount = 100_000
 
     /// Which times are asked for.
     package var times: Times

@@ -54,7 +54,7 @@ package struct WaveformJob: Sendable {
     ) -> WaveformReport {
         WaveformReport(
             trackIndex: track.index, trackID: track.id, sampleRate: sound.sampleRate,
-            channelLayout: sound.channelLayout.name, requested: range.requested, start: sound.start,
+            channelLayout: sound.channelLayout.knownName, requested: range.requested, start: sound.start,
             duration: MediaTime(value: sound.frames, timescale: Int32(clamping: sound.sampleRate)),
             samples: sound.frames, cutBeforeZero: sound.cutBeforeZero, lateStart: sound.lateStart, holes: sound.holes,
             outputs: outputs,

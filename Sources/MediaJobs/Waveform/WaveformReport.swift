@@ -9,8 +9,8 @@ package struct WaveformReport: Encodable, Sendable {
     package var trackID: Int
     /// Samples a second, as decoded; a header may say another rate.
     package var sampleRate: Int
-    /// Which channels were decoded.
-    package var channelLayout: String
+    /// Which channels were decoded; `nil` where only their number is known.
+    package var channelLayout: String?
     /// The range that was asked for; `nil` for all of the track.
     package var requested: Requested?
     /// When the first sample sounds.

@@ -13,12 +13,13 @@ struct ThumbsCommand: ParsableCommand {
 
             Times: \(TimeExpression.forms). Percentages and end refer to the whole track.
 
-            EXAMPLES:
+            Examples:
               mediatool thumbs --at 12.5 clip.mov
                   writes clip-001.png into the current folder
               mediatool thumbs --count 10 --width 320 -o stills/ *.mp4
                   writes ten images of each file into the folder stills
-              mediatool thumbs --every 10 --tolerance keyframe --json -o 'out/{stem}-{seconds}.{ext}' clip.mov
+              mediatool thumbs --every 10 --tolerance keyframe --json \\
+                  -o 'out/{stem}-{seconds}.{ext}' clip.mov
                   keyframes only, named by the time asked for, and a manifest
               mediatool thumbs --at 50% -o - clip.mov > middle.png
             """)

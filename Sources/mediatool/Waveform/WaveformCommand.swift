@@ -16,9 +16,11 @@ struct WaveformCommand: ParsableCommand {
             Examples:
               mediatool waveform talk.mp3 -o talk.png
               mediatool waveform film.mov -o film.dat -o film.json --samples-per-pixel 512
-              mediatool waveform song.flac -o 'song-{spp}.dat' --samples-per-pixel 256,1024,4096 --bits 8
-              mediatool waveform film.mov --track a:1 --split-channels --start 1:30 --end 2:00 -o part.png
-              mediatool waveform *.wav -o 'peaks/{stem}.dat' --jobs 2
+              mediatool waveform song.flac -o 'song-{spp}.dat' --bits 8 \\
+                  --samples-per-pixel 256,1024,4096
+              mediatool waveform film.mov -o part.png --track a:1 --split-channels \\
+                  --start 1:30 --end 2:00
+              mediatool waveform *.wav -o '{stem}.dat' --jobs 2
               mediatool waveform talk.mp3 --json        (loudness only)
             """)
 

@@ -172,7 +172,6 @@ enum WaveformSchema {
                 "trackIndex",
                 "trackID",
                 "sampleRate",
-                "channelLayout",
                 "start",
                 "duration",
                 "samples",
