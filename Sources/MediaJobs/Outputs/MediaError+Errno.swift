@@ -34,6 +34,7 @@ extension MediaError {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             (.outOfResources, "too many files are open; use fewer outputs or --jobs 1")
         case .noMemory: (.outOfResources, "memory ran out")
+        case .badFileDescriptor: (.inputOutput, "it is closed")
         default: (.inputOutput, "the system reports an error")
         }
     }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import MediaJobs
 import SystemCalls
+import SystemPackage
 
 /// The options of every command that say in which form its result is printed.
 struct OutputFormatOptions: ParsableArguments {
@@ -48,6 +49,12 @@ struct OutputFormatOptions: ParsableArguments {
         if files.isEmpty, !schema { throw ValidationError("Missing expected argument '<file> ...'") }
         if files.count(where: \.isStandardStream) > 1 {
             throw ValidationError("Standard input ('-') can be named only once.")
+        }
+        let output = FileDescriptor.standardOutput
+        if let status = try? output.stat(), status.type == .regular, let identity = FileIdentity(of: output),
+            files.contains(where: { $0.identity == identity })
+        {
+            throw ValidationError("Standard output leads into an input file.")
         }
     }
 }
