@@ -45,7 +45,10 @@ def one_command(command, path, wanted=None):
     if wanted is None:
         kind = NEEDS.get(command)
         refused = os.path.isfile(path) and (is_list(path) or not stream_count(path, "audio") + stream_count(path, "video"))
-        wanted = 2 if refused or kind and not stream_count(path, kind) else None
+        # A cover picture is no video track for other checks, but thumbs shows it where there is nothing else.
+        has_cover = command == "thumbs" and not refused and os.path.isfile(path) and any(
+            entry.get("disposition", {}).get("attached_pic") for entry in ffprobe(path, "-show_streams")["streams"])
+        wanted = 2 if refused or kind and not stream_count(path, kind) and not has_cover else None
     with tempfile.TemporaryDirectory() as folder:
         result = mediatool(*COMMANDS[command](path, folder))
         left = os.listdir(folder)

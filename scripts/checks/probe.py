@@ -168,8 +168,10 @@ def compare_place(fields, track, stream, report, place):
     start = seconds(track["timeRange"].get("start"))
     if "start_pts" in stream and origin is not None:
         base = Fraction(stream["time_base"])
-        # Samples before zero are not shown.
-        fields.near(place, "start", start, max(Fraction(0), stream["start_pts"] * base - origin), Fraction(0))
+        # Samples before zero are not shown; a cover is shown from the beginning, whatever its packet's time stamp.
+        is_cover = stream.get("disposition", {}).get("attached_pic")
+        wanted = Fraction(0) if is_cover else max(Fraction(0), stream["start_pts"] * base - origin)
+        fields.near(place, "start", start, wanted, Fraction(0))
     if "editList" not in track:
         compare_duration(fields, place, seconds(track["timeRange"].get("duration")), stream)
 
