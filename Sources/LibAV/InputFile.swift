@@ -81,7 +81,7 @@ package final class InputFile: @unchecked Sendable {
         if readsAhead {
             // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
             // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
-            _ = avformat_find_stream_info(context, nil)
+            _ = Self.readAhead(context, formatName: formatName)
             if io.isCancelled { throw MediaError(.cancelled, "cancelled") }
         }
     }
