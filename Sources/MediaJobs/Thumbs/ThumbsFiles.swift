@@ -14,7 +14,22 @@ struct ThumbsFiles {
     private let times: [Result<MediaTime, MediaError>]
     private let indexDigits: Int
     private var madeFolder: FilePath?
-    private var encoded: (time: MediaTime, bytes: [UInt8])?
+
+    /// An image as a file's bytes, and what is known of it.
+    struct Content: Sendable {
+        /// The file's bytes.
+        let bytes: [UInt8]
+        /// What the report says of it, still without a file.
+        let delivered: ThumbsReport.Delivered
+
+        /// Encodes an image.
+        init(_ image: ImageGenerator.GeneratedImage, format: ThumbsFormat) throws(MediaError) {
+            bytes = try format.encode(image.image)
+            delivered = ThumbsReport.Delivered(
+                actual: image.actualTime, duration: image.duration, file: nil,
+                size: Dimensions(width: image.image.width, height: image.image.height), isKeyframe: image.isKeyframe)
+        }
+    }
 
     /// Makes sure that every image has a name of its own, before anything is written.
     ///
@@ -60,27 +75,18 @@ struct ThumbsFiles {
     /// Writes the image of one time, and puts it in place.
     ///
     /// - Returns: The file; `nil` for standard output.
-    mutating func write(_ image: ImageGenerator.GeneratedImage, place: Int) throws(MediaError) -> FilePath? {
+    mutating func write(_ content: Content, place: Int) throws(MediaError) -> FilePath? {
         let path: FilePath
         switch destination {
         case .standardOutput: path = "-"
         case .files(let template):
-            let size = Dimensions(width: image.image.width, height: image.image.height)
-            path = FilePath(bytes: name(template, of: place, size: size))
-        }
-        // The configuration is the same for all, so that one picture always makes the same image.
-        let bytes: [UInt8]
-        if let encoded, encoded.time == image.actualTime {
-            bytes = encoded.bytes
-        } else {
-            bytes = try format.encode(image.image)
-            encoded = (image.actualTime, bytes)
+            path = FilePath(bytes: name(template, of: place, size: content.delivered.size))
         }
         do {
             try makeFolder(of: path)
             // Each image is put in place at once: thousands of open files are more than a process may have.
             let output = outputs.setForAnotherJob()
-            try output.begin(path).write(contentsOf: bytes)
+            try output.begin(path).write(contentsOf: content.bytes)
             try output.commit()
         } catch let error as MediaError {
             throw error

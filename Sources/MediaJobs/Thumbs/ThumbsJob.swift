@@ -81,9 +81,12 @@ package struct ThumbsJob: Sendable {
         let tolerance = request.tolerance ?? half.map { ThumbsRequest.Tolerance(before: $0, after: $0) } ?? .exact
         let moments = times.sweep
         let sweep = ThumbsSweep(asset, track: track, request: request, tolerance: tolerance)
-        try sweep.run(moments.map(\.time)) { index, result throws(MediaError) in
+        let format = format
+        try sweep.run(moments.map(\.time)) { _, image throws(MediaError) in
+            Result { () throws(MediaError) in try ThumbsFiles.Content(image.get(), format: format) }
+        } deliver: { index, content throws(MediaError) in
             for place in moments[index].places {
-                answers[place] = try Self.answer(result, place: place, files: &files)
+                answers[place] = try Self.answer(content, place: place, files: &files)
             }
             progress(Double(index + 1) / Double(moments.count))
         }
@@ -98,20 +101,13 @@ package struct ThumbsJob: Sendable {
     }
 
     private static func answer(
-        _ result: Result<ImageGenerator.GeneratedImage, MediaError>, place: Int, files: inout ThumbsFiles
+        _ content: Result<ThumbsFiles.Content, MediaError>, place: Int, files: inout ThumbsFiles
     ) throws(MediaError) -> Result<ThumbsReport.Delivered, MediaError> {
-        let image: ImageGenerator.GeneratedImage
-        switch result {
-        case .failure(let error): return .failure(error)
-        case .success(let made): image = made
-        }
+        guard case .success(let content) = content else { return content.map(\.delivered) }
         do throws(MediaError) {
-            let file = try files.write(image, place: place)
-            return .success(
-                ThumbsReport.Delivered(
-                    actual: image.actualTime, duration: image.duration, file: file,
-                    size: Dimensions(width: image.image.width, height: image.image.height),
-                    isKeyframe: image.isKeyframe))
+            var delivered = content.delivered
+            delivered.file = try files.write(content, place: place)
+            return .success(delivered)
         } catch {
             if error.code == .brokenPipe, error.path == "-" { throw error }
             // The path of the error is to be the input's; which output failed is part of what is said.

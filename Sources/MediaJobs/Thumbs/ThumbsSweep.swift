@@ -25,23 +25,31 @@ struct ThumbsSweep {
 
     /// Makes the images.
     ///
+    /// Where one picture stands for several moments, it is prepared once, with the place of the first of them, and what
+    /// came of it is delivered for each.
+    ///
     /// - Parameters:
     ///   - times: The moments, each later than the one before.
-    ///   - deliver: Gets the place of a moment in `times` and its image, or why there is none. What it throws ends the
-    ///     sweep.
-    func run(
-        _ times: [MediaTime],
-        deliver: (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) -> Void
+    ///   - workers: How many moments are worked on at once; what is delivered does not depend on it.
+    ///   - prepare: Makes of an image what is to be delivered, as a rule the bytes of a file; gets the place of a moment
+    ///     in `times` and its image, or why there is none. Called on any thread, in any order, several times at once.
+    ///   - deliver: Gets the place of a moment and what was prepared for it, in rising order, on the calling thread.
+    /// - Throws: what `prepare` or `deliver` throws, which ends the sweep.
+    func run<Prepared: Sendable>(
+        _ times: [MediaTime], workers: Int = 1,
+        prepare: @Sendable (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) -> Prepared,
+        deliver: (Int, Prepared) throws(MediaError) -> Void
     ) throws(MediaError) {
-        var last: ImageGenerator.GeneratedImage?
+        var last: (image: ImageGenerator.GeneratedImage, prepared: Prepared)?
         for (index, time) in times.enumerated() {
-            if let last, isOnlyOne(last, for: time) {
-                try deliver(index, .success(last))
+            if let last, isOnlyOne(last.image, for: time) {
+                try deliver(index, last.prepared)
                 continue
             }
             let result = Result { () throws(MediaError) in try generator.generateNow(at: time) }
-            last = try? result.get()
-            try deliver(index, result)
+            let prepared = try prepare(index, result)
+            last = (try? result.get()).map { ($0, prepared) }
+            try deliver(index, prepared)
         }
     }
 
