@@ -25,6 +25,8 @@ public final class Asset: Sendable {
         public var isPrecise = false
         /// Whether a playlist or a reference in the file may make others be opened.
         public var allowsNestedFiles = false
+        /// How the sound is stored in a file that is nothing but samples; `nil` where the format is recognised.
+        public var rawSound: RawSound?
 
         /// The header's word, and the named file alone.
         public init() {}
@@ -160,7 +162,8 @@ extension Asset {
 
     private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
-            opening: openedSource, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
+            opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+            cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -188,7 +191,9 @@ extension Asset {
     /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
     func openForLookUp() throws(MediaError) -> InputFile {
         do {
-            return try InputFile(opening: openedSource, allowsNested: options.allowsNestedFiles, readsAhead: false)
+            return try InputFile(
+                opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+                readsAhead: false)
         } catch {
             throw error.at(path: displayName)
         }
