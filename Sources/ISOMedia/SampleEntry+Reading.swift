@@ -54,7 +54,7 @@ extension VisualSampleEntry {
         for box in try reader.boxes(in: entry.payload.dropping(childrenStart)) {
             switch box.type {
             case "pasp" where pixelAspect == nil: pixelAspect = try reader.parse(box, PixelAspect.init)
-            case "clap" where cleanAperture == nil: cleanAperture = try reader.parse(box, CleanAperture.init)
+            case "clap" where cleanAperture == nil: cleanAperture = try reader.parse(box, CleanApertureFields.init)
             case "fiel" where self.fields == nil: self.fields = try reader.parse(box, FieldHandling.init)
             case "colr":
                 let size = box.payloadSize
@@ -82,17 +82,17 @@ extension PixelAspect {
     }
 }
 
-extension CleanAperture {
+extension CleanApertureFields {
     /// Reads a `clap` payload.
     init(_ reader: inout BigEndianReader) throws(MediaError) {
-        widthN = try reader.uint32()
-        widthD = try reader.uint32()
-        heightN = try reader.uint32()
-        heightD = try reader.uint32()
+        widthN = try reader.int32()
+        widthD = try reader.int32()
+        heightN = try reader.int32()
+        heightD = try reader.int32()
         horizontalOffsetN = try reader.int32()
-        horizontalOffsetD = try reader.uint32()
+        horizontalOffsetD = try reader.int32()
         verticalOffsetN = try reader.int32()
-        verticalOffsetD = try reader.uint32()
+        verticalOffsetD = try reader.int32()
     }
 }
 

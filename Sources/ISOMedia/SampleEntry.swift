@@ -1,3 +1,5 @@
+package import MediaBase
+
 /// How a track's samples are coded: one entry of its sample description.
 ///
 /// ISO/IEC 14496-12, 8.5.2 (stsd).
@@ -29,7 +31,7 @@ package struct VisualSampleEntry: Hashable, Sendable {
     package var pixelAspect: PixelAspect?
 
     /// The part that is meant to be seen (`clap`).
-    package var cleanAperture: CleanAperture?
+    package var cleanAperture: CleanApertureFields?
 
     /// What the numbers of the colours mean (`colr`), in file order; there can be an ICC profile beside the codes.
     package var colors: [ColorParameters] = []
@@ -52,24 +54,37 @@ package struct PixelAspect: Hashable, Sendable {
 /// A clean aperture as it is written: four fractions, numerator before denominator.
 ///
 /// The raw numbers; a denominator can be 0 in a damaged file. The offsets lead from the picture's centre to the
-/// aperture's centre.
-package struct CleanAperture: Hashable, Sendable {
+/// aperture's centre. The standard has no sign on sizes and denominators; a picture of 2³¹ pixels does not exist, so
+/// that what some writers mean as negative numbers is read as such.
+package struct CleanApertureFields: Hashable, Sendable {
     /// The width's numerator (cleanApertureWidthN).
-    package var widthN: UInt32
+    package var widthN: Int32
     /// The width's denominator (cleanApertureWidthD).
-    package var widthD: UInt32
+    package var widthD: Int32
     /// The height's numerator (cleanApertureHeightN).
-    package var heightN: UInt32
+    package var heightN: Int32
     /// The height's denominator (cleanApertureHeightD).
-    package var heightD: UInt32
+    package var heightD: Int32
     /// The horizontal offset's numerator (horizOffN).
     package var horizontalOffsetN: Int32
     /// The horizontal offset's denominator (horizOffD).
-    package var horizontalOffsetD: UInt32
+    package var horizontalOffsetD: Int32
     /// The vertical offset's numerator (vertOffN).
     package var verticalOffsetN: Int32
     /// The vertical offset's denominator (vertOffD).
-    package var verticalOffsetD: UInt32
+    package var verticalOffsetD: Int32
+
+    /// The aperture in a picture.
+    ///
+    /// - Throws: `damaged`, with what is wrong, where the numbers cut nothing out.
+    package func aperture(in size: Dimensions) throws(MediaError) -> CleanAperture {
+        // Where a denominator has a sign, Rational would move it up.
+        func fraction(_ num: Int32, _ den: Int32) -> Rational { den > 0 ? Rational(Int64(num), Int64(den)) : .invalid }
+        return try CleanAperture(
+            width: fraction(widthN, widthD), height: fraction(heightN, heightD),
+            horizontalOffset: fraction(horizontalOffsetN, horizontalOffsetD),
+            verticalOffset: fraction(verticalOffsetN, verticalOffsetD), in: size)
+    }
 }
 
 /// Colour codes as they are written.

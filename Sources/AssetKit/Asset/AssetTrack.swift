@@ -23,6 +23,8 @@ public struct AssetTrack: Sendable, Hashable {
     public let formatDescriptions: [FormatDescription]
     /// How pictures are turned for display, as the file says; `nil` where it says nothing.
     public let displayTransform: DisplayTransform?
+    /// The sizes that QuickTime keeps for a track, before its turn; `nil` where the file has none.
+    public let trackAperture: TrackAperture?
     /// Frames a second that the container suggests; `nil` where unknown, or where there are no frames.
     public let nominalFrameRate: Rational?
     /// Frames a second averaged over the track; `nil` where unknown.
@@ -83,6 +85,7 @@ public struct AssetTrack: Sendable, Hashable {
         // libavformat keeps an identity matrix to itself; an ISO track always has one.
         displayTransform =
             stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)
+        trackAperture = edits?.aperture
         hasConstantFrameRate = isVideo ? edits?.isConstantRate : nil
         containerColor = isVideo ? edits?.color : nil
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
@@ -132,10 +135,11 @@ extension AssetTrack {
     /// Where one tick lasts several such parts (1001/30000 s), the number below the line; all times are whole in it.
     public var naturalTimeScale: Int32 { Int32(clamping: timeBase.den) }
 
-    /// The size in which its pictures are shown: pixel aspect and turn applied, in whole pixels; `nil` without pictures.
+    /// The size in which its pictures are shown: clean aperture, pixel aspect and turn applied, in whole pixels; `nil`
+    /// without pictures.
     public var naturalSize: Dimensions? {
         formatDescriptions.first?.video.map {
-            preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true))
+            preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true))
         }
     }
 

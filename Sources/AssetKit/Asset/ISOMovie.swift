@@ -45,6 +45,8 @@ struct TrackEdits: Sendable {
     let handlerName: String?
     /// What the first sample description says of colours; `nil` where it says nothing.
     let color: ColorInfo?
+    /// QuickTime's aperture sizes; `nil` where the file has none.
+    let aperture: TrackAperture?
     /// The other tracks that this one refers to, by the kind of reference.
     let references: [String: [Int]]
 
@@ -83,6 +85,7 @@ struct TrackEdits: Sendable {
         }
         handlerName = track.handler.flatMap { $0.name.isEmpty ? nil : $0.name }
         color = track.sampleEntries.first?.visual.flatMap { ColorInfo($0.colors) }
+        aperture = TrackAperture(track.apertures)
         // Two codes that are not printable read alike.
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })

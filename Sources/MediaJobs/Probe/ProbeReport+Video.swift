@@ -7,12 +7,18 @@ package struct VideoReport: Encodable, Sendable {
     package var encodedSize: Dimensions
     /// The stored picture with square pixels, in whole pixels.
     package var productionSize: Dimensions
-    /// The picture as it is shown: square pixels, turned, in whole pixels.
+    /// The clean aperture with square pixels, in whole pixels.
+    package var cleanApertureSize: Dimensions
+    /// The picture as it is shown: clean aperture, square pixels, turned, in whole pixels.
     package var displaySize: Dimensions
     /// Width of a pixel by its height.
     package var sampleAspectRatio: Rational?
-    /// Width of the picture by its height, before it is turned.
+    /// Width of the clean aperture by its height, before it is turned.
     package var displayAspectRatio: Rational?
+    /// What the container wants to be seen; `nil` where that is all of the picture.
+    package var cleanAperture: CleanApertureReport?
+    /// The sizes that QuickTime keeps for the track.
+    package var trackAperture: TrackApertureReport?
     /// The nine numbers of the display matrix, row by row.
     package var displayMatrix: [Double]?
     /// Degrees clockwise; `nil` where the file says nothing, or for another turn than by quarters.
@@ -35,10 +41,15 @@ package struct VideoReport: Encodable, Sendable {
     init(_ video: VideoFormat, of track: AssetTrack) {
         encodedSize = video.encodedSize
         productionSize = video.presentationDimensions(usePixelAspectRatio: true)
-        displaySize = track.naturalSize ?? productionSize
+        cleanApertureSize = video.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)
+        displaySize = track.naturalSize ?? cleanApertureSize
         sampleAspectRatio = video.sampleAspectRatio
-        let storedShape = Rational(Int64(encodedSize.width), Int64(encodedSize.height))
-        displayAspectRatio = sampleAspectRatio.flatMap { storedShape.multiplied(by: $0) }
+        let shape =
+            video.cleanAperture.flatMap { $0.visibleRectangle.width.divided(by: $0.visibleRectangle.height) }
+            ?? Rational(Int64(encodedSize.width), Int64(encodedSize.height))
+        displayAspectRatio = sampleAspectRatio.flatMap { shape.multiplied(by: $0) }
+        cleanAperture = video.cleanAperture.map { CleanApertureReport($0) }
+        trackAperture = track.trackAperture.map { TrackApertureReport($0) }
         if let transform = track.displayTransform {
             displayMatrix = Self.numbers(of: transform.matrix)
             rotation = transform.isQuarterTurn ? transform.rotation : nil

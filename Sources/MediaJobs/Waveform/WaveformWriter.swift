@@ -27,9 +27,9 @@ struct WaveformWriter {
         try throwIfAllFailed()
     }
 
-    /// The samples per pixel of the peaks files.
-    var levels: [Int] {
-        open.filter { $0.format.peakFile != nil }.map(\.samplesPerPixel)
+    /// The zoom levels of the peaks files.
+    var levels: [WaveformDensity] {
+        open.filter { $0.format.peakFile != nil }.map { .samplesPerPixel($0.samplesPerPixel) }
     }
 
     /// Whether a picture is to be drawn.
@@ -64,7 +64,10 @@ struct WaveformWriter {
     private static func content(
         of output: WaveformOutput, _ sound: MeasuredSound, _ picture: WaveformPicture
     ) throws(MediaError) -> (WaveformReport.Output.Content, [UInt8]) {
-        if let form = output.format.peakFile, let measured = sound.measured.levels[output.samplesPerPixel] {
+        let level = WaveformDensity.samplesPerPixel(output.samplesPerPixel)
+        if let form = output.format.peakFile,
+            let measured = sound.measured.levels[try level.spacing(sampleRate: sound.sampleRate)]
+        {
             let peaks = try measured.converted(toBits: output.bits)
             let bytes = try PeakFile.encode(peaks, as: form)
             let content = WaveformReport.Output.Content.peaks(

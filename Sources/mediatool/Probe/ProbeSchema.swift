@@ -172,9 +172,56 @@ enum ProbeSchema {
               "properties": {
                 "encodedSize": { "description": "The stored picture.", "$ref": "#/$defs/size" },
                 "productionSize": { "description": "The stored picture with square pixels: the width by the pixel aspect, rounded half up; pixels of unknown shape count as square.", "$ref": "#/$defs/size" },
-                "displaySize": { "description": "The picture as it is shown: square pixels, turned by the display matrix.", "$ref": "#/$defs/size" },
+                "cleanApertureSize": { "description": "The clean aperture, as far as it lies inside the stored picture, with square pixels, each side rounded half up; without a clean aperture the same as productionSize.", "$ref": "#/$defs/size" },
+                "displaySize": { "description": "The picture as it is shown: clean aperture, square pixels, turned by the display matrix.", "$ref": "#/$defs/size" },
                 "sampleAspectRatio": { "description": "Width of a pixel by its height.", "$ref": "#/$defs/rational" },
-                "displayAspectRatio": { "description": "Width of the picture by its height, before it is turned, exact.", "$ref": "#/$defs/rational" },
+                "displayAspectRatio": { "description": "Width of the shown picture (the clean aperture) by its height, before it is turned, exact.", "$ref": "#/$defs/rational" },
+                "cleanAperture": {
+                  "description": "What the container wants to be seen: the clap box of ISO and QuickTime files, the crop of Matroska. Left out where that is all of the picture.",
+                  "type": "object",
+                  "properties": {
+                    "width": { "description": "Pixels across.", "$ref": "#/$defs/rational" },
+                    "height": { "description": "Pixels down.", "$ref": "#/$defs/rational" },
+                    "horizontalOffset": { "description": "From the picture's centre to the aperture's, to the right.", "$ref": "#/$defs/rational" },
+                    "verticalOffset": { "description": "From the picture's centre to the aperture's, downwards.", "$ref": "#/$defs/rational" },
+                    "rect": {
+                      "description": "What it cuts out, exactly: x = horizontalOffset + (encoded width - width) / 2, and y likewise; it may reach beyond the picture.",
+                      "type": "object",
+                      "properties": {
+                        "x": { "description": "The left edge.", "$ref": "#/$defs/rational" },
+                        "y": { "description": "The upper edge.", "$ref": "#/$defs/rational" },
+                        "width": { "description": "Pixels across.", "$ref": "#/$defs/rational" },
+                        "height": { "description": "Pixels down.", "$ref": "#/$defs/rational" }
+                      },
+                      "required": ["x", "y", "width", "height"],
+                      "additionalProperties": false
+                    },
+                    "pixelRect": {
+                      "description": "The whole pixels inside, cut to the picture.",
+                      "type": "object",
+                      "properties": {
+                        "x": { "description": "The first column.", "type": "integer", "minimum": 0 },
+                        "y": { "description": "The first row.", "type": "integer", "minimum": 0 },
+                        "width": { "description": "Columns.", "type": "integer", "minimum": 1 },
+                        "height": { "description": "Rows.", "type": "integer", "minimum": 1 }
+                      },
+                      "required": ["x", "y", "width", "height"],
+                      "additionalProperties": false
+                    }
+                  },
+                  "required": ["width", "height", "horizontalOffset", "verticalOffset", "rect", "pixelRect"],
+                  "additionalProperties": false
+                },
+                "trackAperture": {
+                  "description": "The sizes that QuickTime keeps for a track (tapt), before its matrix.",
+                  "type": "object",
+                  "properties": {
+                    "clean": { "description": "Cropped to the clean aperture, square pixels (clef).", "$ref": "#/$defs/exactSize" },
+                    "production": { "description": "The whole picture with square pixels (prof).", "$ref": "#/$defs/exactSize" },
+                    "encoded": { "description": "The whole picture in stored pixels (enof).", "$ref": "#/$defs/exactSize" }
+                  },
+                  "additionalProperties": false
+                },
                 "displayMatrix": {
                   "description": "The nine numbers of the matrix, a b u c d v x y w: the point (p, q) lands at (a p + c q + x, b p + d q + y).",
                   "type": "array",
@@ -288,7 +335,7 @@ enum ProbeSchema {
                   "additionalProperties": false
                 }
               },
-              "required": ["encodedSize", "productionSize", "displaySize"],
+              "required": ["encodedSize", "productionSize", "cleanApertureSize", "displaySize"],
               "additionalProperties": false
             },
             "audio": {
@@ -421,6 +468,16 @@ enum ProbeSchema {
                 "den": { "description": "The denominator.", "type": "integer", "minimum": 1 }
               },
               "required": ["num", "den"],
+              "additionalProperties": false
+            },
+            "exactSize": {
+              "description": "A size in fractions of a pixel.",
+              "type": "object",
+              "properties": {
+                "width": { "description": "Pixels across.", "type": "number" },
+                "height": { "description": "Pixels down.", "type": "number" }
+              },
+              "required": ["width", "height"],
               "additionalProperties": false
             },
             "size": {

@@ -50,11 +50,15 @@ extension ProbeText {
 
     private static func sizes(of video: VideoReport) -> [String?] {
         let aspect = video.sampleAspectRatio.flatMap { $0 == .one ? nil : "pixel aspect \($0.num):\($0.den)" }
+        let clean = video.cleanAperture.map { aperture in
+            let rect = aperture.pixelRect
+            return "clean aperture \(rect.size) at \(rect.x),\(rect.y)"
+        }
         let turned = video.rotation.flatMap { $0 == 0 ? nil : "turned \($0)°" }
         let mirrored = video.mirrored == true ? "mirrored" : nil
         let shown = video.displaySize == video.encodedSize ? nil : "shown \(video.displaySize)"
         let shape = video.displayAspectRatio.map { "\($0.num):\($0.den)" }
-        return ["\(video.encodedSize)", aspect, mirrored, turned, shown, shape]
+        return ["\(video.encodedSize)", aspect, clean, mirrored, turned, shown, shape]
     }
 
     private static func rateText(_ rate: FrameRateReport) -> String? {
