@@ -199,6 +199,16 @@ extension Asset {
         }
     }
 
+    /// Bytes of the source, apart from any reader; `nil` for a stream, and where they cannot be read.
+    func sourceBytes(at position: UInt64, count: Int) -> [UInt8]? {
+        let kept = state.withLock { $0.file }
+        guard canBeReadAgain, let file = try? kept ?? openForLookUp() else { return nil }
+        return try? file.bytes(at: position, count: count)
+    }
+
+    /// Whether the source can be opened once more.
+    var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
+
     /// All packets' places, from a scan that is made once for the asset.
     func packetScan(_ cancellation: Cancellation) throws(MediaError) -> PacketScan {
         let contents = try contents()

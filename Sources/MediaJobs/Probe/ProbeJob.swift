@@ -32,9 +32,10 @@ package struct ProbeJob: Sendable {
         }
         let container = try asset.loadNow(.container)
         let tracks = try asset.loadNow(.tracks)
+        let headers = try asset.pictureHeaders()
         return ProbeReport(
             container: ContainerReport(container, duration: try asset.loadNow(.duration)),
-            tracks: tracks.map { TrackReport($0, in: container) },
+            tracks: tracks.map { TrackReport($0, in: container, headers: headers[$0.index]) },
             chapters: try asset.loadNow(.chapters).map { ChapterReport($0) },
             metadata: try asset.loadNow(.metadata).map { MetadataReport($0) },
             attachments: tracks.compactMap { AttachmentReport($0) },
