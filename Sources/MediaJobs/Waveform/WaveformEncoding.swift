@@ -52,8 +52,8 @@ struct WaveformEncoding {
         case .fitted(let columns):
             peaks = try source.peaksForFitting()
             width = columns
-            // A picture may be wider than there are samples.
-            spacing = source.frames >= width ? try Peaks.Spacing(samples: Int(source.frames), points: width) : nil
+            // A picture may be wider than there are samples; then there is no such number.
+            spacing = try? Peaks.Spacing(samples: Int(clamping: source.frames), points: width)
             secondsPerPixel = Double(source.frames) / Double(source.sampleRate) / Double(width)
         case .standard, .level:
             if case .level(let density) = output.scale {

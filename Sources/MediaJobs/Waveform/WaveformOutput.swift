@@ -24,8 +24,13 @@ package struct WaveformOutput: Sendable, Hashable {
         case svg
 
         /// The format that a file name's extension stands for, upper or lower case; `nil` for an unknown one.
+        ///
+        /// `.wavesurfer.json` and `.peaksjs.dat` say more than their last part.
         package init?(extensionOf path: FilePath) {
+            let inner = path.stem.flatMap { FilePath($0).extension }?.lowercased()
             switch path.extension?.lowercased() {
+            case "json" where inner == "wavesurfer": self = .wavesurfer
+            case "dat" where inner == "peaksjs": self = .peaksjs
             case "dat": self = .dat
             case "json": self = .json
             case "csv": self = .csv
