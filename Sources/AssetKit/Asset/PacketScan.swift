@@ -14,6 +14,8 @@ struct PacketScan: Sendable {
         fileprivate(set) var packetCount = 0
         /// From the first sample's presentation to the end of the last one's.
         fileprivate(set) var range: MediaTimeRange
+        /// What the packets add up to.
+        fileprivate(set) var statistics = PacketStatistics()
         /// The sync samples of pictures, by presentation time; none for other tracks.
         fileprivate(set) var syncSamples: [SyncSample] = []
     }
@@ -33,6 +35,7 @@ struct PacketScan: Sendable {
     ///   - origin: What is subtracted from its time stamps.
     init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
+        var builders: [Int: PacketStatisticsBuilder] = [:]
         while let packet = try readOn(file) {
             let index = packet.streamIndex
             if facts[index] == nil {
@@ -40,14 +43,18 @@ struct PacketScan: Sendable {
             }
             guard let (timeBase, isVideo) = facts[index] else { continue }
             let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
+            let duration = MediaTime(ticks: packet.duration, timeBase: timeBase)
+            builders[index, default: PacketStatisticsBuilder(isVideo: isVideo, timeBase: timeBase)].add(
+                time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt)
             // A packet without a time stamp follows the one before it.
             let time = stamped ?? streams[index]?.range.end ?? .zero
             let range = MediaTimeRange(
-                start: time, end: max(time, time + MediaTime(ticks: packet.duration, timeBase: timeBase)))
+                start: time, end: max(time, time + duration))
             let sync = isVideo && packet.isKey ? SyncSample(time: time, position: packet.position) : nil
             streams[index, default: Stream(range: range)].add(range, sync: sync)
         }
         for index in streams.keys { streams[index]?.syncSamples.sort { $0.time < $1.time } }
+        for (index, builder) in builders { streams[index]?.statistics = builder.finish() }
     }
 }
 
