@@ -35,6 +35,7 @@ struct PacketScan: Sendable {
     ///   - origin: What is subtracted from its time stamps.
     init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
+        let isISO = file.formatName.split(separator: ",").contains("mov")
         var builders: [Int: PacketStatisticsBuilder] = [:]
         while let packet = try readOn(file) {
             let index = packet.streamIndex
@@ -44,7 +45,8 @@ struct PacketScan: Sendable {
             guard let (timeBase, isVideo) = facts[index] else { continue }
             let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
             let duration = MediaTime(ticks: packet.duration, timeBase: timeBase)
-            builders[index, default: PacketStatisticsBuilder(isVideo: isVideo, timeBase: timeBase)].add(
+            let empty = PacketStatisticsBuilder(isVideo: isVideo, timeBase: timeBase, isISO: isISO)
+            builders[index, default: empty].add(
                 time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt)
             // A packet without a time stamp follows the one before it.
             let time = stamped ?? streams[index]?.range.end ?? .zero
@@ -62,7 +64,7 @@ extension PacketScan.Stream {
     /// Takes in one more packet.
     fileprivate mutating func add(_ range: MediaTimeRange, sync: PacketScan.SyncSample?) {
         packetCount += 1
-        self.range = self.range.union(range)
+        self.range = MediaTimeRange(start: min(self.range.start, range.start), end: max(self.range.end, range.end))
         if let sync { syncSamples.append(sync) }
     }
 

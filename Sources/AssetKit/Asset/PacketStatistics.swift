@@ -88,6 +88,8 @@ public struct PacketStatistics: Sendable, Hashable {
 struct PacketStatisticsBuilder: Sendable {
     private var result = PacketStatistics()
     private let isVideo: Bool
+    /// Whether a packet's duration says how long its picture is shown, not when the next is decoded.
+    private let tellsGaps: Bool
     /// Two ticks, within which times are the same.
     private let slack: MediaTime
     /// The presentation times not settled yet, latest first, with each packet's own duration.
@@ -99,8 +101,10 @@ struct PacketStatisticsBuilder: Sendable {
     /// Wider than the 16 pictures that H.264 and HEVC may hold back, in fields.
     private static let windowSize = 64
 
-    init(isVideo: Bool, timeBase: Rational) {
+    init(isVideo: Bool, timeBase: Rational, isISO: Bool) {
         self.isVideo = isVideo
+        // The tables of ISO files count from one decoding to the next; pictures there follow each other without a gap.
+        tellsGaps = !(isVideo && isISO)
         slack = MediaTime(ticks: 2, timeBase: timeBase)
     }
 
@@ -115,11 +119,11 @@ struct PacketStatisticsBuilder: Sendable {
             return
         }
         result.rates.add(size, at: time)
-        let range = MediaTimeRange(start: time, end: max(time, time + duration))
-        result.range = result.range?.union(range) ?? range
+        result.range = MediaTimeRange(
+            start: min(result.range?.start ?? time, time), end: max(result.range?.end ?? time, time + duration, time))
         if isVideo, isKey { addKeyframe(time, number) }
         var place = window.count
-        while place > 0, window[place - 1].time < time { place -= 1 }
+        while place > 0, window[place - 1].time <= time { place -= 1 }
         window.insert((time, duration), at: place)
         if window.count > Self.windowSize, let first = window.popLast() { settle(first) }
     }
@@ -143,7 +147,7 @@ struct PacketStatisticsBuilder: Sendable {
         // A missing picture, or a break that is heard: clocks of recorders jitter by a few milliseconds.
         let missing = packet.time - end + slack
         let isGap = isVideo ? missing >= last.duration : missing > MediaTime(value: 1, timescale: 100) + slack + slack
-        guard last.duration > slack + slack, isGap else { return }
+        guard tellsGaps, last.duration > slack + slack, isGap else { return }
         result.gapCount += 1
         if result.gaps.count < PacketStatistics.keptGaps {
             result.gaps.append(MediaTimeRange(start: end, end: packet.time))
