@@ -9,7 +9,7 @@ package struct PictureHeaders: Hashable, Sendable {
     package static let codecs: Set<String> = ["h264", "hevc", "av1", "vp9", "mpeg2video", "mpeg1video"]
 
     /// Codecs that say something only in their samples.
-    package static let codecsNeedingSample: Set<String> = ["hevc", "av1", "vp9"]
+    package static let codecsNeedingSample: Set<String> = ["hevc", "av1", "vp9", "mpeg2video"]
 
     /// Reads headers.
     ///

@@ -216,13 +216,23 @@ extension Asset {
             if let scan = state.withLock({ $0.scan }) { return scan }
             let scan: PacketScan
             do throws(MediaError) {
-                scan = try PacketScan(try open(cancellation), origin: contents.origin)
+                let isStream = !canBeReadAgain
+                scan = try PacketScan(
+                    isStream ? try takeFile(cancellation) : try open(cancellation), origin: contents.origin)
             } catch {
                 throw error.at(path: displayName)
             }
             state.withLock { $0.scan = scan }
             return scan
         }
+    }
+
+    /// What reading all packets shows of each track, by its ``AssetTrack/index``; a track without packets is left out.
+    ///
+    /// Nothing is decoded. The file is read once, with ``Options/isPrecise`` together with loading. A stream that can
+    /// be read only once is then at its end.
+    public func packetStatistics() throws(MediaError) -> [Int: PacketStatistics] {
+        try packetScan(Cancellation()).streams.mapValues(\.statistics)
     }
 
     /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.

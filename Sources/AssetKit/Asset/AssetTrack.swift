@@ -95,13 +95,13 @@ public struct AssetTrack: Sendable, Hashable {
         displayTransform =
             stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)
         trackAperture = edits?.aperture
-        hasConstantFrameRate = isVideo ? edits?.isConstantRate : nil
+        hasConstantFrameRate = isVideo ? edits?.isConstantRate ?? scanned?.statistics.isEven : nil
         containerColor = isVideo ? stream.containerColor : nil
         containerDisplay = stream.containerDisplay
         containerFieldOrder = isVideo ? stream.containerFieldOrder : nil
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
-        minimumFrameDuration = isVideo ? edits?.shortestSample : nil
+        minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
         sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.packetCount) } ?? stream.frameCount
         dispositions = stream.dispositions
         metadata = MetadataItem.list(

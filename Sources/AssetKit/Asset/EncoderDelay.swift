@@ -5,11 +5,18 @@ import MediaBase
 struct EncoderDelay: Equatable, Sendable {
     /// Samples before the first real one.
     var priming: Int
-    /// Samples after the last real one.
-    var remainder: Int
+    /// Samples after the last real one; `nil` where nothing is noted.
+    var remainder: Int?
 
     /// The delay of MPEG audio's decoder, which comes on top of the encoder's.
     private static let decoderDelay = 529
+
+    /// Reads the header of Opus (RFC 7845, 5.1), whose pre-skip counts samples of 48 kHz.
+    init?(opus header: [UInt8]) {
+        guard header.count >= 12, header.starts(with: [UInt8]("OpusHead".utf8)) else { return nil }
+        priming = Int(header[10]) | Int(header[11]) << 8
+        remainder = nil
+    }
 
     /// Reads the text that iTunes writes as `iTunSMPB`: hexadecimal numbers, of which the second and third matter.
     init?(iTunes text: String) {
@@ -48,17 +55,19 @@ struct EncoderDelay: Equatable, Sendable {
         remainder = max(0, (Int(delays[1] & 0xF) << 8 | Int(delays[2])) - Self.decoderDelay)
     }
 
-    init(priming: Int, remainder: Int) {
+    init(priming: Int, remainder: Int?) {
         self.priming = priming
         self.remainder = remainder
     }
 
-    /// Adds to a stream what an MP3 or iTunes says beside it, where nothing else does.
+    /// Adds to a stream what an MP3, Opus or iTunes says beside it, where nothing else does.
     static func complete(_ stream: inout StreamInfo, of file: InputFile) {
         guard let audio = stream.format.audio, audio.priming == nil else { return }
         let delay: EncoderDelay?
         if file.formatName == "mp3", file.isSeekable {
             delay = EncoderDelay { offset, count in (try? file.bytes(at: offset, count: count)) ?? [] }
+        } else if stream.format.codec == "opus" {
+            delay = EncoderDelay(opus: stream.format.extradata)
         } else {
             let text = (stream.metadata + file.metadata).first { $0.key == "iTunSMPB" }?.value
             delay = text.flatMap { EncoderDelay(iTunes: $0) }

@@ -48,13 +48,17 @@ package struct TrackReport: Encodable, Sendable {
     package var video: VideoReport?
     /// The sound.
     package var audio: AudioReport?
+    /// What reading all packets showed; `nil` where that was not asked for.
+    package var scan: ScanReport?
     /// The track's own metadata.
     package var metadata: [MetadataReport]
 
     /// The report.
     ///
-    /// - Parameter headers: What the coded pictures say of themselves.
-    init(_ track: AssetTrack, in container: ContainerInfo, headers: PictureHeaders?) {
+    /// - Parameters:
+    ///   - headers: What the coded pictures say of themselves.
+    ///   - statistics: What reading all packets showed.
+    init(_ track: AssetTrack, in container: ContainerInfo, headers: PictureHeaders?, statistics: PacketStatistics?) {
         let format = track.formatDescriptions.first
         id = track.id
         index = track.index
@@ -78,6 +82,7 @@ package struct TrackReport: Encodable, Sendable {
         formats = track.formatDescriptions.count < 2 ? nil : track.formatDescriptions.map { FormatReport($0) }
         video = format?.video.map { VideoReport($0, of: track, headers: headers) }
         audio = format?.audio.map { AudioReport($0) }
+        scan = statistics.map { ScanReport($0) }
         metadata = track.metadata.map { MetadataReport($0) }
     }
 
@@ -90,7 +95,7 @@ package struct TrackReport: Encodable, Sendable {
         case "hevc": return decimal(level / 3)
         case "av1": return level > 23 ? nil : "\(2 + level >> 2).\(level & 3)"
         case "vp9": return decimal(level)
-        case "mpeg2video": return [4: "High", 6: "High 1440", 8: "Main", 10: "Low"][level]
+        case "mpeg2video": return [2: "High", 4: "High", 5: "Main", 6: "High 1440", 8: "Main", 10: "Low"][level]
         default: return nil
         }
     }

@@ -180,6 +180,53 @@ enum ProbeSchema {
                 },
                 "video": { "description": "The pictures of a video track.", "$ref": "#/$defs/video" },
                 "audio": { "description": "The sound of an audio track.", "$ref": "#/$defs/audio" },
+                "scan": {
+                  "description": "What reading all packets showed; only with --scan.",
+                  "type": "object",
+                  "properties": {
+                    "packetCount": { "description": "How many packets there are, those included that an edit list hides; for video, frames.", "type": "integer", "minimum": 0 },
+                    "sizeBytes": { "description": "Their bytes.", "type": "integer", "minimum": 0 },
+                    "corruptCount": { "description": "How many of them the demuxer found damaged.", "type": "integer", "minimum": 0 },
+                    "timeRange": { "description": "From the first presentation to the end of the last, samples before time 0 included.", "$ref": "#/$defs/timeRange" },
+                    "frameDuration": { "description": "How long frames are on screen: from one presentation to the next, the last for its own duration.", "$ref": "#/$defs/spread" },
+                    "keyframes": {
+                      "description": "Where decoding of a video track can start.",
+                      "type": "object",
+                      "properties": {
+                        "count": { "description": "How many there are.", "type": "integer" },
+                        "spacing": { "description": "The time from one to the next.", "$ref": "#/$defs/spread" },
+                        "minimumFrames": { "description": "The fewest frames from one to the next.", "type": "integer" },
+                        "maximumFrames": { "description": "The most frames from one to the next.", "type": "integer" }
+                      },
+                      "required": ["count"],
+                      "additionalProperties": false
+                    },
+                    "bitRate": {
+                      "description": "Bits a second over time.",
+                      "type": "object",
+                      "properties": {
+                        "average": { "description": "Over the whole track.", "type": "integer" },
+                        "maximum": { "description": "In the fullest stretch.", "type": "integer" },
+                        "intervalSeconds": { "description": "How long a stretch is; at most 1000 stretches are told.", "type": "integer" },
+                        "values": {
+                          "description": "In each stretch from time 0; the last one ends with the track.",
+                          "type": "array",
+                          "items": { "type": "integer" }
+                        }
+                      },
+                      "required": ["average", "maximum", "intervalSeconds", "values"],
+                      "additionalProperties": false
+                    },
+                    "gaps": {
+                      "description": "The first hundred stretches in which nothing is presented: a whole frame or more of video, more than 10 ms of audio.",
+                      "type": "array",
+                      "items": { "$ref": "#/$defs/timeRange" }
+                    },
+                    "gapCount": { "description": "How many such stretches there are.", "type": "integer", "minimum": 0 }
+                  },
+                  "required": ["packetCount", "sizeBytes", "corruptCount", "gaps", "gapCount"],
+                  "additionalProperties": false
+                },
                 "metadata": {
                   "description": "The track's own metadata, in its order.",
                   "type": "array",
@@ -517,6 +564,17 @@ enum ProbeSchema {
                 }
               },
               "required": ["width", "height", "horizontalOffset", "verticalOffset", "rect", "pixelRect"],
+              "additionalProperties": false
+            },
+            "spread": {
+              "description": "Lengths of time.",
+              "type": "object",
+              "properties": {
+                "minimum": { "description": "The shortest.", "$ref": "#/$defs/time" },
+                "average": { "description": "The mean.", "$ref": "#/$defs/time" },
+                "maximum": { "description": "The longest.", "$ref": "#/$defs/time" }
+              },
+              "required": ["minimum", "average", "maximum"],
               "additionalProperties": false
             },
             "exactSize": {

@@ -51,6 +51,7 @@ extension ProbeText {
                 ])
         }
         add("time", [timeText(track.timeRange), track.bitRate.map(bitRateText)])
+        if let scan = track.scan { add("scan", scanText(scan)) }
         if let edits = track.editList { add("edits", edits.map(editText)) }
         add(
             "timecode",
@@ -106,6 +107,24 @@ extension ProbeText {
         let duration = edit.segmentDuration.map { $0.clockText() } ?? "?"
         guard let start = edit.mediaTime else { return "\(duration) empty" }
         return "\(duration) from \(start.clockText())" + (edit.rate == .one ? "" : " at \(decimal(edit.rate))x")
+    }
+
+    private static func scanText(_ scan: ScanReport) -> [String?] {
+        func text(_ time: MediaTime) -> String { Rational(time).map { decimal($0, places: 6) } ?? "?" }
+        let lengths = scan.frameDuration.map { spread in
+            spread.minimum == spread.maximum
+                ? "each \(text(spread.minimum)) s" : "each \(text(spread.minimum)) to \(text(spread.maximum)) s"
+        }
+        let keys = scan.keyframes.map { keys in
+            "\(keys.count) keyframes" + (keys.maximumFrames.map { ", at most \($0) frames apart" } ?? "")
+        }
+        let gaps = scan.gapCount > 0 ? "\(scan.gapCount) gaps" : nil
+        let damaged = scan.corruptCount > 0 ? "\(scan.corruptCount) damaged" : nil
+        return [
+            "\(scan.packetCount) packets", lengths, keys, scan.bitRate.map { "at most " + bitRateText($0.maximum) },
+            gaps,
+            damaged,
+        ]
     }
 
     private static func formatText(_ format: FormatReport) -> String {
