@@ -95,7 +95,7 @@ package struct ThumbsJob: Sendable {
                 requested: (try? requested.get()) ?? .invalid,
                 result: answer ?? .failure(MediaError(.cancelled, "was not made")))
         }
-        let damage = DamageSummary(sweep.generator.damage)
+        let damage = DamageSummary(sweep.damage)
         return ThumbsReport(
             trackIndex: track.index, trackID: track.id, images: images, damage: damage.isEmpty ? nil : damage)
     }
