@@ -116,7 +116,7 @@ package struct ThumbsJob: Sendable {
                 requested: (try? answer.0.get()) ?? .invalid, requestedText: request.text(ofTime: place),
                 result: answer.1 ?? .failure(MediaError(.cancelled, "was not made")))
         }
-        let damage = DamageSummary(sweep.generator.damage)
+        let damage = DamageSummary(sweep.damage)
         report.damage = damage.isEmpty ? nil : damage
         if let index {
             do throws(MediaError) {
