@@ -44,14 +44,13 @@ package enum StillEncoder {
         }
         switch format {
         case .jpeg:
-            let source = try Frame.rgba(pixels, dimensions: dimensions, isSwapped: false)
-            let picture = try jpegPicture(source, hasFullChroma: quality >= 90)
+            let picture = try jpegPicture(pixels, dimensions: dimensions, hasFullChroma: quality >= 90)
             return try encode(picture, with: "mjpeg") { context throws(MediaError) in
                 try setJPEGTables(of: context, quality: quality)
             }
         case .webp:
             // libwebp takes whole pixels in the order blue, green, red, alpha.
-            let picture = try Frame.rgba(pixels, dimensions: dimensions, isSwapped: true)
+            let picture = try Frame.bgra(pixels, dimensions: dimensions)
             return try encode(picture, with: "libwebp") { context throws(MediaError) in
                 try AVStatus.check(
                     av_opt_set_double(context.pointee.priv_data, "quality", Double(quality), 0), "av_opt_set_double",
@@ -98,24 +97,31 @@ package enum StillEncoder {
 
 extension StillEncoder {
     /// The picture in JFIF's colours: BT.601 in full range, chroma in the middle of its pixels.
-    private static func jpegPicture(_ source: borrowing Frame, hasFullChroma: Bool) throws(MediaError) -> Frame {
-        let size = source.dimensions
-        let result = try Frame.picture(
-            format: hasFullChroma ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_YUVJ420P, dimensions: size)
-        result.pointer.pointee.color_range = AVCOL_RANGE_JPEG
-        let fields = (source: source.pointer.pointee, result: result.pointer.pointee)
+    private static func jpegPicture(
+        _ pixels: Span<UInt8>, dimensions: Dimensions, hasFullChroma: Bool
+    ) throws(MediaError) -> Frame {
+        let format = hasFullChroma ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_YUVJ420P
+        let result = try Frame.picture(format: format, dimensions: dimensions)
+        try dimensions.checkByteCount(pixels.count)
+        let frame = result.pointer
+        frame.pointee.color_range = AVCOL_RANGE_JPEG
+        let (width, height) = (frame.pointee.width, frame.pointee.height)
         let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
         guard
             let context = sws_getContext(
-                fields.source.width, fields.source.height, AVPixelFormat(rawValue: fields.source.format),
-                fields.result.width, fields.result.height, AVPixelFormat(rawValue: fields.result.format), flags, nil,
-                nil, nil)
-        else { throw MediaError(.unsupported, "cannot convert a picture of \(size) for JPEG") }
+                width, height, AV_PIX_FMT_RGBA, width, height, format, flags, nil, nil, nil)
+        else { throw MediaError(.unsupported, "cannot convert a picture of \(dimensions) for JPEG") }
         defer { sws_freeContext(context) }
         let (matrix, unit) = (sws_getCoefficients(SWS_CS_ITU601), Int32(1 << 16))
         _ = sws_setColorspaceDetails(context, matrix, 1, matrix, 1, 0, unit, unit)
-        try AVStatus.check(
-            sws_scale_frame(context, result.pointer, source.pointer), "sws_scale_frame", doing: "convert a picture")
+        // No copy of the pixels is made: a sheet has many.
+        let (data, strides) = (frame.pointee.data, frame.pointee.linesize)
+        let rows = pixels.withUnsafeBufferPointer { source in
+            sws_scale(
+                context, [source.baseAddress, nil, nil, nil], [width * 4, 0, 0, 0], 0, height,
+                [data.0, data.1, data.2, nil], [strides.0, strides.1, strides.2, 0])
+        }
+        try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
         return result
     }
 
@@ -157,27 +163,31 @@ extension StillEncoder {
 }
 
 extension Frame {
-    /// A picture of pixels in rows from the top; red and blue change places where `isSwapped`.
-    fileprivate static func rgba(
-        _ pixels: Span<UInt8>, dimensions: Dimensions, isSwapped: Bool
-    ) throws(MediaError) -> Frame {
-        let frame = try picture(format: isSwapped ? AV_PIX_FMT_BGRA : AV_PIX_FMT_RGBA, dimensions: dimensions)
-        let rowBytes = dimensions.width * 4
-        guard pixels.count == rowBytes * dimensions.height, let start = frame.pointer.pointee.data.0 else {
-            throw MediaError(.invalidArgument, "a picture of \(dimensions) does not have \(pixels.count) bytes")
-        }
-        let stride = Int(frame.pointer.pointee.linesize.0)
+    /// A picture of the same pixels, given as red, green, blue and alpha, with red and blue changed over.
+    fileprivate static func bgra(_ pixels: Span<UInt8>, dimensions: Dimensions) throws(MediaError) -> Frame {
+        let frame = try picture(format: AV_PIX_FMT_BGRA, dimensions: dimensions)
+        try dimensions.checkByteCount(pixels.count)
+        guard let start = frame.pointer.pointee.data.0 else { throw MediaError(.outOfResources, "out of memory") }
+        let (rowBytes, stride) = (dimensions.width * 4, Int(frame.pointer.pointee.linesize.0))
         pixels.withUnsafeBufferPointer { source in
             guard let source = source.baseAddress else { return }
             for row in 0..<dimensions.height {
                 let (from, to) = (source + row * rowBytes, start + row * stride)
                 to.update(from: from, count: rowBytes)
-                guard isSwapped else { continue }
                 for x in Swift.stride(from: 0, to: rowBytes, by: 4) {
                     (to[x], to[x + 2]) = (from[x + 2], from[x])
                 }
             }
         }
         return frame
+    }
+}
+
+extension Dimensions {
+    /// Throws unless so many bytes are a picture of this size, whose sides were checked before, in RGBA.
+    fileprivate func checkByteCount(_ count: Int) throws(MediaError) {
+        guard count == width * height * 4 else {
+            throw MediaError(.invalidArgument, "a picture of \(self) does not have \(count) bytes")
+        }
     }
 }

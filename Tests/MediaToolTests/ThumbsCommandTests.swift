@@ -173,7 +173,7 @@ import Testing
 
 extension TemporaryFolder {
     /// The names of all there is in a folder, in order.
-    fileprivate static func names(in path: String) throws -> [String] {
+    static func names(in path: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 }

@@ -274,6 +274,20 @@ import Testing
                 """)
     }
 
+    @Test func strangeNamesComeThrough() throws {
+        let name = "a{index}\n#%"
+        try FileManager.default.copyItem(atPath: Repository.sampleMovie, toPath: folder.path(name + ".mov"))
+        let result = try thumbs([
+            "--sprite", "--count", "2", "--format", "jpeg", "-o", "o/", "--vtt", "o", name + ".mov",
+        ])
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try TemporaryFolder.names(in: folder.path("o")) == [name + "-sprite-001.jpg", name + ".vtt"])
+        let index = String(decoding: try folder.bytes("o/\(name).vtt"), as: UTF8.self)
+        #expect(index.contains("\na%7Bindex%7D%0A%23%25-sprite-001.jpg#xywh=0,0,90,160\n"))
+        // One line each, whatever the name.
+        #expect(result.output.split(separator: "\n").count == 2)
+    }
+
     @Test func whatCannotBeWrittenIsSaidAndTheRestDelivered() throws {
         try folder.write("file", "no folder".utf8)
         let blocked = try thumbs(["--at", "1", "-o", "file/x.png", Repository.sampleMovie])
@@ -294,6 +308,10 @@ import Testing
             "--sprite", "--grid", "1000x1", "--every", "0.01", "--exact-size", "100x10", "-o", "h{index}.webp",
             Repository.sampleMovie,
         ])
+        let once = try thumbs([
+            "--contact-sheet", "--count", "6", "--grid", "3", "-o", "file/x.png", Repository.sampleMovie,
+        ])
+        #expect(once.status == 2 && once.errorLines.count == 1)
         #expect(huge.status == 2 && huge.error.contains("too large for WEBP") && huge.errorLines.count == 1)
     }
 }

@@ -209,6 +209,12 @@ extension Asset {
     /// Whether the source can be opened once more.
     var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
 
+    /// Whether the asset can be read only once, in order; known once its contents are.
+    var isStream: Bool { state.withLock { $0.isStream } }
+
+    /// Whether ``packetScan(_:)`` costs nothing any more.
+    var hasPacketScan: Bool { state.withLock { $0.scan != nil } }
+
     /// All packets' places, from a scan that is made once for the asset.
     func packetScan(_ cancellation: Cancellation) throws(MediaError) -> PacketScan {
         let contents = try contents()

@@ -12,6 +12,9 @@ struct FoundTimes {
     let progress: (Double) -> Void
 
     /// When the sync samples that are shown in a range begin, in rising order; without decoding.
+    ///
+    /// All samples are read: libavformat's mov demuxer gives wrong times to what follows the samples that it is told to
+    /// discard (`AVDISCARD_NONKEY`).
     func syncSamples(in range: MediaTimeRange) throws(MediaError) -> [MediaTime] {
         var times: Set<MediaTime> = []
         let output = TrackOutput(track: track)

@@ -1,5 +1,6 @@
 internal import AssetKit
 package import MediaBase
+internal import Pictures
 internal import SystemCalls
 package import SystemPackage
 
@@ -95,11 +96,13 @@ package struct ThumbsJob: Sendable {
         }
         var writer = ThumbsWriter(times.requested, files: files, sheets: sheets)
         let sweep = ThumbsSweep(
-            asset, track: track, request: request.boxed(for: track), tolerance: tolerance(spacing: times.spacing))
-        let (wanted, exactSize) = (output, request.exactSize)
+            asset, track: track, request: request.boxed(for: track, onSheets: output.sheets != nil),
+            tolerance: tolerance(spacing: times.spacing))
+        let (wanted, exactSize, sizeProblem) = (output, request.exactSize, sizeProblem(of: track))
         try sweep.run(moments.map(\.time)) { _, image throws(MediaError) in
             Result { () throws(MediaError) in
-                try ThumbsWriter.Content(image.get(), exactSize: exactSize, output: wanted)
+                let image = image.mapError { $0.code == .damaged ? sizeProblem ?? $0 : $0 }
+                return try ThumbsWriter.Content(image.get(), exactSize: exactSize, output: wanted)
             }
         } deliver: { index, content throws(MediaError) in
             try writer.deliver(content, to: moments[index].places, announce: announce)
@@ -113,7 +116,7 @@ package struct ThumbsJob: Sendable {
                 requested: (try? answer.0.get()) ?? .invalid, requestedText: request.text(ofTime: place),
                 result: answer.1 ?? .failure(MediaError(.cancelled, "was not made")))
         }
-        let damage = DamageSummary(sweep.generator.damage)
+        let damage = DamageSummary(sweep.damage)
         report.damage = damage.isEmpty ? nil : damage
         if let index {
             do throws(MediaError) {
@@ -173,5 +176,18 @@ package struct ThumbsJob: Sendable {
         } catch {
             throw error.at(path: asset.displayName)
         }
+    }
+
+    /// Why nothing of a track can be decoded, where its pictures' size says so; `nil` where that is a usual one.
+    private func sizeProblem(of track: AssetTrack) -> MediaError? {
+        let size = track.formatDescriptions.first?.video?.encodedSize ?? Dimensions(width: 0, height: 0)
+        let (pixels, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+        let limit = Bitmap.maximumPixelCount
+        // libavcodec forgets a size that it does not take.
+        if pixels == 0 {
+            return MediaError(.damaged, "its pictures have no size, or one of more than \(limit) pixels")
+        }
+        guard overflow || pixels > limit else { return nil }
+        return MediaError(.limitExceeded, "its pictures of \(size) have more than \(limit) pixels")
     }
 }

@@ -129,12 +129,19 @@ extension ThumbsRequest {
         return named[place].text
     }
 
-    /// The request with the largest size that images may have for their exact size to be cut or padded from them.
-    func boxed(for track: AssetTrack) -> ThumbsRequest {
-        guard let exactSize else { return self }
+    /// The request with the largest size that images may have for what becomes of them.
+    ///
+    /// For an exact size, it lets them cover what is to be cropped; for sheets, pictures of every shape, as where it
+    /// changes in mid-stream, fit into the tiles of the track's own shape.
+    func boxed(for track: AssetTrack, onSheets: Bool) -> ThumbsRequest {
         var copy = self
+        let shown = shownSize(of: track)
+        guard let exactSize else {
+            if onSheets, let shown { copy.maximumSize = shown.tile(in: maximumSize) }
+            return copy
+        }
         copy.maximumSize = exactSize.dimensions
-        guard exactSize.crops, let shown = shownSize(of: track) else { return copy }
+        guard exactSize.crops, let shown else { return copy }
         let asWide = shown.width.multipliedReportingOverflow(by: exactSize.dimensions.height)
         let asHigh = shown.height.multipliedReportingOverflow(by: exactSize.dimensions.width)
         guard !asWide.overflow, !asHigh.overflow else { return copy }
@@ -168,5 +175,19 @@ extension ThumbsRequest {
         var expressions = [start, end].compactMap(\.self)
         if case .at(let named) = times { expressions += named.map(\.time) }
         return expressions.highestFrame
+    }
+}
+
+extension Dimensions {
+    /// The largest size in a box into which a picture of this shape fits exactly, and not a rounded pixel smaller.
+    fileprivate func tile(in box: Dimensions) -> Dimensions {
+        var tile = fitted(into: box)
+        // Each step takes a pixel off one side at most, and few are ever needed.
+        for _ in 0..<8 {
+            let again = fitted(into: tile)
+            if again == tile { break }
+            tile = again
+        }
+        return tile
     }
 }

@@ -64,8 +64,7 @@ package struct FrameTimes {
     /// The times of the samples as stored; `nil` where samples may be something else than pictures.
     func storedTimes() throws(MediaError) -> [MediaTime]? {
         guard try asset.loadNow(.container).format.split(separator: ",").contains("mov"),
-            let format = track.formatDescriptions.first, Self.onePictureASample.contains(format.codec),
-            format.video?.fieldOrder ?? "progressive" == "progressive"
+            track.storesOnePictureASample
         else { return nil }
         var times: [MediaTime] = []
         var isFirst = true
@@ -103,8 +102,4 @@ package struct FrameTimes {
         try reader.add(output)
         try reader.startReading()
     }
-
-    private static let onePictureASample: Set<String> = [
-        "h264", "hevc", "av1", "vp9", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
-    ]
 }

@@ -152,11 +152,16 @@ extension ThumbsCommand {
 
     /// Tells on standard error what was not delivered, in a few lines however much it is.
     private static func report(_ failures: [MediaError], of path: FilePath) {
-        let shown = 5
-        for failure in failures.prefix(shown) { StandardError.report(failure.at(path: path.displayPath)) }
-        guard failures.count > shown else { return }
+        var shown: [MediaError] = []
+        // All images of a sheet that cannot be written fail for one reason.
+        for failure in failures where shown.count < 5 && !shown.contains(failure) { shown.append(failure) }
+        for failure in shown { StandardError.report(failure.at(path: path.displayPath)) }
+        let more = failures.count { !shown.contains($0) }
+        guard more > 0 else { return }
         StandardError.report(
             MediaError(
-                .outOfRange, "\(failures.count - shown) more images were not made either", path: path.displayPath))
+                .outOfRange,
+                more == 1 ? "1 more image was not made either" : "\(more) more images were not made either",
+                path: path.displayPath))
     }
 }

@@ -25,7 +25,8 @@ struct ThumbsOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How good JPEG (libjpeg's scale; chroma in full from 90 on) and WebP (libwebp's) are, 1 to 100.",
+            "How good JPEG (libjpeg's scale; chroma in full from 90 on) and WebP (libwebp's) are, 1 to 100. "
+                + "(default: 85)",
             valueName: "n"))
     var quality: Int?
 
@@ -48,7 +49,7 @@ struct ThumbsOutputOptions: ParsableArguments {
     var gap: Int?
 
     @Option(
-        help: ArgumentHelp("What is between the images of a sheet.", valueName: "color"),
+        help: ArgumentHelp("What is between the images of a sheet. (default: black)", valueName: "color"),
         transform: ThumbsArgument.color)
     var background = Color.black
 

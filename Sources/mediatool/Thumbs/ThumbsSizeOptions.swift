@@ -29,7 +29,7 @@ struct ThumbsSizeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "What is beside pictures in --exact-size, and behind transparent ones in JPEG: #rgb, #rrggbb, #rrggbbaa "
-                + "or a name such as white or transparent.", valueName: "color"),
+                + "or a name such as white or transparent. (default: black)", valueName: "color"),
         transform: ThumbsArgument.color)
     var pad = Color.black
 
