@@ -185,10 +185,13 @@ extension Asset {
         }
     }
 
-    /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
-    func openForLookUp() throws(MediaError) -> InputFile {
+    /// A second opening for looking up packets.
+    ///
+    /// - Parameter readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
+    func openForLookUp(readsAhead: Bool) throws(MediaError) -> InputFile {
         do {
-            return try InputFile(opening: openedSource, allowsNested: options.allowsNestedFiles, readsAhead: false)
+            return try InputFile(
+                opening: openedSource, allowsNested: options.allowsNestedFiles, readsAhead: readsAhead)
         } catch {
             throw error.at(path: displayName)
         }
