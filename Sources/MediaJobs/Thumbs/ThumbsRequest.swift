@@ -117,10 +117,11 @@ extension ThumbsRequest {
         }
     }
 
-    /// Whether pictures are looked at before the images are made, which is about half of the work.
-    var looksBeforehand: Bool {
-        if case .scenes = times { return true }
-        return prefersBest
+    /// How often pictures are decoded for it: to find scenes, to find the best frames, and to make the images.
+    var passes: Int {
+        var passes = prefersBest ? 2 : 1
+        if case .scenes = times { passes += 1 }
+        return passes
     }
 
     /// A time as it was written; `nil` where times were not named.
