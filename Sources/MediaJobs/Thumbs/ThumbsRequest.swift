@@ -39,6 +39,16 @@ package struct ThumbsRequest: Sendable {
         package static let keyframe = Tolerance(before: .positiveInfinity, after: .positiveInfinity)
     }
 
+    /// Which part of a stored picture an image shows.
+    package enum Aperture: String, Sendable, CaseIterable {
+        /// The clean aperture, with square pixels.
+        case clean
+        /// The whole picture, with square pixels.
+        case production
+        /// The whole picture, pixel by pixel.
+        case encoded
+    }
+
     /// The most times that one request may mean.
     package static let maximumCount = 100_000
 
@@ -54,6 +64,12 @@ package struct ThumbsRequest: Sendable {
     package var maximumSize = Dimensions(width: 0, height: 0)
     /// Whether images are turned upright.
     package var appliesRotation = true
+    /// Which part of the stored pictures is shown, in which shape.
+    package var aperture = Aperture.clean
+    /// Whether HDR keeps its coded values; else it is mapped to sRGB.
+    package var keepsDynamicRange = false
+    /// Whether pictures that consist of two fields are made one.
+    package var deinterlaces = false
     /// The track; `nil` for the first enabled video track.
     package var track: TrackSelector?
     /// Codec threads; 0 for as many as there are cores.

@@ -16,6 +16,9 @@ struct ThumbsSweep {
         configuration.requestedTimeToleranceAfter = tolerance.after
         configuration.appliesPreferredTrackTransform = request.appliesRotation
         configuration.maximumSize = request.maximumSize
+        configuration.apertureMode = request.aperture.mode
+        configuration.dynamicRangePolicy = request.keepsDynamicRange ? .matchSource : .forceSDR
+        configuration.deinterlaces = request.deinterlaces
         configuration.trackIndex = track.index
         configuration.threads = request.threads
         generator = ImageGenerator(asset: asset)
@@ -50,5 +53,16 @@ struct ThumbsSweep {
     /// Then many moments are answered by one decoded and converted picture.
     private func isOnlyOne(_ image: ImageGenerator.GeneratedImage, for time: MediaTime) -> Bool {
         image.actualTime <= time - tolerance.before && time + tolerance.after < image.actualTime + image.duration
+    }
+}
+
+extension ThumbsRequest.Aperture {
+    /// The image generator's word for it.
+    fileprivate var mode: ApertureMode {
+        switch self {
+        case .clean: .cleanAperture
+        case .production: .productionAperture
+        case .encoded: .encodedPixels
+        }
     }
 }

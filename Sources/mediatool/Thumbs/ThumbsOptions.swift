@@ -60,6 +60,20 @@ struct ThumbsOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The part of the stored picture that is shown: clean (the clean aperture, square pixels), production (all of "
+                + "it, square pixels) or encoded (all of it, pixel by pixel).", valueName: "aperture"))
+    var aperture = ThumbsRequest.Aperture.clean
+
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of HDR (PQ, HLG): sdr maps it to sRGB, source keeps its coded values.", valueName: "range"))
+    var dynamicRange = DynamicRangeArgument.sdr
+
+    @Flag(help: "Make one picture of the two fields of interlaced frames: that of the first field's moment.")
+    var deinterlace = false
+
+    @Option(
+        help: ArgumentHelp(
             "The track: its index (3), v:N or id:N. (default: the first enabled video track)", valueName: "track"),
         transform: Self.track)
     var track: TrackSelector?
@@ -98,6 +112,9 @@ struct ThumbsOptions: ParsableArguments {
             width: limits.map(\.width).filter { $0 > 0 }.min() ?? 0,
             height: limits.map(\.height).filter { $0 > 0 }.min() ?? 0)
         request.appliesRotation = !noRotate
+        request.aperture = aperture
+        request.keepsDynamicRange = dynamicRange == .source
+        request.deinterlaces = deinterlace
         request.track = track
         request.threads = threads
         return request
@@ -155,4 +172,12 @@ extension ThumbsOptions {
         }
         return Dimensions(width: sides[0], height: sides[1])
     }
+}
+
+extension ThumbsRequest.Aperture: ExpressibleByArgument {}
+
+/// The words for what becomes of HDR.
+enum DynamicRangeArgument: String, ExpressibleByArgument, CaseIterable {
+    case sdr
+    case source
 }
