@@ -86,6 +86,7 @@ def compare_sweep(path, track):
     pick = random.Random(2)
     chosen = pick.sample(chosen, min(20, len(chosen)))
     chosen += pick.sample(chosen, min(3, len(chosen)))
+    pixels = {}
     for tolerance, (before, after) in TOLERANCES.items():
         first = None
         for workers in WORKERS:
@@ -95,6 +96,10 @@ def compare_sweep(path, track):
                 check_images(manifest["images"], wanted, chosen, tolerance, before, after)
             expect(manifest == first[0], f"{tolerance}: the manifest is another one with {workers} workers")
             expect(files == first[1], f"{tolerance}: images are others with {workers} workers")
+        for image in first[0]["images"]:
+            data = first[1][image["file"]]
+            expect(pixels.setdefault(exact(image["actual"]), data) == data,
+                   f"{tolerance}: the picture of {exact(image['actual'])} is another one than on other ways to it")
     return f"{len(chosen)} moments, {len(TOLERANCES)} tolerances, workers {', '.join(map(str, WORKERS))}"
 
 

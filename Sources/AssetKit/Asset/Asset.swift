@@ -188,12 +188,14 @@ extension Asset {
         }
     }
 
-    /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
-    func openForLookUp() throws(MediaError) -> InputFile {
+    /// A second opening for looking up packets.
+    ///
+    /// - Parameter readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
+    func openForLookUp(readsAhead: Bool) throws(MediaError) -> InputFile {
         do {
             return try InputFile(
                 opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-                readsAhead: false)
+                readsAhead: readsAhead)
         } catch {
             throw error.at(path: displayName)
         }
@@ -202,7 +204,7 @@ extension Asset {
     /// Bytes of the source, apart from any reader; `nil` for a stream, and where they cannot be read.
     func sourceBytes(at position: UInt64, count: Int) -> [UInt8]? {
         let kept = state.withLock { $0.file }
-        guard canBeReadAgain, let file = try? kept ?? openForLookUp() else { return nil }
+        guard canBeReadAgain, let file = try? kept ?? openForLookUp(readsAhead: false) else { return nil }
         return try? file.bytes(at: position, count: count)
     }
 

@@ -14,6 +14,7 @@ extension FrameFinder {
             throw MediaError(.outOfRange, "\(time.clockText()) is before the presentation begins")
         }
         for candidate in try syncSamples.around(time) where candidate.time <= time + after {
+            if case .picture(let next) = candidate.follower, next <= time - before { continue }
             do throws(MediaError) {
                 let found = try frame(of: candidate)
                 if found.frame.time == candidate.time, found.end > time - before { return found }
@@ -42,15 +43,20 @@ extension FrameFinder {
         return try frame(at: sample.time)
     }
 
-    /// Decodes the one packet of a sync sample, and reads when the next picture is shown off the packets that follow.
+    /// Decodes the one packet of a sync sample, without those that follow.
     ///
     /// - Returns: `nil` where that is not sure to be what decoding on would give.
     private func loneFrame(of sample: SyncSamples.Sample) throws(MediaError) -> Found? {
-        guard track.storesOnePictureASample, !track.isAttachedPicture, try move(to: sample.place),
-            let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time,
-            let next = try timeOfNextPicture(after: sample.time)
-        else { return nil }
+        let next: MediaTime?
+        switch sample.follower {
+        case .unknown: return nil
+        case .none: next = nil
+        case .picture(let time): next = time
+        }
         prepareToDecode()
+        guard !track.isAttachedPicture, try feed.move(to: sample.place), let packet = try feed.next(),
+            packet.packet.isKey, feed.time(of: packet) == sample.time
+        else { return nil }
         defer { prepareToDecode() }
         var waiting: StoredSample? = packet
         let queue = queue { () throws(MediaError) in
@@ -61,31 +67,6 @@ extension FrameFinder {
             !frame.picture.frame.isCorrupt
         else { return nil }
         return Found(frame: frame, end: next ?? source.end(ofLast: frame), isLast: next == nil)
-    }
-
-    private func move(to place: SyncSamples.Place) throws(MediaError) -> Bool {
-        switch place {
-        case .indexed(let ticks): try feed.move(toIndexed: ticks)
-        case .byte(let position): feed.move(toByte: position)
-        }
-    }
-
-    /// When the first picture after a sync sample is shown whose packet was handed out last.
-    ///
-    /// - Returns: `.some(nil)` where none follows; `nil` where packets do not tell.
-    private func timeOfNextPicture(after time: MediaTime) throws(MediaError) -> MediaTime?? {
-        var earliest: MediaTime?
-        // Pictures are reordered by 16 at most (H.264, A.3.1; HEVC, A.4.2); more are read for packets of no account.
-        for _ in 0..<64 {
-            guard let packet = try feed.next() else { return .some(earliest) }
-            guard let shown = packet.packet.isDiscarded ? .positiveInfinity : feed.time(of: packet),
-                let decoded = feed.decodeTime(of: packet)
-            else { return nil }
-            if shown > time { earliest = min(earliest ?? shown, shown) }
-            // What is decoded later is not shown earlier.
-            if let earliest, decoded >= earliest { return .some(earliest) }
-        }
-        return nil
     }
 }
 

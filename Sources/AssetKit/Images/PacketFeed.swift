@@ -75,11 +75,6 @@ final class PacketFeed {
         return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
     }
 
-    /// When a packet is to be decoded, on the presentation's time line; `nil` where it does not say.
-    func decodeTime(of sample: StoredSample) -> MediaTime? {
-        sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-    }
-
     /// Whether a packet is known whose picture is shown after one time and not after another.
     func knowsPacket(after time: MediaTime, notAfter end: MediaTime) -> Bool {
         if let next = ahead.first.flatMap(self.time(of:)), next > time, next <= end { return true }
@@ -111,9 +106,33 @@ final class PacketFeed {
 
     /// Moves the file to a byte of it.
     func move(toByte position: Int64) -> Bool {
-        guard file.seek(toByte: position) else { return false }
+        guard position >= 0, file.seek(toByte: position) else { return false }
         restart()
         return true
+    }
+
+    /// Moves the file to a sync sample, or to one before it.
+    func move(to place: SyncSamples.Place) throws(MediaError) -> Bool {
+        switch place {
+        case .indexed(let ticks): try move(toIndexed: ticks)
+        case .byte(let position): move(toByte: position)
+        }
+    }
+
+    /// What is shown after the picture at `time`, whose packet was handed out last.
+    func follower(of time: MediaTime) throws(MediaError) -> SyncSamples.Follower {
+        var earliest: MediaTime?
+        // Pictures are reordered by 16 at most (H.264, A.3.1; HEVC, A.4.2); more are read for packets of no account.
+        for _ in 0..<64 {
+            guard let sample = try next() else { return earliest.map { .picture($0) } ?? .none }
+            guard !sample.packet.isDiscarded else { continue }
+            guard let shown = self.time(of: sample) else { return .unknown }
+            if shown > time { earliest = min(earliest ?? shown, shown) }
+            // What is decoded later is not shown earlier.
+            let decoded = sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+            if let earliest, let decoded, decoded >= earliest { return .picture(earliest) }
+        }
+        return .unknown
     }
 }
 

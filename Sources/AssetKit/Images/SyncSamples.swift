@@ -11,11 +11,9 @@ final class SyncSamples {
     private let track: AssetTrack
     private let origin: MediaTime
     private let hasIndex: Bool
-    private var scout: InputFile?
-    /// Presentation times that were looked up, by decode time in the index.
-    private var known: [Int64: MediaTime] = [:]
-    /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
-    private var reorderDelay: Int64 = 0
+    private var scout: PacketFeed?
+    /// What was looked up, by time stamp in the index or by byte.
+    private var known: [Place: Sample] = [:]
 
     /// A place from which decoding can start.
     struct Sample {
@@ -23,10 +21,22 @@ final class SyncSamples {
         let time: MediaTime
         /// Where it lies.
         let place: Place
+        /// What is shown after it.
+        let follower: Follower
+    }
+
+    /// What is shown after a sample, by the packets.
+    enum Follower {
+        /// A picture that begins then.
+        case picture(MediaTime)
+        /// Nothing.
+        case none
+        /// Packets do not tell.
+        case unknown
     }
 
     /// Where a sync sample lies.
-    enum Place {
+    enum Place: Hashable {
         /// At a time stamp of the container's index.
         case indexed(Int64)
         /// At a byte of the file.
@@ -49,40 +59,57 @@ final class SyncSamples {
     private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
         guard let stream = try asset.packetScan(Cancellation()).streams[track.index] else { return [] }
         let next = stream.lastSyncSample(notAfter: time).map { $0 + 1 } ?? 0
-        return [next - 1, next].filter(stream.syncSamples.indices.contains).map { number in
+        let scout = try openScout()
+        var found: [Sample] = []
+        for number in [next - 1, next] where stream.syncSamples.indices.contains(number) {
             let sample = stream.syncSamples[number]
-            return Sample(time: sample.time, place: .byte(sample.position ?? -1))
+            found.append(try look(up: .byte(sample.position ?? -1), at: sample.time, scout))
         }
+        return found
+    }
+
+    /// A sync sample of the scan with what follows it.
+    private func look(up place: Place, at time: MediaTime, _ scout: PacketFeed) throws(MediaError) -> Sample {
+        if let sample = known[place] { return sample }
+        var follower = Follower.unknown
+        if track.storesOnePictureASample, try scout.move(to: place), let packet = try scout.next(),
+            scout.time(of: packet) == time
+        {
+            follower = try scout.follower(of: time)
+        }
+        let sample = Sample(time: time, place: place, follower: follower)
+        known[place] = sample
+        return sample
     }
 
     private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
         guard let ticks = ticks(of: time) else { return [] }
         let scout = try openScout()
         // Where there is no index, seeking makes the demuxer read on until it has one that reaches past the place.
-        _ = scout.seek(stream: track.index, to: ticks)
+        _ = scout.file.seek(stream: track.index, to: ticks)
         var found: [Sample] = []
-        var position = scout.indexOfKeyframe(stream: track.index, notAfter: ticks)
+        var position = scout.file.indexOfKeyframe(stream: track.index, notAfter: ticks)
         let next = position.map { $0 + 1 } ?? 0
         // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
-        while let here = position, let shown = try sample(ofIndexEntry: here, scout) {
-            if shown.time <= time {
-                found.insert(shown, at: 0)
+        while let here = position, let sample = try sample(ofIndexEntry: here, scout) {
+            if sample.time <= time {
+                found.insert(sample, at: 0)
                 break
             }
-            found = [shown]
+            found = [sample]
             position = nextKeyframe(from: here - 1, step: -1, scout)
         }
         if found.last.map({ $0.time <= time }) ?? true, let after = nextKeyframe(from: next, step: 1, scout),
-            let shown = try sample(ofIndexEntry: after, scout)
+            let sample = try sample(ofIndexEntry: after, scout)
         {
-            found.append(shown)
+            found.append(sample)
         }
         return found
     }
 
-    private func nextKeyframe(from start: Int, step: Int, _ scout: InputFile) -> Int? {
+    private func nextKeyframe(from start: Int, step: Int, _ scout: PacketFeed) -> Int? {
         var position = start
-        while position >= 0, let entry = scout.indexEntry(stream: track.index, at: position) {
+        while position >= 0, let entry = scout.file.indexEntry(stream: track.index, at: position) {
             if entry.isKey { return position }
             position += step
         }
@@ -91,33 +118,22 @@ final class SyncSamples {
 
     private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
 
-    /// The sync sample of an index entry with its time on the presentation's time line.
-    private func sample(ofIndexEntry position: Int, _ scout: InputFile) throws(MediaError) -> Sample? {
-        guard let entry = scout.indexEntry(stream: track.index, at: position),
-            let time = try presentationTime(of: entry.ticks, scout)
-        else { return nil }
-        return Sample(time: time, place: .indexed(entry.ticks))
-    }
-
-    /// When the sync sample at a time stamp of the index is shown, by its packet, which is looked up only once.
-    private func presentationTime(of ticks: Int64, _ scout: InputFile) throws(MediaError) -> MediaTime? {
-        if let time = known[ticks] { return time }
-        for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
-            guard scout.seek(stream: track.index, to: ticks &+ delay) else { return nil }
-            // The seek may lead to a sync sample before the one that is looked for: read on to it.
-            while let packet = try readOn(scout) {
-                guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else {
-                    continue
-                }
-                reorderDelay = packet.reorderDelay ?? reorderDelay
-                let decoded = packet.dts ?? pts
-                if decoded > ticks, pts != ticks, delay > 0 { break }
-                // Matroska's index holds presentation times.
-                guard decoded >= ticks || pts == ticks else { continue }
-                let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
-                known[ticks] = time
-                return time
-            }
+    /// The sync sample of an index entry, by its packet, which is looked up only once.
+    private func sample(ofIndexEntry position: Int, _ scout: PacketFeed) throws(MediaError) -> Sample? {
+        guard let entry = scout.file.indexEntry(stream: track.index, at: position) else { return nil }
+        let place = Place.indexed(entry.ticks)
+        if let sample = known[place] { return sample }
+        guard try scout.move(to: place) else { return nil }
+        // The seek may have led to a sync sample before the one that is looked for: read on to it.
+        while let stored = try scout.next() {
+            guard stored.packet.isKey, let pts = stored.packet.pts ?? stored.packet.dts else { continue }
+            // Matroska's index holds presentation times.
+            guard stored.packet.dts ?? pts >= entry.ticks || pts == entry.ticks else { continue }
+            let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+            let follower = track.storesOnePictureASample ? try scout.follower(of: time) : .unknown
+            let sample = Sample(time: time, place: place, follower: follower)
+            known[place] = sample
+            return sample
         }
         return nil
     }
@@ -152,19 +168,19 @@ final class SyncSamples {
             return { stream?.lastSyncSample(notAfter: $0) }
         }
         let scout = try openScout()
-        if let ticks = ticks(of: last) { _ = scout.seek(stream: track.index, to: ticks) }
+        if let ticks = ticks(of: last) { _ = scout.file.seek(stream: track.index, to: ticks) }
         return { [track, origin] time in
             (time + origin).ticks(in: track.timeBase, rounding: .down).flatMap {
-                scout.indexOfKeyframe(stream: track.index, notAfter: $0)
+                scout.file.indexOfKeyframe(stream: track.index, notAfter: $0)
             }
         }
     }
 
     /// A second opening of the file for looking up packets, so that the decoder keeps its place.
-    private func openScout() throws(MediaError) -> InputFile {
+    private func openScout() throws(MediaError) -> PacketFeed {
         if let scout { return scout }
-        let opened = try asset.openForLookUp()
-        opened.select(streams: [track.index])
+        let opened = PacketFeed(
+            try asset.openForLookUp(readsAhead: !hasIndex), track: track, origin: origin)
         scout = opened
         return opened
     }

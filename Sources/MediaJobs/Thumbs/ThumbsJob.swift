@@ -73,8 +73,8 @@ package struct ThumbsJob: Sendable {
         let needsFrames = output.needsFrameNumbers
         var frames = FrameTimes(
             asset, track: track, highest: needsFrames ? .max : request.highestFrame ?? 0, threads: request.threads)
-        let looks = request.looksBeforehand
-        let times = try times(in: context, asset, track, &frames) { progress($0 / 2) }
+        let passes = Double(request.passes)
+        let times = try times(in: context, asset, track, &frames) { progress($0 / passes) }
         let names = ThumbsNames(
             stem: input.stem, format: output.format, times: times.requested,
             frames: needsFrames ? try frames.numbers(at: times.requested) : [], context: context)
@@ -86,8 +86,9 @@ package struct ThumbsJob: Sendable {
         }
         let chosen =
             request.prefersBest
-            ? try BestMoments(asset: asset, track: track, request: request, times: times).chosen { progress($0 / 2) }
-            : times.requested
+            ? try BestMoments(asset: asset, track: track, request: request, times: times).chosen {
+                progress((passes - 2 + $0) / passes)
+            } : times.requested
         let moments = ThumbsTimes.sweep(over: chosen)
         let sheets = try output.sheets.map { sheets throws(MediaError) in
             try ThumbsSheets(
@@ -106,8 +107,7 @@ package struct ThumbsJob: Sendable {
             }
         } deliver: { index, content throws(MediaError) in
             try writer.deliver(content, to: moments[index].places, announce: announce)
-            let done = Double(index + 1) / Double(moments.count)
-            progress(looks ? (1 + done) / 2 : done)
+            progress((passes - 1 + Double(index + 1) / Double(moments.count)) / passes)
         }
         try writer.finish(announce: announce)
         var report = ThumbsReport(trackIndex: track.index, trackID: track.id)

@@ -81,8 +81,3 @@ struct ThumbsNames {
         return String(text.map { $0 == ":" || $0 == ";" ? "-" : $0 })
     }
 }
-
-/// A number's digits with zeros before them, so that there are at least so many.
-func zeroPadded(_ digits: String, to width: Int) -> String {
-    String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-}

@@ -2,38 +2,19 @@ import ArgumentParser
 import AssetKit
 import MediaBase
 import MediaJobs
-import Pictures
 
 /// Readers of single arguments of `thumbs`, whose errors the parser shows as usage errors.
 enum ThumbsArgument {
-    /// A time: see `TimeExpression.forms`.
-    static func time(_ text: String) throws -> TimeExpression {
-        do throws(MediaError) {
-            return try TimeExpression(parsing: RawArguments.displayed(text))
-        } catch {
-            throw ValidationError(error.message)
-        }
-    }
-
     /// Times parted by commas.
     static func times(_ text: String) throws -> [ThumbsRequest.NamedTime] {
         try text.split(separator: ",", omittingEmptySubsequences: false).map {
-            ThumbsRequest.NamedTime(try time(String($0)), text: RawArguments.displayed(String($0)))
-        }
-    }
-
-    /// A track: its index, `v:N` or `id:N`.
-    static func track(_ text: String) throws -> TrackSelector {
-        do throws(MediaError) {
-            return try TrackSelector(parsing: RawArguments.displayed(text))
-        } catch {
-            throw ValidationError(error.message)
+            ThumbsRequest.NamedTime(try CommonArgument.time(String($0)), text: RawArguments.displayed(String($0)))
         }
     }
 
     /// A length of time, or a part of the range.
     static func spacing(_ text: String) throws -> ThumbsRequest.Spacing {
-        switch try time(text) {
+        switch try CommonArgument.time(text) {
         case .time(let time) where time > .zero: return .time(time)
         case .percentage(let part) where part.isPositive: return .part(part)
         default: throw ValidationError("write a length above zero: 10, 1:30, 1001/30000 or 5%")
@@ -69,11 +50,6 @@ enum ThumbsArgument {
             throw ValidationError("write png, jpeg or webp")
         }
         return format
-    }
-
-    /// A colour, by name or in hexadecimal digits.
-    static func color(_ text: String) throws -> Color {
-        do throws(MediaError) { return try Color(text) } catch { throw ValidationError(error.message) }
     }
 
     /// Columns and rows of a sheet, or its columns alone.

@@ -38,13 +38,13 @@ struct ThumbsOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "Where the range begins, for all of these but --at. (default: the track's start)", valueName: "time"),
-        transform: ThumbsArgument.time)
+        transform: CommonArgument.time)
     var start: TimeExpression?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Where the range ends. (default: the track's end)", valueName: "time"),
-        transform: ThumbsArgument.time)
+        transform: CommonArgument.time)
     var end: TimeExpression?
 
     @Option(
@@ -66,7 +66,7 @@ struct ThumbsOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The track: its index (3), v:N or id:N. (default: the first enabled video track)", valueName: "track"),
-        transform: ThumbsArgument.track)
+        transform: CommonArgument.track)
     var track: TrackSelector?
 
     func validate() throws {

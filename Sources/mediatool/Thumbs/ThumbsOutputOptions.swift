@@ -50,7 +50,7 @@ struct ThumbsOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("What is between the images of a sheet. (default: black)", valueName: "color"),
-        transform: ThumbsArgument.color)
+        transform: CommonArgument.color)
     var background = Color.black
 
     @Flag(help: "Leave out the header of --contact-sheet.")

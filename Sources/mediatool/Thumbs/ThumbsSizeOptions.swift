@@ -30,7 +30,7 @@ struct ThumbsSizeOptions: ParsableArguments {
         help: ArgumentHelp(
             "What is beside pictures in --exact-size, and behind transparent ones in JPEG: #rgb, #rrggbb, #rrggbbaa "
                 + "or a name such as white or transparent. (default: black)", valueName: "color"),
-        transform: ThumbsArgument.color)
+        transform: CommonArgument.color)
     var pad = Color.black
 
     @Flag(help: "Leave pictures as they are stored instead of turning them upright.")

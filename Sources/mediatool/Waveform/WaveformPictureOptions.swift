@@ -12,7 +12,7 @@ struct WaveformPictureOptions: ParsableArguments {
         help: ArgumentHelp(
             "What is behind the waveform: #rgb, #rrggbb, #rrggbbaa or a name such as white or transparent.",
             valueName: "color"),
-        transform: WaveformArgument.color)
+        transform: CommonArgument.color)
     var background = Color.white
 
     @Option(
@@ -22,7 +22,7 @@ struct WaveformPictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The colour of the root mean square inside the peaks.", valueName: "color"),
-        transform: WaveformArgument.color)
+        transform: CommonArgument.color)
     var rmsColor: Color?
 
     @Flag(help: "Leave out the root mean square.")
@@ -33,7 +33,7 @@ struct WaveformPictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The colour of the axis and its labels.", valueName: "color"),
-        transform: WaveformArgument.color)
+        transform: CommonArgument.color)
     var axisColor: Color?
 
     @Option(help: ArgumentHelp("The size of the labels, 1 to 16, for screens of high resolution.", valueName: "n"))

@@ -8,7 +8,7 @@ struct WaveformSoundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The track: its index (3), a:N or id:N. (default: the first enabled audio track)", valueName: "track"),
-        transform: WaveformArgument.track)
+        transform: CommonArgument.track)
     var track: TrackSelector?
 
     @Option(
@@ -22,13 +22,13 @@ struct WaveformSoundOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Where to begin, exact to the sample: 12.5, 1:30.25, 50%, 9009/30000…", valueName: "time"),
-        transform: WaveformArgument.time)
+        transform: CommonArgument.time)
     var start: TimeExpression?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp("Where to end: the first moment that is not wanted.", valueName: "time"),
-        transform: WaveformArgument.time)
+        transform: CommonArgument.time)
     var end: TimeExpression?
 
     @Flag(help: "Give each channel peaks of its own, instead of mixing them.")
