@@ -10,6 +10,8 @@ public struct VideoFormat: Sendable, Hashable {
     public var pixelFormat: PixelFormat?
     /// Significant bits of a component.
     public var bitDepth: Int?
+    /// How many chroma samples there are for luma samples, such as `4:2:0`; `nil` for RGB and where it is not known.
+    public var chromaSubsampling: String?
     /// The decoder's word on colours.
     public var color: ColorInfo
     /// `progressive`, `tt`, `bb`, `tb` or `bt` (stored order, then display order; top or bottom field first).

@@ -85,7 +85,7 @@ private struct SVGText {
     }
 
     private mutating func addRounded(_ x: Int, _ width: Int, _ rows: Range<Int>) {
-        guard width > 0, !rows.isEmpty else { return }
+        guard width > 1, rows.count > 1 else { return addRectangle(x, rows.lowerBound, width, rows.count) }
         let radius = Double(min(width, rows.count)) / 2
         let across = Double(width) - 2 * radius
         let down = Double(rows.count) - 2 * radius

@@ -49,6 +49,12 @@ import Testing
                 + "a1.0 1.0 0 0 1 1.0 -1.0z")
     }
 
+    @Test func nothingIsRoundInASinglePixel() {
+        #expect(
+            path([.roundedBar(x: 1, width: 4, rows: 3..<4), .roundedBar(x: 6, width: 1, rows: 0..<4)])
+                == "M1 3h4v1h-4zM6 0h1v4h-1z")
+    }
+
     /// Text is the built-in font's dots, as in the bitmap.
     @Test func textIsDots() {
         // An exclamation mark: five dots down, one more below.

@@ -79,7 +79,8 @@ public struct AssetTrack: Sendable, Hashable {
         mediaType = stream.format.mediaType
         isEnabled = edits?.isEnabled ?? true
         language = stream.metadata.first { $0.key == "language" }.map(\.value)
-        mediaDuration = edits?.mediaDuration ?? scanned?.range.duration ?? stream.duration
+        let scannedDuration = scanned.flatMap { $0.isEndKnown ? $0.range.duration : nil }
+        mediaDuration = edits?.mediaDuration ?? scannedDuration ?? stream.duration
         segments = edits?.segments ?? []
         timeRange = Self.timeRange(stream, origin: origin, edits: edits, scanned: scanned)
         let isVideo = stream.format.mediaType == .video
@@ -127,7 +128,7 @@ public struct AssetTrack: Sendable, Hashable {
         let start = stream.attachedPicture == nil ? first.map { max($0, .zero) } ?? .zero : .zero
         if let end = edits?.segments.end { return MediaTimeRange(start: min(start, end), end: end) }
         // A cover is one packet, and is shown as long as the asset lasts.
-        if let scanned, stream.attachedPicture == nil {
+        if let scanned, stream.attachedPicture == nil, scanned.isEndKnown || stream.duration == nil {
             return MediaTimeRange(start: start, end: max(start, scanned.range.end))
         }
         if let duration = edits?.mediaDuration { return MediaTimeRange(start: start, duration: duration) }

@@ -14,6 +14,8 @@ struct PacketScan: Sendable {
         fileprivate(set) var packetCount = 0
         /// From the first sample's presentation to the end of the last one's.
         fileprivate(set) var range: MediaTimeRange
+        /// Whether the last packet says how long it lasts, so that the range's end is known.
+        fileprivate(set) var isEndKnown = false
         /// What the packets add up to.
         fileprivate(set) var statistics = PacketStatistics()
         /// The sync samples of pictures, by presentation time; none for other tracks.
@@ -64,6 +66,7 @@ extension PacketScan.Stream {
     /// Takes in one more packet.
     fileprivate mutating func add(_ range: MediaTimeRange, sync: PacketScan.SyncSample?) {
         packetCount += 1
+        if range.end >= self.range.end { isEndKnown = !range.isEmpty }
         self.range = MediaTimeRange(start: min(self.range.start, range.start), end: max(self.range.end, range.end))
         if let sync { syncSamples.append(sync) }
     }

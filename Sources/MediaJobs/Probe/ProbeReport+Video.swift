@@ -73,7 +73,7 @@ package struct VideoReport: Encodable, Sendable {
         fieldOrder = fields?.order ?? video.fieldOrder
         pixelFormat = video.pixelFormat?.rawValue
         bitDepth = video.bitDepth ?? headers?.sequence?.bitDepth
-        chromaSubsampling = headers?.sequence?.chroma?.rawValue
+        chromaSubsampling = headers?.sequence?.chroma?.rawValue ?? video.chromaSubsampling
         color = ColorReport(container: track.containerColor, headers: headers, effective: video.color)
         gamma = video.gamma
         hdr = HDRInfo(video.hdr, headers: headers)

@@ -78,6 +78,16 @@ package struct ThumbsRequest: Sendable {
         }
     }
 
+    /// Which part of a stored picture an image shows.
+    package enum Aperture: String, Sendable, CaseIterable {
+        /// The clean aperture, with square pixels.
+        case clean
+        /// The whole picture, with square pixels.
+        case production
+        /// The whole picture, pixel by pixel.
+        case encoded
+    }
+
     /// The most times that one request may mean.
     package static let maximumCount = 100_000
 
@@ -98,6 +108,12 @@ package struct ThumbsRequest: Sendable {
     package var prefersBest = false
     /// Whether images are turned upright.
     package var appliesRotation = true
+    /// Which part of the stored pictures is shown, in which shape.
+    package var aperture = Aperture.clean
+    /// Whether HDR keeps its coded values; else it is mapped to sRGB.
+    package var keepsDynamicRange = false
+    /// Whether pictures that consist of two fields are made one.
+    package var deinterlaces = false
     /// The track; `nil` for the first enabled video track.
     package var track: TrackSelector?
     /// Codec threads; 0 for as many as there are cores.
@@ -156,8 +172,10 @@ extension ThumbsRequest {
     }
 
     private func shownSize(of track: AssetTrack) -> Dimensions? {
-        guard let upright = track.naturalSize else { return nil }
-        return appliesRotation ? upright : track.preferredTransform.apply(to: upright)
+        guard let video = track.formatDescriptions.first?.video else { return nil }
+        let stored = video.presentationDimensions(
+            usePixelAspectRatio: aperture != .encoded, useCleanAperture: aperture == .clean)
+        return appliesRotation ? track.preferredTransform.apply(to: stored) : stored
     }
 
     /// Whether what is asked for depends on where the track ends, or how long it is.

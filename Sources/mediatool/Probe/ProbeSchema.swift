@@ -309,7 +309,7 @@ enum ProbeSchema {
                 },
                 "pixelFormat": { "description": "libavutil's name of how the decoder's pixels are stored.", "type": "string" },
                 "bitDepth": { "description": "Significant bits of a component.", "type": "integer" },
-                "chromaSubsampling": { "description": "How many chroma samples there are for luma samples, by the pictures' headers.", "enum": ["4:0:0", "4:1:1", "4:2:0", "4:2:2", "4:4:4"] },
+                "chromaSubsampling": { "description": "How many chroma samples there are for luma samples, by the pictures' headers, else by the pixel format.", "enum": ["4:0:0", "4:1:0", "4:1:1", "4:2:0", "4:2:2", "4:4:0", "4:4:4"] },
                 "color": {
                   "description": "What the numbers of colours mean, by the names of libavutil for the code points of ITU-T H.273.",
                   "type": "object",

@@ -34,6 +34,8 @@ struct ThumbsCommand: ParsableCommand {
 
     @OptionGroup(title: "Size") var size: ThumbsSizeOptions
 
+    @OptionGroup(title: "Picture") var picture: ThumbsPictureOptions
+
     @OptionGroup(title: "Output") var output: ThumbsOutputOptions
 
     @OptionGroup(title: "Result") var result: OutputFormatOptions
@@ -109,6 +111,7 @@ extension ThumbsCommand {
         images.request(sheetCount: output.imagesPerSheet, threads: threads).map { request in
             var request = request
             size.apply(to: &request, standard: output.standardSide)
+            picture.apply(to: &request)
             return request
         }
     }
