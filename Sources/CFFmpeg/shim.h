@@ -66,6 +66,23 @@ static inline int shim_frame_is_key(const AVFrame *frame) {
 #endif
 }
 
+// Whether a picture consists of two fields, and whether the upper rows are the first one: fields before 6.1, flags after.
+static inline int shim_frame_is_interlaced(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)
+    return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#else
+    return frame->interlaced_frame;
+#endif
+}
+
+static inline int shim_frame_is_top_field_first(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)
+    return (frame->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
+#else
+    return frame->top_field_first;
+#endif
+}
+
 static inline int shim_frame_is_corrupt(const AVFrame *frame) {
     return (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0 || frame->decode_error_flags != 0;
 }
@@ -91,6 +108,12 @@ static void shim_log_callback(void *context, int level, const char *format, va_l
 static inline void shim_set_log_sink(shim_log_sink sink) {
     shim_current_log_sink = sink;
     av_log_set_callback(shim_log_callback);
+}
+
+// av_codec_get_id takes a list of tag lists that ends with NULL.
+static inline enum AVCodecID shim_codec_of_tag(const struct AVCodecTag *tags, unsigned tag) {
+    const struct AVCodecTag *const lists[] = {tags, NULL};
+    return av_codec_get_id(lists, tag);
 }
 
 #endif

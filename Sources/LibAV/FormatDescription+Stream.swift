@@ -73,6 +73,23 @@ extension VideoFormat {
                 range: parameters.color_range, chromaLocation: parameters.chroma_location),
             fieldOrder: Self.name(parameters.field_order), hdr: HDRInfo(stream),
             reorders: parameters.video_delay > 0)
+        chromaSubsampling = Self.chromaSubsampling(pixelFormat)
+    }
+
+    private static func chromaSubsampling(_ format: AVPixelFormat) -> String? {
+        guard let descriptor = av_pix_fmt_desc_get(format)?.pointee,
+            descriptor.flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BAYER) == 0
+        else { return nil }
+        guard descriptor.nb_components >= 3 else { return "4:0:0" }
+        switch (descriptor.log2_chroma_w, descriptor.log2_chroma_h) {
+        case (0, 0): return "4:4:4"
+        case (0, 1): return "4:4:0"
+        case (1, 0): return "4:2:2"
+        case (1, 1): return "4:2:0"
+        case (2, 0): return "4:1:1"
+        case (2, 2): return "4:1:0"
+        default: return nil
+        }
     }
 
     private static func bitDepth(_ parameters: AVCodecParameters, _ format: AVPixelFormat) -> Int? {
@@ -130,7 +147,7 @@ extension HDRInfo {
 }
 
 extension HDRInfo.MasteringDisplay {
-    fileprivate init(_ display: AVMasteringDisplayMetadata) {
+    init(_ display: AVMasteringDisplayMetadata) {
         self.init()
         if display.has_primaries != 0 {
             func pair(_ values: (AVRational, AVRational)) -> [Rational]? {

@@ -10,12 +10,16 @@ public struct VideoFormat: Sendable, Hashable {
     public var pixelFormat: PixelFormat?
     /// Significant bits of a component.
     public var bitDepth: Int?
+    /// How many chroma samples there are for luma samples, such as `4:2:0`; `nil` for RGB and where it is not known.
+    public var chromaSubsampling: String?
     /// The decoder's word on colours.
     public var color: ColorInfo
     /// `progressive`, `tt`, `bb`, `tb` or `bt` (stored order, then display order; top or bottom field first).
     public var fieldOrder: String?
     /// Static HDR metadata.
     public var hdr: HDRInfo?
+    /// The exponent of the transfer function as QuickTime's `gama` says it; `nil` where it does not.
+    public var gamma: Rational?
     /// Whether pictures depend on later ones, so that they are stored in another order than shown.
     public var reorders: Bool
 

@@ -69,14 +69,14 @@ def one_file(name, path, validator):
 class Comparison:
     """Collects what differs, and counts what was compared."""
 
-    def __init__(self, exceptions):
-        self.exceptions, self.problems, self.count = exceptions, [], 0
+    def __init__(self, exceptions, other="ffprobe"):
+        self.exceptions, self.other, self.problems, self.count = exceptions, other, [], 0
 
     def same(self, place, field, got, wanted):
         """Both alike, both missing included."""
         self.count += 1
         if got != wanted and not {field, f"{place} {field}"} & self.exceptions:
-            self.problems.append(f"{place} {field}: {got}, ffprobe {wanted}")
+            self.problems.append(f"{place} {field}: {got}, {self.other} {wanted}")
 
     def near(self, place, field, got, wanted, within):
         """Numbers (Fraction or None) that differ by no more than `within`."""
@@ -85,7 +85,7 @@ class Comparison:
             return
         if (got is None) != (wanted is None) or (got is not None and abs(got - wanted) > within):
             shown = [None if value is None else float(value) for value in (got, wanted)]
-            self.problems.append(f"{place} {field}: {shown[0]}, ffprobe {shown[1]}")
+            self.problems.append(f"{place} {field}: {shown[0]}, {self.other} {shown[1]}")
 
 
 def seconds(time):
@@ -195,10 +195,13 @@ def compare_video(fields, video, stream, place):
         fields.same(place, "nominal rate", ratio(rates.get("nominal")), asked(stream, "r_frame_rate"))
         fields.same(place, "average rate", ratio(rates.get("average")), asked(stream, "avg_frame_rate"))
     fields.same(place, "pixel format", video.get("pixelFormat"), stream.get("pix_fmt"))
-    fields.same(place, "field order", video.get("fieldOrder"), stream.get("field_order"))
+    # ffprobe's second letter is QTFF's reading of 9 and 14, which TN2162 corrects: the first field is the one shown first.
+    order = stream.get("field_order")
+    if order not in (None, "unknown"):
+        fields.same(place, "field order", video.get("fieldOrder"), {"tb": "tt", "bt": "bb"}.get(order, order))
     if "bits_per_raw_sample" in stream:
         fields.same(place, "bits", video.get("bitDepth"), int(stream["bits_per_raw_sample"]))
-    color = video.get("color", {}).get("stream", {})
+    color = video.get("color", {}).get("effective", {})
     for ours, theirs in [("primaries", "color_primaries"), ("transfer", "color_transfer"), ("matrix", "color_space"),
                          ("range", "color_range"), ("chromaLocation", "chroma_location")]:
         wanted = stream.get(theirs)

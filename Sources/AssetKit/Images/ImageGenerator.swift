@@ -22,8 +22,12 @@ public final class ImageGenerator: Sendable {
         public var requestedTimeToleranceAfter = MediaTime.positiveInfinity
         /// Whether images are turned upright by the track's transform.
         public var appliesPreferredTrackTransform = true
-        /// Whether pixels that are not square are made so.
-        public var appliesPixelAspectRatio = true
+        /// Which part of the stored pictures is shown, and whether pixels are made square.
+        public var apertureMode = ApertureMode.cleanAperture
+        /// What becomes of HDR.
+        public var dynamicRangePolicy = DynamicRangePolicy.forceSDR
+        /// Whether pictures that consist of two fields are made one: ``PixelBuffer/deinterlaced()``.
+        public var deinterlaces = false
         /// The size that images are fitted into, never enlarged; a side of 0 sets no limit.
         public var maximumSize = Dimensions(width: 0, height: 0)
         /// The track: ``AssetTrack/index``; `nil` for the first enabled video track.
@@ -138,8 +142,9 @@ public final class ImageGenerator: Sendable {
     ) throws(MediaError) -> GeneratedImage {
         let renderer = ImageRenderer(
             maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
-            appliesPixelAspect: configuration.appliesPixelAspectRatio, transform: track.preferredTransform,
-            sampleAspectRatio: track.formatDescriptions.first?.video?.sampleAspectRatio)
+            apertureMode: configuration.apertureMode, dynamicRangePolicy: configuration.dynamicRangePolicy,
+            deinterlaces: configuration.deinterlaces, transform: track.preferredTransform,
+            format: track.formatDescriptions.first?.video)
         return GeneratedImage(
             requestedTime: time, actualTime: found.time, duration: found.duration, isKeyframe: found.isKey,
             image: try renderer.render(found.picture))

@@ -25,6 +25,9 @@ struct ThumbsSweep {
         configuration.requestedTimeToleranceAfter = tolerance.after
         configuration.appliesPreferredTrackTransform = request.appliesRotation
         configuration.maximumSize = request.maximumSize
+        configuration.apertureMode = request.aperture.mode
+        configuration.dynamicRangePolicy = request.keepsDynamicRange ? .matchSource : .forceSDR
+        configuration.deinterlaces = request.deinterlaces
         configuration.trackIndex = track.index
         threads = request.threads > 0 ? request.threads : availableProcessors()
         generator = ImageGenerator(asset: asset)
@@ -165,5 +168,16 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
     /// Then many moments are answered by one decoded and converted picture.
     private func isOnlyOne(_ image: ImageGenerator.GeneratedImage, for time: MediaTime) -> Bool {
         image.actualTime <= time - tolerance.before && time + tolerance.after < image.actualTime + image.duration
+    }
+}
+
+extension ThumbsRequest.Aperture {
+    /// The image generator's word for it.
+    fileprivate var mode: ApertureMode {
+        switch self {
+        case .clean: .cleanAperture
+        case .production: .productionAperture
+        case .encoded: .encodedPixels
+        }
     }
 }

@@ -44,7 +44,7 @@ package enum WaveformDensity: Sendable, Hashable {
     private static func failure(_ sampleRate: Int, _ rate: Rational) -> MediaError {
         MediaError(
             .invalidArgument,
-            "\(rate.doubleValue) points a second of sound at \(sampleRate) Hz: a point covers 1 to \(Int32.max) samples"
-        )
+            "\(rate.doubleValue) points a second cannot be had of sound at \(sampleRate) Hz: a point covers at least one "
+                + "sample, and at most \(Int32.max)")
     }
 }

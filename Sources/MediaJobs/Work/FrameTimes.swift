@@ -39,6 +39,20 @@ package struct FrameTimes {
         return times[index]
     }
 
+    /// The numbers of the pictures on screen at some moments; `nil` for what is before the first picture, or no moment.
+    package mutating func numbers(at moments: [Result<MediaTime, MediaError>]) throws(MediaError) -> [Int64?] {
+        let times = try allTimes()
+        return moments.map { moment in
+            guard case .success(let moment) = moment else { return nil }
+            var (low, high) = (0, times.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if times[middle] <= moment { low = middle + 1 } else { high = middle }
+            }
+            return low > 0 ? Int64(low - 1) : nil
+        }
+    }
+
     private mutating func allTimes() throws(MediaError) -> [MediaTime] {
         if let times { return times }
         let read: [MediaTime]

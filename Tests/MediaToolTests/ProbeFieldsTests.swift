@@ -1,0 +1,155 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Fields of `probe` that libavformat 5.1 does not tell.
+///
+/// Expected values are worked out by hand from `scripts/fixtures`, or written down from a hexadecimal dump.
+@Suite struct ProbeFieldsTests {
+    private func object(_ arguments: String...) throws -> [String: Any] {
+        let result = try Program.run(Program.mediatool, ["probe", "--json", "--quiet"] + arguments)
+        try #require(result.status == 0, "\(result.error)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+    }
+
+    private func tracks(_ arguments: String...) throws -> [[String: Any]] {
+        let result = try Program.run(Program.mediatool, ["probe", "--json", "--quiet"] + arguments)
+        try #require(result.status == 0, "\(result.error)")
+        let object = try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any]
+        return try #require(object?["tracks"] as? [[String: Any]])
+    }
+
+    private func fraction(_ value: Any?) -> String {
+        guard let value = value as? [String: Int], let num = value["num"], let den = value["den"] else { return "none" }
+        return den == 1 ? "\(num)" : "\(num)/\(den)"
+    }
+
+    @Test func cleanAperturesCutWhatTheyShould() throws {
+        // x, y, width, height by hand: x = offset + (64 - width)/2, y likewise with 48; then the whole pixels inside.
+        let exact = [
+            "4 4 56 40", "18 4 40 30", "7/2 7/2 57 41", "43/12 0 341/6 48", "-8 -6 80 60",
+        ]
+        let pixels = [[4, 4, 56, 40], [18, 4, 40, 30], [4, 4, 56, 40], [4, 0, 56, 48], [0, 0, 64, 48]]
+        let sizes = [[56, 40], [40, 30], [57, 41], [57, 48], [64, 48], [64, 48], [64, 48]]
+        let report = try object(try Fixtures.path("apertures.mov"))
+        let tracks = try #require(report["tracks"] as? [[String: Any]])
+        try #require(tracks.count == 7)
+        for (place, track) in tracks.enumerated() {
+            let video = try #require(track["video"] as? [String: Any])
+            let size = try #require(video["cleanApertureSize"] as? [String: Int])
+            #expect([size["width"], size["height"]] == sizes[place])
+            #expect(video["productionSize"] as? [String: Int] == ["width": 64, "height": 48])
+            guard place < exact.count else {
+                // A zero denominator and a negative width.
+                #expect(video["cleanAperture"] == nil)
+                continue
+            }
+            let aperture = try #require(video["cleanAperture"] as? [String: Any])
+            let rect = try #require(aperture["rect"] as? [String: Any])
+            #expect(["x", "y", "width", "height"].map { fraction(rect[$0]) }.joined(separator: " ") == exact[place])
+            let pixelRect = try #require(aperture["pixelRect"] as? [String: Int])
+            #expect(["x", "y", "width", "height"].map { pixelRect[$0] } == pixels[place])
+        }
+        let warnings = try #require(report["warnings"] as? [String])
+        #expect(warnings.count == 3)
+        #expect(warnings.count { $0.contains("track 5") && $0.contains("beyond") } == 1)
+        #expect(warnings.count { $0.contains("track 6") && $0.contains("denominator") } == 1)
+        #expect(warnings.count { $0.contains("track 7") && $0.contains("no area") } == 1)
+    }
+
+    @Test func matroskaCropsAreCleanApertures() throws {
+        let track = try #require(try tracks(try Fixtures.path("crop.mkv")).first)
+        #expect(track["id"] as? Int == 1)
+        let video = try #require(track["video"] as? [String: Any])
+        let aperture = try #require(video["cleanAperture"] as? [String: Any])
+        #expect(aperture["pixelRect"] as? [String: Int] == ["x": 8, "y": 3, "width": 56, "height": 45])
+        #expect(fraction(aperture["horizontalOffset"]) == "4" && fraction(aperture["verticalOffset"]) == "3/2")
+        #expect(video["displaySize"] as? [String: Int] == ["width": 56, "height": 45])
+        #expect(fraction(video["sampleAspectRatio"]) == "1")
+    }
+
+    @Test func timecodeTracksTellHowTheyCount() throws {
+        let drop = try tracks(try Fixtures.path("timecode-df.mov"))
+        let track = try #require(drop.first { $0["type"] as? String == "timecode" })
+        let timecode = try #require(track["timecode"] as? [String: Any])
+        #expect(timecode["start"] as? String == "01:00:00;00" && timecode["dropFrame"] as? Bool == true)
+        // 107892 frames pass in an hour of drop-frame timecode at 29.97.
+        #expect(timecode["frameNumber"] as? Int == 107_892 && timecode["framesPerSecond"] as? Int == 30)
+        #expect(timecode["source"] as? String == "track")
+    }
+
+    @Test func primingAndRemainderAreTold() throws {
+        func cut(_ fixture: String) throws -> [Int?] {
+            let track = try #require(try tracks(try Fixtures.path(fixture)).first { $0["audio"] != nil })
+            let audio = try #require(track["audio"] as? [String: Any])
+            return [audio["priming"] as? Int, audio["remainder"] as? Int]
+        }
+        // ffmpeg's AAC encoder delays by 1024 samples and fills its last frame of 1024.
+        let aac = try cut("aac.m4a")
+        let remainder = try #require(aac[1])
+        #expect(aac[0] == 1024 && (0..<1024).contains(remainder))
+        // LAME: 576 of delay and the decoder's 529.
+        #expect(try cut("mp3-lame.mp3")[0] == 1105)
+        #expect(try cut("mp3-no-tag.mp3") == [nil, nil])
+        // Opus: 6.5 ms at 48 kHz.
+        #expect(try cut("opus.opus")[0] == 312)
+    }
+
+    @Test func aScanTellsFramesAndKeyframes() throws {
+        let track = try #require(try tracks("--scan", try Fixtures.path("h264-bframes.mp4")).first)
+        let scan = try #require(track["scan"] as? [String: Any])
+        let counted = try FFmpeg.probe([
+            "-count_packets", "-select_streams", "v:0", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
+            try Fixtures.path("h264-bframes.mp4"),
+        ])
+        #expect((scan["packetCount"] as? Int).map { "\($0)" } == counted.first)
+        let durations = try #require(scan["frameDuration"] as? [String: [String: Any]])
+        #expect(durations["minimum"]?["seconds"] as? Double == 0.04)
+        #expect(durations["maximum"]?["seconds"] as? Double == 0.04)
+        #expect(try tracks(try Fixtures.path("av.mp4")).allSatisfy { $0["scan"] == nil })
+    }
+
+    @Test func aScanOfAPipeReadsItOnce() throws {
+        let path = try Fixtures.path("mpegts-10s.ts")
+        let piped = try Program.run(
+            "/bin/sh",
+            ["-c", "cat '\(path)' | '\(Program.mediatool)' probe --scan --select 'tracks[0].scan.packetCount' -"])
+        let whole = try Program.run(
+            Program.mediatool, ["probe", "--scan", "--select", "tracks[0].scan.packetCount", path])
+        #expect(piped.status == 0 && piped.output == whole.output && !whole.output.isEmpty)
+    }
+
+    @Test func oneValueIsPrintedForScripts() throws {
+        func select(_ path: String, _ arguments: String...) throws -> Program.Result {
+            let file = try Fixtures.path("anamorphic.mp4")
+            return try Program.run(Program.mediatool, ["probe", "--select", path, file] + arguments)
+        }
+        #expect(try select("tracks[0].video.cleanApertureSize.width").output == "256\n")
+        #expect(try select("tracks[0].codec").output == "h264\n")
+        #expect(try select("tracks[0].codec", "--jsonl").output == "\"h264\"\n")
+        #expect(try select("tracks[0].video.sampleAspectRatio").output == "{\"num\":64,\"den\":45}\n")
+        let missing = try select("tracks[0].audio")
+        #expect(missing.status == 2 && missing.output.isEmpty && missing.errorLines.count == 1)
+        #expect(try select("tracks[").status == 64)
+    }
+
+    @Test(.enabled(if: Corpus.folder != nil)) func camerasAndEditorsAgreeWithTheirDumps() throws {
+        func video(_ name: String) throws -> [String: Any] {
+            let track = try #require(
+                try tracks(try #require(Corpus.path(name))).first { $0["type"] as? String == "video" })
+            return try #require(track["video"] as? [String: Any])
+        }
+        // clap 704/1 480/1 0/1 0/1, pasp 10:11, tapt clef 640x480, prof 0x028E8BA3 (654.545…), enof 720x480.
+        let dv = try video("format-corpus/dv-ntsc-progressive.mov")
+        #expect(dv["cleanApertureSize"] as? [String: Int] == ["width": 640, "height": 480])
+        let sizes = try #require(dv["trackAperture"] as? [String: [String: Double]])
+        #expect(sizes["clean"] == ["width": 640, "height": 480] && sizes["encoded"] == ["width": 720, "height": 480])
+        #expect(sizes["production"] == ["width": Double(0x028E_8BA3) / 65536, "height": 480])
+        // nclx says limited range, the pictures say full.
+        let gopro = try video("gopro/max-heromode.mp4")
+        #expect((gopro["color"] as? [String: Any])?["conflict"] as? Bool == true)
+        // fiel 2 9 is top field first by Apple's TN2162, and the pictures' top_field_first is set.
+        let xdcam = try video("format-corpus/xdcam-hd-1080i60.mov")
+        #expect(xdcam["fieldOrder"] as? String == "tt")
+    }
+}
