@@ -13,8 +13,43 @@ package struct SampleEntry: Hashable, Sendable {
     /// What a picture's entry says; `nil` for other media.
     package var visual: VisualSampleEntry?
 
+    /// What a sound's entry says; `nil` for other media.
+    package var sound: SoundSampleEntry?
+
     /// What a timecode's entry says; `nil` for other media.
     package var timecode: TimecodeSampleEntry?
+
+    /// How large the samples may be and how many bits a second they take (`btrt`); `nil` where nothing is written.
+    package var bitRates: BitRates?
+
+    /// The codec's header (`avcC`, `hvcC`, `av1C`…), kept for all entries but the first, which libavformat reads.
+    package var configuration: [UInt8] = []
+}
+
+/// The rates of a track's samples.
+///
+/// ISO/IEC 14496-12, 8.5.2.2 (btrt). The raw numbers; 0 where a writer did not know.
+package struct BitRates: Hashable, Sendable {
+    /// The highest in any second, in bits.
+    package var maximum: UInt32
+
+    /// The average, in bits a second.
+    package var average: UInt32
+}
+
+/// The layout of sound in a sample entry.
+///
+/// ISO/IEC 14496-12, 12.2.3; QuickTime File Format, "Sound Sample Descriptions". The raw numbers; QuickTime's entries
+/// often have placeholders here.
+package struct SoundSampleEntry: Hashable, Sendable {
+    /// How many channels there are.
+    package var channels: UInt32
+
+    /// Bits of a sample.
+    package var bitsPerSample: UInt32
+
+    /// Samples a second and channel, whole.
+    package var sampleRate: UInt32
 }
 
 /// The picture geometry and colour in a sample entry.
@@ -38,6 +73,9 @@ package struct VisualSampleEntry: Hashable, Sendable {
 
     /// The fields of a frame (`fiel`).
     package var fields: FieldHandling?
+
+    /// The exponent of the transfer function in 16.16 fixed point (`gama`); `nil` where it is not written or 0.
+    package var gamma: UInt32?
 }
 
 /// The relative width and height of a pixel.
@@ -103,13 +141,14 @@ package enum ColorParameters: Hashable, Sendable {
 
 /// How many fields a frame has, and in which order they are shown and stored.
 ///
-/// QuickTime File Format, "Video Sample Description Extensions" (fiel).
+/// Apple Technical Note TN2162, "The 'fiel' ImageDescription Extension". The File Format document reads 9 and 14 the
+/// other way round; cameras and Apple's own writers follow the note.
 package struct FieldHandling: Hashable, Sendable {
     /// 1 for progressive, 2 for interlaced.
     package var count: UInt8
 
-    /// 0 unknown; 1 top shown and stored first; 6 bottom shown and stored first; 9 top shown, bottom stored first
-    /// (one field after the other); 14 bottom shown, top stored first.
+    /// 0 unknown; 1 top field shown first, 6 bottom field shown first, one stored after the other; 9 top field shown
+    /// first, 14 bottom field shown first, lines interleaved.
     package var detail: UInt8
 }
 

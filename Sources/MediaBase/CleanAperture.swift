@@ -132,6 +132,25 @@ public struct PixelRectangle: Sendable, Hashable, Codable {
     public var size: Dimensions { Dimensions(width: width, height: height) }
 }
 
+/// The size in which Matroska wants cropped pictures to be shown (DisplayWidth, DisplayHeight, DisplayUnit).
+///
+/// RFC 9559, 11.1.
+public struct ContainerDisplay: Sendable, Hashable, Codable {
+    /// Across, in ``unit``.
+    public let width: Int
+    /// Down, in ``unit``.
+    public let height: Int
+    /// `pixels`, `centimeters`, `inches`, `aspectRatio` or `unknown`.
+    public let unit: String
+
+    /// Makes a size; no check is made.
+    public init(width: Int, height: Int, unit: String) {
+        self.width = width
+        self.height = height
+        self.unit = unit
+    }
+}
+
 /// The three sizes that QuickTime keeps for a track, before its matrix: `tapt`.
 ///
 /// QuickTime File Format, "Track Aperture Mode Dimensions".

@@ -13,6 +13,8 @@ public struct FormatDescription: Sendable, Hashable {
     public var level: Int?
     /// Bits a second, as the header says.
     public var bitRate: Int64?
+    /// The most bits in any second, as the header says; `nil` where it does not.
+    public var maximumBitRate: Int64?
     /// The codec's own header (`avcC`, `esds`'s inner part, Vorbis headers…) as the container stores it.
     public var extradata: [UInt8]
     /// What the sound is; `nil` unless ``mediaType`` is audio.
@@ -23,7 +25,8 @@ public struct FormatDescription: Sendable, Hashable {
     /// Makes a description from its parts.
     public init(
         mediaType: MediaType, codec: String, codecTag: String? = nil, profile: String? = nil, level: Int? = nil,
-        bitRate: Int64? = nil, extradata: [UInt8] = [], audio: AudioFormat? = nil, video: VideoFormat? = nil
+        bitRate: Int64? = nil, maximumBitRate: Int64? = nil, extradata: [UInt8] = [], audio: AudioFormat? = nil,
+        video: VideoFormat? = nil
     ) {
         self.mediaType = mediaType
         self.codec = codec
@@ -31,6 +34,7 @@ public struct FormatDescription: Sendable, Hashable {
         self.profile = profile
         self.level = level
         self.bitRate = bitRate
+        self.maximumBitRate = maximumBitRate
         self.extradata = extradata
         self.audio = audio
         self.video = video

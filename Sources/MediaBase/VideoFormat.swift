@@ -16,6 +16,8 @@ public struct VideoFormat: Sendable, Hashable {
     public var fieldOrder: String?
     /// Static HDR metadata.
     public var hdr: HDRInfo?
+    /// The exponent of the transfer function as QuickTime's `gama` says it; `nil` where it does not.
+    public var gamma: Rational?
     /// Whether pictures depend on later ones, so that they are stored in another order than shown.
     public var reorders: Bool
 

@@ -23,8 +23,11 @@ struct AssetContents: Sendable {
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         let movie = ISOMovie(file)
         warnings = movie?.warnings ?? []
-        if let movie {
-            for place in streams.indices { movie.complete(&streams[place], warnings: &warnings) }
+        let matroska = MatroskaTracks(file)
+        for place in streams.indices {
+            movie?.complete(&streams[place], warnings: &warnings)
+            matroska?.complete(&streams[place], warnings: &warnings)
+            EncoderDelay.complete(&streams[place], of: file)
         }
         seeking = SeekBehaviour(formatName: file.formatName)
         isTimingPrecise = scan != nil || !seeking.needsScan
