@@ -36,16 +36,20 @@ let package = Package(
         .target(name: "MediaBase", swiftSettings: safe),
         .systemLibrary(name: "CSystemCalls"),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
+        .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
         .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
         .target(
-            name: "AssetKit", dependencies: ["MediaBase", "LibAV", "ISOMedia", "Pictures", "MediaAnalysis", system],
+            name: "AssetKit",
+            dependencies: [
+                "MediaBase", "SystemCalls", "FileOutput", "LibAV", "ISOMedia", "Pictures", "MediaAnalysis", system,
+            ],
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(
             name: "MediaJobs",
-            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Pictures", "MediaAnalysis", system],
+            dependencies: ["MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Pictures", "MediaAnalysis", system],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
@@ -65,6 +69,9 @@ let package = Package(
             name: "LibAVTests", dependencies: ["LibAV", "MediaBase", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "FileOutputTests", dependencies: ["FileOutput", "MediaBase", "SystemCalls", system],
+            swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
