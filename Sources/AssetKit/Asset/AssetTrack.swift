@@ -50,6 +50,8 @@ public struct AssetTrack: Sendable, Hashable {
 
     /// The unit of the stream's time stamps.
     let timeBase: Rational
+    /// How its samples are coded, for a writer that takes them as they are.
+    let codecParameters: CodecParameters?
 
     /// One edit: for how long it plays which part of the media, and how fast (ISO/IEC 14496-12, 8.6.6).
     public struct Segment: Sendable, Hashable {
@@ -104,6 +106,7 @@ public struct AssetTrack: Sendable, Hashable {
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         attachedPicture = stream.attachedPicture
         timeBase = stream.timeBase
+        codecParameters = stream.codecParameters
     }
 
     private static func timeRange(
