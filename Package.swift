@@ -36,6 +36,7 @@ let package = Package(
         .target(name: "MediaBase", swiftSettings: safe),
         .systemLibrary(name: "CSystemCalls"),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
+        .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
         .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
@@ -44,13 +45,16 @@ let package = Package(
         .target(
             name: "AssetKit",
             dependencies: [
-                "MediaBase", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams", "Pictures", "MediaAnalysis", system,
+                "MediaBase", "SystemCalls", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams", "Pictures",
+                "MediaAnalysis", system,
             ],
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(
             name: "MediaJobs",
-            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis", system],
+            dependencies: [
+                "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis", system,
+            ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
@@ -72,6 +76,9 @@ let package = Package(
             name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MatroskaMediaTests", dependencies: ["MatroskaMedia", "MediaBase"], swiftSettings: common),
         .testTarget(name: "BitstreamsTests", dependencies: ["Bitstreams", "MediaBase"], swiftSettings: common),
+        .testTarget(
+            name: "FileOutputTests", dependencies: ["FileOutput", "MediaBase", "SystemCalls", system],
+            swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),

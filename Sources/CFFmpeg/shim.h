@@ -6,6 +6,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>
 #include <libavutil/channel_layout.h>
 #include <libavutil/display.h>
@@ -46,6 +47,37 @@ static inline const uint8_t *shim_stream_side_data(const AVStream *stream, enum 
 #else
     return av_stream_get_side_data(stream, type, size);
 #endif
+}
+
+// The other way round: room for side data of a stream that is written.
+static inline uint8_t *shim_stream_new_side_data(AVStream *stream, enum AVPacketSideDataType type, size_t size) {
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    AVPacketSideData *made = av_packet_side_data_new(&stream->codecpar->coded_side_data,
+                                                     &stream->codecpar->nb_coded_side_data, type, size, 0);
+    return made ? made->data : NULL;
+#else
+    return av_stream_new_side_data(stream, type, size);
+#endif
+}
+
+// Appends a chapter to a file that is written, as libavformat has no public function for it; takes the metadata over.
+static inline int shim_add_chapter(AVFormatContext *file, int64_t id, int timescale, int64_t start, int64_t end,
+                                   AVDictionary *metadata) {
+    AVChapter *chapter = av_mallocz(sizeof *chapter);
+    AVChapter **list = av_realloc_array(file->chapters, file->nb_chapters + 1, sizeof *list);
+    if (list) file->chapters = list;
+    if (!chapter || !list) {
+        av_free(chapter);
+        av_dict_free(&metadata);
+        return AVERROR(ENOMEM);
+    }
+    chapter->id = id;
+    chapter->time_base = (AVRational){1, timescale};
+    chapter->start = start;
+    chapter->end = end;
+    chapter->metadata = metadata;
+    list[file->nb_chapters++] = chapter;
+    return 0;
 }
 
 // A frame's duration in its time base, 0 where unknown: pkt_duration before 6.0.

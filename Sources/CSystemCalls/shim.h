@@ -7,12 +7,18 @@
 #include <sys/types.h>
 
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
+int fallocate64(int file, int mode, long long offset, long long length);
 int sched_getaffinity(int process, size_t mask_size, void *mask);
 ssize_t tee(int from, int to, size_t count, unsigned int flags);
 
 /// rename(2), refused with EEXIST where something stands at the new path; RENAME_NOREPLACE is 1, AT_FDCWD is -100.
 static inline int csc_rename_exclusively(const char *old_path, const char *new_path) {
     return renameat2(-100, old_path, -100, new_path, 1);
+}
+
+/// fallocate(2) with FALLOC_FL_INSERT_RANGE, which is 0x20; returns 0, or -1 with errno.
+static inline int csc_insert_range(int file, long long offset, long long length) {
+    return fallocate64(file, 0x20, offset, length);
 }
 
 /// The processors this process may run on, as a bit mask; returns 0, or -1 with errno.

@@ -27,6 +27,9 @@ package struct AVStatus: RawRepresentable, Sendable, Hashable, CustomStringConve
     /// The operation does not exist for this input: `AVERROR(ENOSYS)`.
     package static let noSystemCall = AVStatus(rawValue: shim_error_no_system_call)
 
+    /// What was asked for makes no sense to the library: `AVERROR(EINVAL)`.
+    package static let invalidArgument = AVStatus(rawValue: shim_error_invalid_argument)
+
     /// libav's own words for the code (`av_strerror`).
     package var description: String {
         var text = [CChar](repeating: 0, count: 128)

@@ -12,4 +12,8 @@ package enum Limits {
     package static let metadataItems = 10_000
     /// Compressed bytes that wait for an output which is not being read.
     package static let waitingBytes = 512 << 20
+    /// Bytes of one compressed sample that is made here.
+    package static let packetBytes = 1 << 30
+    /// Samples in each channel of one run of sound that is made here.
+    package static let samplesInFrame = 1 << 24
 }

@@ -16,7 +16,7 @@ extension Frame {
 
 extension Dimensions {
     /// Throws unless a picture of this size may be made.
-    fileprivate func checkLimit() throws(MediaError) {
+    func checkLimit() throws(MediaError) {
         guard width > 0, height > 0, case let (pixels, overflow) = width.multipliedReportingOverflow(by: height),
             !overflow, pixels <= Limits.pixels
         else {

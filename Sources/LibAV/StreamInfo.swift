@@ -35,6 +35,8 @@ package struct StreamInfo: Sendable {
     package var containerDisplay: ContainerDisplay?
     /// What the container says of fields: `progressive`, `tt` or `bb`; `nil` where it says nothing that is known.
     package var containerFieldOrder: String?
+    /// The same as libav's own structure, for a muxer that takes the samples as they are.
+    package var codecParameters: CodecParameters?
     /// The picture that a cover art stream holds; `nil` for other streams.
     package var attachedPicture: [UInt8]?
 
@@ -62,6 +64,7 @@ package struct StreamInfo: Sendable {
             displayMatrix = (0..<9).map { shim_display_matrix_at(matrix, $0) }
         }
         format = FormatDescription(stream)
+        codecParameters = CodecParameters(stream)
         if fields.disposition & AV_DISPOSITION_ATTACHED_PIC != 0, let data = fields.attached_pic.data {
             attachedPicture = Array(UnsafeBufferPointer(start: data, count: max(0, Int(fields.attached_pic.size))))
         }

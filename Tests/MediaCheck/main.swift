@@ -4,6 +4,8 @@
 //   mediacheck sound FILE [TRACK]                                time and number of samples of each run of sound
 //   mediacheck frames FILE [TRACK]                               time, duration and MD5 of each picture
 //   mediacheck at FILE [TRACK]                                   the same for times read from standard input
+//   mediacheck copy FILE OUT [START END]                         stored samples as they are, in another file
+//   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
 //
 // Times are exact rationals such as 1001/30000. TRACK counts the file's audio or video tracks from 0.
 
@@ -36,6 +38,38 @@ func track(_ asset: Asset, _ type: MediaType, _ argument: String?) throws -> Ass
     let place = argument.flatMap { Int($0) } ?? 0
     guard tracks.indices.contains(place) else { fail("no \(type) track \(place)") }
     return tracks[place]
+}
+
+func writer(_ path: String) throws -> AssetWriter {
+    guard let type = MediaFileType(pathExtension: FilePath(path).extension ?? "") else { fail("no such file type") }
+    return try AssetWriter(path: FilePath(path), fileType: type, overwrite: true)
+}
+
+func range(_ arguments: ArraySlice<String>) -> MediaTimeRange {
+    let times = arguments.compactMap { MediaTime($0) }
+    guard times.count == 2 else { return MediaTimeRange(start: .zero, duration: .positiveInfinity) }
+    return MediaTimeRange(start: times[0], end: times[1])
+}
+
+func copy(_ asset: Asset, _ arguments: [String]) throws {
+    let job = try Reencoder(
+        asset: asset, writer: writer(arguments[0]), video: .copy, audio: .copy,
+        timeRange: range(arguments.dropFirst()))
+    try job.run()
+}
+
+func encode(_ asset: Asset, _ arguments: [String]) throws {
+    guard let picture = VideoOutputSettings.Codec(rawValue: arguments[1]),
+        let sound = AudioOutputSettings.Codec(rawValue: arguments[2])
+    else { fail("no such codec") }
+    var video = VideoOutputSettings(codec: picture)
+    video.speed = .veryFast
+    let sides = arguments.count > 3 ? arguments[3].split(separator: "x").compactMap { Int($0) } : []
+    if sides.count == 2 { video.dimensions = Dimensions(width: sides[0], height: sides[1]) }
+    let job = try Reencoder(
+        asset: asset, writer: writer(arguments[0]), video: .encode(video),
+        audio: .encode(AudioOutputSettings(codec: sound)), timeRange: range(arguments.dropFirst(4)))
+    try job.run()
 }
 
 func pcm(_ asset: Asset, _ arguments: [String]) throws {
@@ -113,6 +147,8 @@ do {
     case "pcm": try pcm(asset, Array(arguments.dropFirst(2)))
     case "sound": try sound(asset, Array(arguments.dropFirst(2)))
     case "frames": try frames(asset, Array(arguments.dropFirst(2)))
+    case "copy": try copy(asset, Array(arguments.dropFirst(2)))
+    case "encode": try encode(asset, Array(arguments.dropFirst(2)))
     case "at": try images(asset, Array(arguments.dropFirst(2)))
     default: fail("no such check: \(arguments[0])")
     }

@@ -59,6 +59,8 @@ public struct AssetTrack: Sendable, Hashable {
     let timeBase: Rational
     /// Where the first sample lies in the file; `nil` where no table says.
     let firstSample: Range<UInt64>?
+    /// How its samples are coded, for a writer that takes them as they are.
+    let codecParameters: CodecParameters?
 
     /// One edit: for how long it plays which part of the media, and how fast (ISO/IEC 14496-12, 8.6.6).
     public struct Segment: Sendable, Hashable {
@@ -118,6 +120,7 @@ public struct AssetTrack: Sendable, Hashable {
         attachedPicture = stream.attachedPicture
         firstSample = edits?.firstSample
         timeBase = stream.timeBase
+        codecParameters = stream.codecParameters
     }
 
     private static func timeRange(

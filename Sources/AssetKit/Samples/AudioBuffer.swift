@@ -23,6 +23,21 @@ public final class AudioBuffer: Sendable {
         self.frame = frame
     }
 
+    /// All samples of a frame of a known format.
+    init(whole frame: consuming Frame, sampleFormat: SampleFormat, isPlanar: Bool) {
+        self.sampleFormat = sampleFormat
+        self.isPlanar = isPlanar
+        range = 0..<frame.sampleCount
+        self.frame = frame
+    }
+
+    /// The frame that it refers to, and which of its samples, for an encoder.
+    func withFrame<Result>(_ body: (borrowing Frame, Range<Int>) throws(MediaError) -> Result) throws(MediaError)
+        -> Result
+    {
+        try body(frame, range)
+    }
+
     /// Samples in each channel.
     public var sampleCount: Int { range.count }
     /// Samples a second.

@@ -35,6 +35,9 @@ public final class SampleBuffer: Sendable {
     /// The samples.
     public let content: Content
 
+    /// How stored samples are coded, for a writer that takes them as they are.
+    let codecParameters: CodecParameters?
+
     /// What else is known of a sample buffer.
     public struct Attachments: OptionSet, Sendable, Hashable {
         /// The bits.
@@ -52,12 +55,28 @@ public final class SampleBuffer: Sendable {
         formatDescription: FormatDescription, attachments: Attachments = [], content: Content
     ) {
         trackIndex = track.index
+        codecParameters = track.codecParameters
         self.presentationTime = presentationTime
         self.decodeTime = decodeTime
         self.duration = duration
         self.isSync = isSync
         self.formatDescription = formatDescription
         self.attachments = attachments
+        self.content = content
+    }
+
+    init(
+        presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool = true,
+        formatDescription: FormatDescription, codecParameters: CodecParameters? = nil, content: Content
+    ) {
+        trackIndex = 0
+        self.codecParameters = codecParameters
+        self.presentationTime = presentationTime
+        self.decodeTime = decodeTime
+        self.duration = duration
+        self.isSync = isSync
+        self.formatDescription = formatDescription
+        attachments = []
         self.content = content
     }
 

@@ -5,7 +5,7 @@ import SystemCalls
 import SystemPackage
 import Testing
 
-@testable import MediaJobs
+@testable import FileOutput
 
 @Suite struct OutputFileSetTests {
     private let scratch: Scratch

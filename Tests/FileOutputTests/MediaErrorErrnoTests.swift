@@ -2,7 +2,7 @@ import MediaBase
 import SystemPackage
 import Testing
 
-@testable import MediaJobs
+@testable import FileOutput
 
 @Suite struct MediaErrorErrnoTests {
     @Test(arguments: [

@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-@testable import MediaJobs
+@testable import FileOutput
 
 @Suite struct OutputPlaceTests {
     @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/dev/null"])

@@ -1,0 +1,166 @@
+import FileOutput
+import ISOMedia
+import MediaBase
+import SystemCalls
+import SystemPackage
+
+/// Completes a QuickTime or MPEG-4 file that libavformat has written: exact edit lists, apertures, and the index before
+/// the media.
+///
+/// The media is not copied where the file system can put room in front of it (ext4, XFS); elsewhere it is moved in place.
+struct MovieFinisher {
+    private let file: FileDescriptor
+    private let isIndexFirst: Bool
+    /// Throws where the work was cancelled.
+    private let check: () throws(MediaError) -> Void
+
+    /// What a track is to say.
+    struct Track {
+        /// Its place in the movie.
+        var index: Int
+        /// Which part of the presentation its samples are; `nil` leaves the edit list as it is.
+        var presented: (start: MediaTime, end: MediaTime)?
+        /// The presentation time of the media's zero: its first sample's decode time.
+        var mediaStart: MediaTime?
+        var cleanAperture: CleanAperture?
+        /// Whether QuickTime's `tapt` belongs into the file.
+        var keepsTrackAperture: Bool
+        var isEnabled: Bool
+        /// ISO 639-2 code; `nil` leaves the one that is written.
+        var language: String?
+        /// Whether it has pictures, and so sizes.
+        var isVideo: Bool
+    }
+
+    init(file: FileDescriptor, isIndexFirst: Bool, check: @escaping () throws(MediaError) -> Void) {
+        self.file = file
+        self.isIndexFirst = isIndexFirst
+        self.check = check
+    }
+
+    /// What room is made in multiples of: the block size of all usual file systems.
+    private static let block: UInt64 = 4096
+
+    /// Changes the file.
+    func finish(_ tracks: [Track]) throws(MediaError) {
+        var reader = BoxReader(DescriptorByteSource(file: file))
+        let boxes = try reader.boxes(in: reader.wholeSource)
+        guard let movie = boxes.last, movie.type == "moov", let media = boxes.first(where: { $0.type == "mdat" }) else {
+            return
+        }
+        var editor = try MovieEditor(bytes(movie.range))
+        for track in tracks { try apply(track, to: &editor) }
+        guard isIndexFirst, let brands = boxes.first, brands.type == "ftyp", movie.offset > media.offset else {
+            return try replace(movie, by: editor.bytes)
+        }
+        try putFirst(&editor, brands: brands, media: media.offset..<movie.offset)
+    }
+
+    private func apply(_ track: Track, to editor: inout MovieEditor) throws(MediaError) {
+        guard track.index < editor.trackCount else { return }
+        try editor.setEnabled(track.isEnabled, track: track.index)
+        if let language = track.language { try editor.setLanguage(language, track: track.index) }
+        if track.isVideo {
+            try editor.setAperture(
+                track.cleanAperture, track: track.index, writesTrackAperture: track.keepsTrackAperture)
+        }
+        guard let (start, end) = track.presented, let mediaStart = track.mediaStart, start < end else { return }
+        let mediaScale = try editor.mediaTimescale(ofTrack: track.index)
+        func ticks(_ time: MediaTime, _ scale: Int32) -> Int64 {
+            time.converted(toTimescale: scale).value
+        }
+        let (from, to) = (ticks(start, editor.timescale), ticks(end, editor.timescale))
+        var edits: [EditListEntry] = []
+        if from > 0 { edits.append(EditListEntry(segmentDuration: UInt64(from), mediaTime: -1)) }
+        edits.append(
+            EditListEntry(
+                segmentDuration: UInt64(max(0, to - max(0, from))),
+                mediaTime: max(0, ticks(start - mediaStart, mediaScale))))
+        try editor.setEdits(edits, track: track.index)
+    }
+
+    private func replace(_ movie: Box, by bytes: [UInt8]) throws(MediaError) {
+        try write(bytes, at: movie.offset)
+        try setLength(movie.offset + UInt64(bytes.count))
+    }
+
+    private func putFirst(
+        _ editor: inout MovieEditor, brands: Box, media: Range<UInt64>
+    ) throws(MediaError) {
+        let head = try bytes(brands.range)
+        // Room for the case that every offset grows to 64 bits.
+        let most = UInt64(editor.bytes.count) * 2 + Self.block
+        try editor.moveMedia(by: 0, reserve: most)
+        let needed = UInt64(head.count + editor.bytes.count + 8)
+        let missing = needed > media.lowerBound ? needed - media.lowerBound : 0
+        let room = (missing + Self.block - 1) / Self.block * Self.block
+        try editor.moveMedia(by: room, reserve: most)
+        try makeRoom(room, before: media)
+        var front = head + editor.bytes
+        let gap = media.lowerBound + room - UInt64(front.count)
+        front.append(bigEndian: UInt32(clamping: gap))
+        front.append(bigEndian: ("free" as FourCC).rawValue)
+        front += [UInt8](repeating: 0, count: Int(clamping: gap) - 8)
+        try write(front, at: 0)
+        try setLength(media.upperBound + room)
+    }
+
+    /// Puts the file's content so much further back.
+    private func makeRoom(_ room: UInt64, before media: Range<UInt64>) throws(MediaError) {
+        guard room > 0 else { return }
+        do throws(Errno) {
+            try insertZeros(into: file, at: 0, count: Int64(room))
+        } catch .noSpace {
+            throw MediaError(Errno.noSpace, "write", path: nil)
+        } catch {
+            // Not every file system can; then the media moves, its end first.
+            let chunk: UInt64 = 4 << 20
+            var end = media.upperBound
+            while end > media.lowerBound {
+                try check()
+                let start = end - min(chunk, end - media.lowerBound)
+                try write(bytes(start..<end), at: start + room)
+                end = start
+            }
+        }
+    }
+
+    private func bytes(_ range: Range<UInt64>) throws(MediaError) -> [UInt8] {
+        let bytes = try DescriptorByteSource(file: file).read(
+            at: range.lowerBound, count: Int(clamping: range.upperBound - range.lowerBound))
+        guard bytes.count == range.count else { throw MediaError(.inputOutput, "the file that is written was changed") }
+        return bytes
+    }
+
+    private func write(_ bytes: [UInt8], at offset: UInt64) throws(MediaError) {
+        do throws(Errno) {
+            try writeAll(bytes.span, to: file, at: Int64(clamping: offset))
+        } catch {
+            throw MediaError(error, "write", path: nil)
+        }
+    }
+
+    private func setLength(_ length: UInt64) throws(MediaError) {
+        do throws(Errno) {
+            try SystemCalls.setLength(of: file, to: Int64(clamping: length))
+        } catch {
+            throw MediaError(error, "write", path: nil)
+        }
+    }
+}
+
+/// The bytes of an open file that is written, for the box reader.
+private struct DescriptorByteSource: ByteSource {
+    let file: FileDescriptor
+
+    var size: UInt64? { (try? file.stat()).flatMap { UInt64(exactly: $0.size) } }
+
+    func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        guard let start = Int64(exactly: offset) else { return [] }
+        do throws(Errno) {
+            return try SystemCalls.read(from: file, at: start, atMost: count)
+        } catch {
+            throw MediaError(error, "read", path: nil)
+        }
+    }
+}

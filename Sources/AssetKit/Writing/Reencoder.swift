@@ -1,0 +1,161 @@
+import LibAV
+public import MediaBase
+import SystemCalls
+
+/// Joins the outputs of a reader to the inputs of a writer: each pair on a thread of its own, one end for all of them.
+///
+/// ```swift
+/// let reencoder = Reencoder(reader: reader, writer: writer)
+/// try reencoder.add(videoOutput, to: videoInput)
+/// try reencoder.add(audioOutput, to: audioInput)
+/// try await reencoder.run()
+/// ```
+///
+/// The reader's time range is what is written: its start is the new file's zero. ``cancel()`` ends it from any thread at
+/// any moment, any number of times.
+public final class Reencoder: Sendable {
+    /// What is read.
+    public let reader: AssetReader
+    /// What is written.
+    public let writer: AssetWriter
+
+    private let state = Monitor(State())
+
+    private struct State {
+        var pairs: [Pair] = []
+        var isStarted = false
+        var isCancelled = false
+        var running = 0
+        var error: MediaError?
+    }
+
+    private struct Pair: Sendable {
+        let output: TrackOutput
+        let input: AssetWriterInput
+        /// Up to where it has come on the source's time line; +∞ at its end.
+        var position: MediaTime
+    }
+
+    /// How far a pair may be ahead of the slowest, so that packets of the other do not pile up in the reader.
+    private static let lead = MediaTime(value: 1, timescale: 1)
+
+    /// Joins a reader and a writer, neither of which was started.
+    public init(reader: AssetReader, writer: AssetWriter) {
+        self.reader = reader
+        self.writer = writer
+    }
+
+    /// Adds an output to the reader and an input to the writer, and joins them.
+    ///
+    /// - Throws: what either refuses.
+    public func add(_ output: TrackOutput, to input: AssetWriterInput) throws(MediaError) {
+        try reader.add(output)
+        try writer.add(input)
+        let start = output.track.timeRange.start
+        let position = start.isNumeric ? max(start, .zero) : .zero
+        state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
+    }
+
+    /// Up to where the slowest pair has come on the source's time line.
+    public var position: MediaTime {
+        let slowest = state.update { $0.pairs.map(\.position).min() } ?? .zero
+        return slowest.isNumeric ? slowest : .positiveInfinity
+    }
+
+    /// Reads, encodes and writes everything, and puts the file in its place; blocks until that is done.
+    ///
+    /// - Throws: the first thing that went wrong on any side; nothing remains of the file then.
+    public func run() throws(MediaError) {
+        do throws(MediaError) {
+            try start()
+            let failure = state.wait { $0.running == 0 ? .some($0.error) : nil }
+            if let failure { throw failure }
+            try finish()
+        } catch {
+            reader.cancelReading()
+            writer.cancelWriting()
+            throw error
+        }
+    }
+
+    /// Runs as ``run()-()`` does, on threads of its own; cancelling the task cancels it.
+    public func run() async throws(MediaError) {
+        try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
+            let run: () throws(MediaError) -> Void = self.run
+            try run()
+        }
+    }
+
+    /// Ends reading and writing; nothing remains of a file that is not complete.
+    public func cancel() {
+        state.update { $0.isCancelled = true }
+        reader.cancelReading()
+        writer.cancelWriting()
+    }
+
+    private func start() throws(MediaError) {
+        let pairs = try state.update { state throws(MediaError) in
+            if state.isCancelled { throw MediaError(.cancelled, "cancelled") }
+            guard !state.isStarted else { throw MediaError(.invalidArgument, "it was run already") }
+            guard !state.pairs.isEmpty else { throw MediaError(.invalidArgument, "there is nothing to read") }
+            state.isStarted = true
+            return state.pairs
+        }
+        let range = reader.timeRange
+        try reader.startReading()
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)
+        if range.end.isNumeric { try writer.endSession(atSourceTime: range.end) }
+        state.update { $0.running = pairs.count }
+        for (index, pair) in pairs.enumerated() {
+            do throws(WorkerThread.CannotStart) {
+                try WorkerThread { [self] in work(index, pair.output, pair.input) }.detach()
+            } catch {
+                state.update { $0.running -= 1 }
+                fail(MediaError(.outOfResources, "no more threads can be started"))
+            }
+        }
+    }
+
+    private func finish() throws(MediaError) {
+        let finish: () throws(MediaError) -> Void = writer.finishWriting
+        try finish()
+    }
+
+    private func work(_ index: Int, _ output: TrackOutput, _ input: AssetWriterInput) {
+        do throws(MediaError) {
+            let append: (SampleBuffer) throws(MediaError) -> Void = input.append
+            while waitForOthers(index), let buffer = try output.nextSampleBuffer() {
+                let place = buffer.presentationTime.isNumeric ? buffer.presentationTime : buffer.decodeTime
+                try append(buffer)
+                state.update { state in
+                    if let place { state.pairs[index].position = max(state.pairs[index].position, place) }
+                }
+            }
+            input.markAsFinished()
+        } catch {
+            fail(error)
+        }
+        state.update { state in
+            state.pairs[index].position = .positiveInfinity
+            state.running -= 1
+        }
+    }
+
+    /// Waits until the others have come as far; `false` where all is over.
+    private func waitForOthers(_ index: Int) -> Bool {
+        state.wait { state in
+            if state.isCancelled || state.error != nil { return false }
+            let slowest = state.pairs.map(\.position).min() ?? .zero
+            return state.pairs[index].position > slowest + Self.lead ? nil : true
+        }
+    }
+
+    private func fail(_ error: MediaError) {
+        state.update { state in
+            // What others report after a cancellation is not the cause.
+            state.error = state.error ?? (state.isCancelled ? MediaError(.cancelled, "cancelled") : error)
+        }
+        reader.cancelReading()
+    }
+}

@@ -1,0 +1,106 @@
+import LibAV
+import MediaBase
+
+/// Stored samples as they are, with times counted from the session's start.
+///
+/// Where the session cuts into samples that others depend on, those before its start are written too and an edit list
+/// keeps them from being shown; containers without edit lists begin with the first sample that can.
+final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
+    private let mediaType: MediaType
+    private let session: SessionFacts
+    private let hint: StoredHint
+    private var timeBase = Rational.invalid
+    /// Samples from before the session's start that the first one after it may need.
+    private var early: [SampleBuffer] = []
+    private var isPastStart = false
+    private(set) var presented: (start: MediaTime, end: MediaTime)?
+
+    /// What is known of a track before its first sample.
+    struct StoredHint: Sendable {
+        var parameters: CodecParameters?
+        var timescale: Int32 = 0
+        var frameRate: Rational?
+        var sampleAspectRatio: Rational?
+        /// Where an edit list ends what is shown; `nil` for the last sample's end.
+        var end: MediaTime?
+    }
+
+    init(mediaType: MediaType, session: SessionFacts, hint: StoredHint) {
+        self.mediaType = mediaType
+        self.session = session
+        self.hint = hint
+    }
+
+    func append(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+        guard buffer.storedSample != nil else {
+            throw MediaError(.invalidArgument, "an input without settings takes stored samples; others need settings")
+        }
+        let begins = time(of: buffer)
+        guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
+        if let decode = buffer.decodeTime, decode >= session.end { return }
+        if mediaType != .video, buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end { return }
+        guard !isPastStart else { return try write(buffer, to: sink) }
+        let isBefore = begins + buffer.duration <= .zero
+        if isBefore || begins < .zero {
+            // Of sound the one before is enough to warm a decoder up; of pictures all since the last sync sample.
+            if mediaType == .video { if buffer.isSync { early = [] } } else if early.count > 1 { early.removeFirst() }
+            early.append(buffer)
+            if isBefore { return }
+        }
+        try passStart(with: buffer, to: sink)
+    }
+
+    private func passStart(with buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+        isPastStart = true
+        if early.last !== buffer { early.append(buffer) }
+        defer { early = [] }
+        for sample in early where session.fileType.isISO || time(of: sample) >= .zero {
+            try write(sample, to: sink)
+        }
+    }
+
+    func finish(to sink: any PacketSink) throws(MediaError) {
+        guard let end = presented?.end, let edited = hint.end, session.fileType.isISO else { return }
+        presented?.end = min(end, max(edited - session.start, .zero))
+    }
+
+    private func time(of buffer: SampleBuffer) -> MediaTime {
+        (buffer.presentationTime.isNumeric ? buffer.presentationTime : buffer.decodeTime ?? .indefinite) - session.start
+    }
+
+    private func write(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+        if !timeBase.isValid { try begin(buffer, to: sink) }
+        guard let sample = buffer.storedSample else { return }
+        let start = session.start
+        func ticks(_ time: MediaTime?) -> Int64? { time?.ticks(in: timeBase, rounding: .halfAwayFromZero) }
+        let begins = time(of: buffer)
+        if !buffer.attachments.contains(.isNotShown), begins + buffer.duration > .zero {
+            let shown = max(begins, .zero)
+            presented = (min(presented?.start ?? shown, shown), max(presented?.end ?? .zero, begins + buffer.duration))
+        }
+        var presentation = buffer.presentationTime.isNumeric ? ticks(buffer.presentationTime - start) : nil
+        // Readers differ on a picture that an edit list cuts in two: it begins where it is shown.
+        if mediaType == .video, begins < .zero, begins + buffer.duration > .zero { presentation = 0 }
+        try sink.add(
+            sample.packet.retimed(
+                pts: presentation, dts: ticks(buffer.decodeTime.map { $0 - start }),
+                duration: ticks(buffer.duration) ?? 0,
+                isKey: buffer.isSync))
+    }
+
+    private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+        let times = [buffer.presentationTime - session.start, buffer.decodeTime ?? .zero, buffer.duration]
+        let scale = hint.timescale > 0 ? hint.timescale : VideoEncodingPipeline.timescale(holding: times)
+        timeBase = Rational(1, Int64(scale))
+        let parameters: CodecParameters
+        if let known = buffer.codecParameters ?? hint.parameters {
+            parameters = known
+        } else {
+            parameters = try CodecParameters(buffer.formatDescription)
+        }
+        var stream = WrittenStream(parameters: parameters, timeBase: timeBase)
+        stream.frameRate = hint.frameRate
+        stream.sampleAspectRatio = hint.sampleAspectRatio ?? buffer.formatDescription.video?.sampleAspectRatio
+        try sink.begin(stream)
+    }
+}

@@ -1,0 +1,66 @@
+import LibAV
+import MediaBase
+
+/// What an input says of its track as a whole, apart from how its samples are coded.
+struct TrackHeader: Sendable {
+    /// ISO 639-2 code.
+    var language: String?
+    var name: String?
+    var metadata: [MetadataItem] = []
+    var transform: DisplayTransform = .identity
+    var timecode: String?
+    var isEnabled = true
+    var dispositions: [String] = []
+    var cleanAperture: CleanAperture?
+    var hdr: HDRInfo?
+    var creationTime: String?
+
+    /// The stream that the container is to have.
+    func description(of stream: WrittenStream) -> MuxerFile.Stream {
+        var description = MuxerFile.Stream(parameters: stream.parameters, timeBase: stream.timeBase)
+        description.frameRate = stream.frameRate
+        description.sampleAspectRatio = stream.sampleAspectRatio
+        description.codecTag = stream.codecTag
+        description.dispositions = dispositions
+        description.hdr = hdr
+        if transform != .identity { description.displayMatrix = transform.matrix }
+        var entries = MetadataWriting.entries(metadata)
+        func set(_ key: String, _ value: String?) {
+            guard let value else { return }
+            entries.removeAll { $0.key == key }
+            entries.append((key, value))
+        }
+        set("language", language)
+        set("title", name)
+        set("timecode", timecode)
+        set("creation_time", creationTime)
+        // QuickTime keeps a name of each track's handler; libavformat's own says nothing.
+        description.metadata = entries
+        return description
+    }
+}
+
+/// From metadata items to libavformat's keys and values.
+enum MetadataWriting {
+    /// The entries of items that are text, numbers, dates or places.
+    static func entries(_ items: [MetadataItem]) -> [(key: String, value: String)] {
+        items.compactMap { item in
+            guard let text = item.value.text else { return nil }
+            let key = item.language.map { "\(item.identifier)-\($0)" } ?? item.identifier
+            return (key, text)
+        }
+    }
+
+    /// What QuickTime's and iTunes's own atoms have a place for, by libavformat's names.
+    private static let known: Set<String> = [
+        "title", "artist", "album_artist", "composer", "author", "album", "date", "encoder", "comment", "genre",
+        "copyright", "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
+        "season_number", "episode_sort", "track", "disc", "hd_video", "media_type", "compilation",
+        "gapless_playback", "location", "creation_time", "make", "model", "timecode", "tempo",
+    ]
+
+    /// Whether there is something that only QuickTime's keys (`mdta`) can name.
+    static func needsKeys(_ items: [MetadataItem]) -> Bool {
+        items.contains { $0.value.text != nil && !known.contains($0.identifier) }
+    }
+}

@@ -1,0 +1,107 @@
+import LibAV
+import MediaBase
+
+// From settings to libavcodec's encoders and their options.
+
+extension VideoOutputSettings {
+    /// The pixel format that pictures are brought to.
+    var encodedPixelFormat: PixelFormat { pixelFormat ?? codec.usualPixelFormat }
+
+    /// How the encoder is opened for pictures of a form.
+    ///
+    /// - Parameters:
+    ///   - source: The first picture: its size, pixel aspect, and colours hold where the settings say nothing.
+    ///   - frameRate: Frames a second, as far as is known.
+    func configuration(
+        for source: VideoFormat, timeBase: Rational, frameRate: Rational?, in fileType: MediaFileType,
+        usesGlobalHeader: Bool
+    ) throws(MediaError) -> Encoder.Configuration {
+        try check()
+        var configuration = Encoder.Configuration(name: codec.encoderName, timeBase: timeBase)
+        var color = color ?? source.color
+        if codec == .mjpeg { color.range = "pc" }
+        configuration.video = VideoFormat(
+            encodedSize: dimensions ?? source.encodedSize,
+            sampleAspectRatio: pixelAspectRatio ?? source.sampleAspectRatio, pixelFormat: encodedPixelFormat,
+            color: color, fieldOrder: fieldOrder ?? source.fieldOrder)
+        configuration.frameRate = expectedFrameRate ?? frameRate
+        configuration.bitRate = bitRate.map(Int64.init)
+        configuration.threads = threads
+        configuration.usesGlobalHeader = usesGlobalHeader
+        // The name under which QuickTime and its relatives play it.
+        if codec == .hevc, fileType.isISO { configuration.codecTag = "hvc1" }
+        configuration.options = options
+        return configuration
+    }
+
+    private func check() throws(MediaError) {
+        if let size = dimensions, codec.needsEvenSides, size.width % 2 != 0 || size.height % 2 != 0 {
+            throw MediaError(.invalidArgument, "\(codec.rawValue) needs even sides, not \(size)")
+        }
+        if let bitRate, bitRate <= 0 { throw MediaError(.invalidArgument, "a bit rate of \(bitRate) makes no sense") }
+        if let interval = maximumKeyFrameInterval, interval < 1 {
+            throw MediaError(.invalidArgument, "\(interval) frames between sync samples make no sense")
+        }
+        guard (0...64).contains(threads) else {
+            throw MediaError(.invalidArgument, "\(threads) encoder threads are outside 0 to 64")
+        }
+    }
+
+    private var options: [(key: String, value: String)] {
+        var options: [(key: String, value: String)] = []
+        func add(_ key: String, _ value: String?) { if let value { options.append((key, value)) } }
+        let interval = maximumKeyFrameInterval.map(String.init)
+        switch codec {
+        case .h264:
+            add("preset", x26xPreset)
+            add("crf", bitRate == nil ? String(quality ?? 23) : nil)
+            add("g", interval)
+            add("profile", profile)
+        case .hevc:
+            add("preset", x26xPreset)
+            add("crf", bitRate == nil ? String(quality ?? 28) : nil)
+            add("g", interval)
+            add("profile", profile)
+            add("x265-params", "log-level=none:info=0")
+        case .vp9:
+            add("crf", bitRate == nil ? String(quality ?? 31) : nil)
+            add("b", bitRate == nil ? "0" : nil)
+            add("g", interval)
+            add("deadline", "good")
+            add("cpu-used", String([Speed.slow: 1, .medium: 2, .fast: 4, .veryFast: 5, .fastest: 5][speed] ?? 2))
+            add("row-mt", "1")
+        case .av1:
+            add("crf", bitRate == nil ? String(quality ?? 35) : nil)
+            add("g", interval)
+            add("preset", String([Speed.slow: 5, .medium: 8, .fast: 9, .veryFast: 11, .fastest: 12][speed] ?? 8))
+        case .mjpeg:
+            // FF_QP2LAMBDA is 118.
+            add("flags", "+qscale")
+            add("global_quality", String((quality ?? 3) * 118))
+            add("color_range", "pc")
+        case .proRes422Proxy: add("profile", "proxy")
+        case .proRes422LT: add("profile", "lt")
+        case .proRes422: add("profile", "standard")
+        case .proRes422HQ: add("profile", "hq")
+        case .proRes4444: add("profile", "4444")
+        case .dnxhrLB: add("profile", "dnxhr_lb")
+        case .dnxhrSQ: add("profile", "dnxhr_sq")
+        case .dnxhrHQ: add("profile", "dnxhr_hq")
+        case .dnxhrHQX: add("profile", "dnxhr_hqx")
+        }
+        // FFmpeg's own letters would stand for the maker otherwise, and some editors look at them.
+        if codec.encoderName == "prores_ks" { add("vendor", "apl0") }
+        let own = encoderOptions.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }
+        return options.filter { option in encoderOptions[option.key] == nil } + own
+    }
+
+    private var x26xPreset: String {
+        switch speed {
+        case .slow: "slow"
+        case .medium: "medium"
+        case .fast: "fast"
+        case .veryFast: "veryfast"
+        case .fastest: "ultrafast"
+        }
+    }
+}

@@ -1,0 +1,228 @@
+import FileOutput
+import LibAV
+import MediaBase
+import Synchronization
+import SystemPackage
+
+/// The part of a writer that its inputs share: the container, the packets that wait for each other, and what went wrong.
+///
+/// Whoever adds a packet writes what can be written, under one lock.
+final class WriterCore: Sendable {
+    private let state: Mutex<State>
+    private let output: OutputFile
+    private let muxer: MuxerFile
+    private let cancelled = Atomic(false)
+    private let fileType: MediaFileType
+    private let header: FileHeader
+
+    private struct State {
+        var queue = InterleavingQueue()
+        var lanes: [Lane] = []
+        var isHeaderWritten = false
+        var isClosed = false
+        var error: MediaError?
+    }
+
+    /// One input's track.
+    struct Lane: Sendable {
+        /// What the input says of its track.
+        let track: TrackHeader
+        /// What its samples are; `nil` before the first one.
+        var stream: WrittenStream?
+        var isFinished = false
+        /// Its place in the container; `nil` before the header is written, and for a track without samples.
+        var index: Int?
+        /// Which part of the presentation its samples are.
+        var presented: (start: MediaTime, end: MediaTime)?
+    }
+
+    /// What the container says of itself as a whole.
+    struct FileHeader: Sendable {
+        var metadata: [MetadataItem] = []
+        var chapters: [Chapter] = []
+        /// Whether the index of QuickTime and MPEG-4 files comes first.
+        var isIndexFirst = true
+    }
+
+    init(output: OutputFile, fileType: MediaFileType, header: FileHeader, tracks: [TrackHeader]) throws(MediaError) {
+        guard output.isReplaced else {
+            throw MediaError(.unsupported, "media is written to regular files only", path: output.path.string)
+        }
+        self.output = output
+        self.fileType = fileType
+        self.header = header
+        muxer = try MuxerFile(writingTo: output.descriptor, isSeekable: true, format: fileType.muxer)
+        var queue = InterleavingQueue()
+        queue.open(lanes: tracks.count)
+        state = Mutex(State(queue: queue, lanes: tracks.map { Lane(track: $0) }))
+    }
+
+    /// Whether the codecs' headers go into the container's.
+    var usesGlobalHeaders: Bool { muxer.wantsGlobalHeaders }
+
+    /// What went wrong first; `nil` as long as nothing did.
+    var error: MediaError? { state.withLock { $0.error } }
+
+    /// Throws where nothing can be written any more.
+    func check() throws(MediaError) {
+        if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
+        if let error { throw error }
+    }
+
+    /// Keeps the first failure, and gives back what callers are to be told.
+    func fail(_ error: MediaError) -> MediaError {
+        let named = error.at(path: output.path.string)
+        guard named.code != .cancelled else { return named }
+        return state.withLock { state in
+            state.error = state.error ?? named
+            return named
+        }
+    }
+}
+
+// MARK: - What inputs say
+
+extension WriterCore {
+    /// Says how an input's samples are coded.
+    func begin(_ stream: WrittenStream, lane: Int) throws(MediaError) {
+        try working { state throws(MediaError) in
+            state.lanes[lane].stream = stream
+            try write(&state)
+        }
+    }
+
+    /// Takes a packet of an input.
+    func add(_ packet: consuming Packet, lane: Int) throws(MediaError) {
+        let shared = StoredSample(packet)
+        try working { state throws(MediaError) in
+            guard let timeBase = state.lanes[lane].stream?.timeBase else { return }
+            try state.queue.add(shared.packet.shared(), lane: lane, timeBase: timeBase)
+            try write(&state)
+        }
+    }
+
+    /// Says that an input has no more packets, and which part of the presentation it has filled.
+    func finish(lane: Int, presented: (start: MediaTime, end: MediaTime)?) throws(MediaError) {
+        try working { state throws(MediaError) in
+            state.lanes[lane].isFinished = true
+            state.lanes[lane].presented = presented
+            state.queue.finish(lane: lane)
+            try write(&state)
+        }
+    }
+
+    private func working(_ body: (inout State) throws(MediaError) -> Void) throws(MediaError) {
+        try check()
+        do throws(MediaError) {
+            try state.withLock { state throws(MediaError) in
+                guard !state.isClosed else { throw MediaError(.cancelled, "cancelled") }
+                try body(&state)
+            }
+        } catch {
+            throw fail(named(error))
+        }
+    }
+
+    /// Gives the system's reason where it could not write.
+    private func named(_ error: MediaError) -> MediaError {
+        guard error.code != .cancelled, let errno = muxer.writeFailure else { return error }
+        return MediaError(errno, "write", path: output.path)
+    }
+
+    /// Writes the header when it can be, and then all packets whose turn it is.
+    private func write(_ state: inout State) throws(MediaError) {
+        if !state.isHeaderWritten {
+            guard state.lanes.allSatisfy({ $0.stream != nil || $0.isFinished }),
+                state.lanes.contains(where: { $0.stream != nil })
+            else { return }
+            try writeHeader(&state.lanes)
+            state.isHeaderWritten = true
+        }
+        while let (lane, sample) = try state.queue.next() {
+            guard let index = state.lanes[lane].index, let stream = state.lanes[lane].stream else { continue }
+            try muxer.write(sample.packet, stream: index, timeBase: stream.timeBase)
+        }
+    }
+
+    private func writeHeader(_ lanes: inout [Lane]) throws(MediaError) {
+        for place in lanes.indices {
+            guard let stream = lanes[place].stream else { continue }
+            lanes[place].index = try muxer.add(lanes[place].track.description(of: stream))
+        }
+        try muxer.setMetadata(MetadataWriting.entries(header.metadata))
+        try muxer.setChapters(header.chapters)
+        try muxer.writeHeader(options: options(for: lanes))
+    }
+
+    private func options(for lanes: [Lane]) -> [(key: String, value: String)] {
+        guard fileType.isISO else { return [] }
+        // An edit is exact where a tick of the movie is one of each track's.
+        let scale = VideoEncodingPipeline.timescale(
+            holding: lanes.compactMap { $0.stream.map { MediaTime(ticks: 1, timeBase: $0.timeBase) } })
+        var flags = ["write_colr"]
+        if MetadataWriting.needsKeys(header.metadata) { flags.append("use_metadata_tags") }
+        return [("movie_timescale", String(scale)), ("movflags", flags.joined(separator: "+"))]
+    }
+}
+
+// MARK: - The end
+
+extension WriterCore {
+    /// Writes the rest, and puts the file in place.
+    func complete() throws(MediaError) {
+        try working { state throws(MediaError) in
+            guard state.isHeaderWritten else {
+                throw MediaError(.invalidArgument, "no samples were appended, so there is nothing to write")
+            }
+            try muxer.writeTrailer()
+            if fileType.isISO { try finishMovie(state.lanes) }
+            try checkCancelled()
+            do {
+                try output.commit()
+            } catch let error as MediaError {
+                throw error
+            } catch {
+                throw MediaError(.inputOutput, "cannot write the file", cause: "\(error)")
+            }
+            state.isClosed = true
+        }
+    }
+
+    private func checkCancelled() throws(MediaError) {
+        if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled") }
+    }
+
+    private func finishMovie(_ lanes: [Lane]) throws(MediaError) {
+        var edits: [MovieFinisher.Track] = []
+        for lane in lanes {
+            guard let index = lane.index else { continue }
+            edits.append(
+                MovieFinisher.Track(
+                    index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
+                    cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
+                    isEnabled: lane.track.isEnabled, language: lane.track.language,
+                    isVideo: lane.stream?.parameters.isVideo ?? false))
+        }
+        let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst) {
+            () throws(MediaError) in try self.checkCancelled()
+        }
+        do throws(MediaError) {
+            try finisher.finish(edits)
+        } catch {
+            throw error.at(path: output.path.string)
+        }
+    }
+
+    /// Ends all writing and removes what there is of the file, unless it is complete; from any thread, any number of
+    /// times.
+    func discard() {
+        cancelled.store(true, ordering: .relaxed)
+        muxer.cancel()
+        // Nobody writes any more when the lock is had, so that the descriptor may be closed.
+        state.withLock { state in
+            state.isClosed = true
+            state.queue.removeAll()
+            output.discard()
+        }
+    }
+}

@@ -1,0 +1,268 @@
+package import MediaBase
+
+/// Changes the header (`moov`) of a finished movie: edit lists, clean apertures, sizes, and where its media lies.
+///
+/// It works on the header's bytes alone; whoever has the file puts them in place.
+package struct MovieEditor: Sendable {
+    private var movie: EditableBox
+    /// The places of the tracks among the movie's boxes.
+    private let tracks: [Int]
+
+    /// Ticks a second of the movie.
+    package let timescale: Int32
+
+    /// Takes a header apart.
+    ///
+    /// - Parameter bytes: The whole `moov` box.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where it is none.
+    package init(_ bytes: [UInt8]) throws(MediaError) {
+        movie = try EditableBox(parsing: bytes)
+        guard movie.type == "moov", let header = movie.first("mvhd") else {
+            throw MediaError(.damaged, "the file has no movie header")
+        }
+        timescale = try Self.timescale(header.fields)
+        tracks = (movie.children ?? []).enumerated().filter { $0.element.type == "trak" }.map(\.offset)
+    }
+
+    /// How many tracks there are.
+    package var trackCount: Int { tracks.count }
+
+    /// The header as it is now.
+    package var bytes: [UInt8] { movie.bytes }
+
+    /// The ticks a second that a movie or media header states.
+    private static func timescale(_ fields: [UInt8]) throws(MediaError) -> Int32 {
+        var reader = BigEndianReader(fields)
+        let (version, _) = try reader.versionAndFlags()
+        try reader.skip(version == 1 ? 16 : 8)
+        guard let scale = Int32(exactly: try reader.uint32()), scale > 0 else {
+            throw MediaError(.damaged, "the movie's header has no timescale")
+        }
+        return scale
+    }
+
+    private mutating func change(
+        track: Int, _ path: [FourCC], _ body: (inout EditableBox) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        guard tracks.indices.contains(track), let box = movie.children?[tracks[track]] else {
+            throw MediaError(.invalidArgument, "the movie has no track \(track)")
+        }
+        var changed = box
+        try changed.change(path[...], body)
+        movie.children?[tracks[track]] = changed
+    }
+
+    /// A track's ticks a second.
+    package func mediaTimescale(ofTrack track: Int) throws(MediaError) -> Int32 {
+        guard tracks.indices.contains(track),
+            let header = movie.children?[tracks[track]].first("mdia")?.first("mdhd")
+        else { throw MediaError(.damaged, "a track has no media header") }
+        return try Self.timescale(header.fields)
+    }
+}
+
+// MARK: - Edit lists
+
+extension MovieEditor {
+    /// Gives a track an edit list in place of the one it has, and the durations that follow from it.
+    ///
+    /// ISO/IEC 14496-12, 8.6.6; the track's duration is the sum of its edits (8.3.2), the movie's that of its longest
+    /// track (8.2.2).
+    package mutating func setEdits(_ edits: [EditListEntry], track: Int) throws(MediaError) {
+        let isLong = edits.contains { $0.segmentDuration > UInt64(Int32.max) || $0.mediaTime > Int64(Int32.max) }
+        var fields: [UInt8] = [isLong ? 1 : 0, 0, 0, 0]
+        fields.append(bigEndian: UInt32(clamping: edits.count))
+        for edit in edits {
+            if isLong {
+                fields.append(bigEndian: edit.segmentDuration)
+                fields.append(bigEndian: edit.mediaTime)
+            } else {
+                fields.append(bigEndian: UInt32(clamping: edit.segmentDuration))
+                fields.append(bigEndian: Int32(clamping: edit.mediaTime))
+            }
+            fields.append(bigEndian: edit.rateInteger)
+            fields.append(bigEndian: edit.rateFraction)
+        }
+        let list = EditableBox("edts", holding: [EditableBox("elst", fields)])
+        let duration = edits.reduce(UInt64(0)) { $0.addingReportingOverflow($1.segmentDuration).partialValue }
+        try change(track: track, []) { (box) throws(MediaError) in
+            box.children?.removeAll { $0.type == "edts" }
+            let place = (box.firstIndex(of: "tapt") ?? box.firstIndex(of: "tkhd")).map { $0 + 1 } ?? 0
+            box.children?.insert(list, at: place)
+        }
+        try change(track: track, ["tkhd"]) { (box) throws(MediaError) in
+            Self.setDuration(duration, at: 20, long: 28, in: &box.fields)
+        }
+        try updateMovieDuration()
+    }
+
+    private mutating func updateMovieDuration() throws(MediaError) {
+        var longest: UInt64 = 0
+        for index in tracks {
+            guard let fields = movie.children?[index].first("tkhd")?.fields else { continue }
+            var reader = BigEndianReader(fields)
+            guard let (version, _) = try? reader.versionAndFlags(), (try? reader.skip(version == 1 ? 24 : 16)) != nil,
+                let duration = try? reader.duration(version: version)
+            else { continue }
+            longest = max(longest, duration)
+        }
+        let duration = longest
+        try movie.change(["mvhd"]) { (box) throws(MediaError) in
+            Self.setDuration(duration, at: 16, long: 24, in: &box.fields)
+        }
+    }
+
+    /// Writes a duration where the header's version has it; one that does not fit is left as it is.
+    private static func setDuration(_ duration: UInt64, at short: Int, long: Int, in fields: inout [UInt8]) {
+        if fields.first == 1 {
+            fields.replace(at: long, bigEndian: duration)
+        } else if duration < UInt64(UInt32.max) {
+            fields.replace(at: short, bigEndian: UInt32(clamping: duration))
+        }
+    }
+
+    /// Says whether a track is meant to be used without being asked for (`tkhd` flag 1).
+    package mutating func setEnabled(_ isEnabled: Bool, track: Int) throws(MediaError) {
+        try change(track: track, ["tkhd"]) { (box) throws(MediaError) in
+            guard box.fields.count > 3 else { return }
+            box.fields[3] = isEnabled ? box.fields[3] | 1 : box.fields[3] & ~1
+        }
+    }
+}
+
+extension MovieEditor {
+    /// Gives a track a language by its three letters (`mdhd`), which QuickTime files take as well as MPEG-4's; anything
+    /// else is left out.
+    package mutating func setLanguage(_ code: String, track: Int) throws(MediaError) {
+        guard let language = MediaLanguage(iso639: code) else { return }
+        try change(track: track, ["mdia", "mdhd"]) { (box) throws(MediaError) in
+            box.fields.replace(at: box.fields.first == 1 ? 32 : 20, bigEndian: language.rawValue)
+        }
+    }
+}
+
+extension MediaLanguage {
+    /// Packs three lower-case letters, five bits each; `nil` for any other text.
+    init?(iso639 code: String) {
+        let letters = Array(code.utf8)
+        guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
+        self.init(rawValue: letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) })
+    }
+}
+
+// MARK: - Where the media lies
+
+extension MovieEditor {
+    /// Says that all media lies `distance` bytes further back; offsets beyond 32 bits become `co64` (8.7.5).
+    ///
+    /// - Parameter reserve: The most that the header itself may add later, for the choice of 64 bits.
+    package mutating func moveMedia(by distance: UInt64, reserve: UInt64 = 0) throws(MediaError) {
+        for track in tracks.indices {
+            try change(track: track, ["mdia", "minf", "stbl"]) { (table) throws(MediaError) in
+                if let index = table.firstIndex(of: "stco"), let box = table.children?[index] {
+                    table.children?[index] = try Self.moved(box, entrySize: 4, by: distance, reserve: reserve)
+                } else if let index = table.firstIndex(of: "co64"), let box = table.children?[index] {
+                    table.children?[index] = try Self.moved(box, entrySize: 8, by: distance, reserve: reserve)
+                }
+            }
+        }
+    }
+
+    private static func moved(
+        _ box: EditableBox, entrySize: Int, by distance: UInt64, reserve: UInt64
+    ) throws(MediaError) -> EditableBox {
+        var reader = BigEndianReader(box.fields)
+        _ = try reader.versionAndFlags()
+        let count = min(Int(clamping: try reader.uint32()), reader.remaining / entrySize)
+        var offsets: [UInt64] = []
+        offsets.reserveCapacity(count)
+        for _ in 0..<count {
+            let offset = entrySize == 8 ? try reader.uint64() : UInt64(try reader.uint32())
+            let (sum, overflow) = offset.addingReportingOverflow(distance)
+            guard !overflow, sum < UInt64(Int64.max) else { throw MediaError(.damaged, "a chunk lies beyond any file") }
+            offsets.append(sum)
+        }
+        let isLong = entrySize == 8 || (offsets.max() ?? 0) + reserve > UInt64(UInt32.max)
+        var fields = Array(box.fields.prefix(4))
+        fields.reserveCapacity(8 + count * (isLong ? 8 : 4))
+        fields.append(bigEndian: UInt32(clamping: count))
+        for offset in offsets {
+            if isLong { fields.append(bigEndian: offset) } else { fields.append(bigEndian: UInt32(clamping: offset)) }
+        }
+        return EditableBox(isLong ? "co64" : "stco", fields)
+    }
+}
+
+// MARK: - Apertures
+
+extension MovieEditor {
+    /// Makes a track of pictures say one thing about its size in all places: `clap`, `pasp`, `tapt` and `tkhd`.
+    ///
+    /// - Parameters:
+    ///   - aperture: The clean aperture in place of the one it has; `nil` leaves that as it is.
+    ///   - writesTrackAperture: Whether QuickTime's `tapt` is written where pixels are not square or an aperture is given.
+    package mutating func setAperture(
+        _ aperture: CleanAperture?, track: Int, writesTrackAperture: Bool
+    ) throws(MediaError) {
+        var sizes: ApertureSizes?
+        try change(track: track, ["mdia", "minf", "stbl", "stsd"]) { (table) throws(MediaError) in
+            guard let entry = table.children?.first else { return }
+            var picture = try VisualSampleEntryEditor(entry)
+            if let aperture { try picture.setCleanAperture(aperture) }
+            sizes = ApertureSizes(encoded: picture.dimensions, ratio: picture.pixelAspect, aperture: aperture)
+            table.children?[0] = picture.entry
+        }
+        guard let sizes else { return }
+        try change(track: track, []) { (box) throws(MediaError) in
+            box.children?.removeAll { $0.type == "tapt" }
+            guard writesTrackAperture, sizes.isWorthSaying, let place = box.firstIndex(of: "tkhd") else { return }
+            box.children?.insert(sizes.trackAperture, at: place + 1)
+        }
+        try change(track: track, ["tkhd"]) { (box) throws(MediaError) in
+            let size = box.fields.count - 8
+            box.fields.replace(at: size, bigEndian: sizes.clean.width)
+            box.fields.replace(at: size + 4, bigEndian: sizes.clean.height)
+        }
+    }
+}
+
+/// The three sizes that follow from a picture, its pixel aspect and its clean aperture, in 16.16 fixed point.
+private struct ApertureSizes {
+    let clean: FixedPointSize
+    let production: FixedPointSize
+    let encoded: FixedPointSize
+    let isWorthSaying: Bool
+
+    /// `nil` where a size does not fit.
+    init?(encoded size: Dimensions, ratio: Rational, aperture: CleanAperture?) {
+        func fixed(_ width: Rational, _ height: Rational) -> FixedPointSize? {
+            let unit = Rational(1 << 16)
+            guard let width = width.multiplied(by: unit)?.rounded(),
+                let height = height.multiplied(by: unit)?.rounded(),
+                let columns = UInt32(exactly: width), let rows = UInt32(exactly: height)
+            else { return nil }
+            return FixedPointSize(width: columns, height: rows)
+        }
+        let (width, height) = (Rational(Int64(size.width)), Rational(Int64(size.height)))
+        guard let squared = width.multiplied(by: ratio),
+            let cleanWidth = (aperture?.width ?? width).multiplied(by: ratio),
+            let clean = fixed(cleanWidth, aperture?.height ?? height), let production = fixed(squared, height),
+            let encoded = fixed(width, height)
+        else { return nil }
+        self.clean = clean
+        self.production = production
+        self.encoded = encoded
+        isWorthSaying = aperture != nil || ratio != .one
+    }
+
+    /// QuickTime's `tapt` box.
+    var trackAperture: EditableBox {
+        func box(_ type: FourCC, _ size: FixedPointSize) -> EditableBox {
+            var fields: [UInt8] = [0, 0, 0, 0]
+            fields.append(bigEndian: size.width)
+            fields.append(bigEndian: size.height)
+            return EditableBox(type, fields)
+        }
+        return EditableBox("tapt", holding: [box("clef", clean), box("prof", production), box("enof", encoded)])
+    }
+}

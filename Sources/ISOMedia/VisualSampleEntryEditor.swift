@@ -1,0 +1,57 @@
+import MediaBase
+
+/// Changes the boxes behind the fields of a visual sample entry.
+///
+/// ISO/IEC 14496-12, 12.1.3: 78 bytes of fields, then boxes.
+struct VisualSampleEntryEditor {
+    /// The entry as it is now.
+    private(set) var entry: EditableBox
+    /// How many pixels are stored.
+    let dimensions: Dimensions
+    /// Width of a pixel by its height, by its `pasp`; 1 where there is none.
+    let pixelAspect: Rational
+
+    private static let fieldBytes = 78
+
+    /// Takes an entry apart.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where it is too short to be one.
+    init(_ box: EditableBox) throws(MediaError) {
+        var reader = BigEndianReader(box.fields)
+        try reader.skip(24)
+        dimensions = Dimensions(width: Int(try reader.uint16()), height: Int(try reader.uint16()))
+        try reader.skip(Self.fieldBytes - 28)
+        // Taken apart as the boxes of a box that has none of its own.
+        var wrapper = EditableBox("trak", []).bytes
+        wrapper += reader.takeRest()
+        wrapper.replace(at: 0, bigEndian: UInt32(clamping: wrapper.count))
+        entry = EditableBox(box.type, Array(box.fields.prefix(Self.fieldBytes)))
+        entry.children = try EditableBox(parsing: wrapper).children
+        if let fields = entry.first("pasp")?.fields {
+            var reader = BigEndianReader(fields)
+            let ratio = Rational(Int64(try reader.uint32()), Int64(try reader.uint32()))
+            pixelAspect = ratio.isPositive ? ratio : .one
+        } else {
+            pixelAspect = .one
+        }
+    }
+
+    /// Puts a clean aperture in place of the one there is (12.1.4).
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where a fraction has more than 32 bits.
+    mutating func setCleanAperture(_ aperture: CleanAperture) throws(MediaError) {
+        var fields: [UInt8] = []
+        for number in [aperture.width, aperture.height, aperture.horizontalOffset, aperture.verticalOffset] {
+            guard let num = Int32(exactly: number.num), let den = Int32(exactly: number.den) else {
+                throw MediaError(.unsupported, "the clean aperture \(number) does not fit into 32 bits")
+            }
+            fields.append(bigEndian: num)
+            fields.append(bigEndian: den)
+        }
+        let box = EditableBox("clap", fields)
+        entry.children?.removeAll { $0.type == "clap" }
+        // The codec's own header comes first, and players expect pasp and clap behind it.
+        let place = entry.firstIndex(of: "pasp") ?? entry.children?.count ?? 0
+        entry.children?.insert(box, at: place)
+    }
+}

@@ -1,0 +1,170 @@
+import CFFmpeg
+package import MediaBase
+
+/// Owner of an `AVCodecParameters`, with the side data of its stream: what a decoder or a muxer must know of a track.
+///
+/// Nothing changes it once it was made, so it may be shared between threads.
+package final class CodecParameters: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<AVCodecParameters>
+    /// Side data that belongs to the whole stream, such as HDR metadata, by its type.
+    let sideData: [(type: AVPacketSideDataType, bytes: [UInt8])]
+
+    private init(
+        adopting pointer: UnsafeMutablePointer<AVCodecParameters>,
+        sideData: [(type: AVPacketSideDataType, bytes: [UInt8])] = []
+    ) {
+        self.pointer = pointer
+        self.sideData = sideData
+    }
+
+    deinit {
+        var pointer: UnsafeMutablePointer<AVCodecParameters>? = pointer
+        avcodec_parameters_free(&pointer)
+    }
+
+    /// What travels with a track into another file; the display matrix is the track's, not the samples'.
+    private static let carried: [AVPacketSideDataType] = [
+        AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_DOVI_CONF,
+        AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_CPB_PROPERTIES, AV_PKT_DATA_ICC_PROFILE,
+        AV_PKT_DATA_REPLAYGAIN, AV_PKT_DATA_AUDIO_SERVICE_TYPE,
+    ]
+
+    /// A copy of a stream's parameters; `nil` where memory runs out.
+    convenience init?(_ stream: UnsafeMutablePointer<AVStream>) {
+        guard let pointer = avcodec_parameters_alloc() else { return nil }
+        guard avcodec_parameters_copy(pointer, stream.pointee.codecpar) >= 0 else {
+            var pointer: UnsafeMutablePointer<AVCodecParameters>? = pointer
+            avcodec_parameters_free(&pointer)
+            return nil
+        }
+        var sideData: [(type: AVPacketSideDataType, bytes: [UInt8])] = []
+        for type in Self.carried {
+            var size = 0
+            guard let data = shim_stream_side_data(stream, type, &size), size > 0 else { continue }
+            sideData.append((type, Array(UnsafeBufferPointer(start: data, count: size))))
+        }
+        self.init(adopting: pointer, sideData: sideData)
+    }
+
+    /// What an open encoder makes (`avcodec_parameters_from_context`).
+    init(_ context: UnsafeMutablePointer<AVCodecContext>) throws(MediaError) {
+        guard let pointer = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        self.pointer = pointer
+        sideData = []
+        try AVStatus.check(
+            avcodec_parameters_from_context(pointer, context), "avcodec_parameters_from_context",
+            doing: "describe what is encoded")
+    }
+
+    /// libavcodec's name of the codec, such as `h264`.
+    package var codec: String { String(cString: avcodec_get_name(pointer.pointee.codec_id)) }
+    /// Samples a second; 0 without sound.
+    package var sampleRate: Int { Int(pointer.pointee.sample_rate) }
+    /// Samples in a packet, where that is always the same; else 0.
+    package var frameSize: Int { Int(pointer.pointee.frame_size) }
+    /// Samples before the first real one.
+    package var initialPadding: Int { Int(pointer.pointee.initial_padding) }
+    /// Whether it describes sound.
+    package var isAudio: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
+    /// Whether it describes pictures.
+    package var isVideo: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
+}
+
+extension CodecParameters {
+    /// The parameters that a format description tells of.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a codec that libavcodec does not know by its name.
+    package convenience init(_ format: FormatDescription) throws(MediaError) {
+        guard let descriptor = avcodec_descriptor_get_by_name(format.codec) else {
+            throw MediaError(.unsupported, "libavcodec knows no codec \(format.codec)")
+        }
+        guard let pointer = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        self.init(adopting: pointer)
+        pointer.pointee.codec_type = descriptor.pointee.type
+        pointer.pointee.codec_id = descriptor.pointee.id
+        pointer.pointee.codec_tag = Self.tag(format.codecTag)
+        pointer.pointee.bit_rate = format.bitRate ?? 0
+        if let level = format.level { pointer.pointee.level = Int32(clamping: level) }
+        try setExtradata(format.extradata)
+        if let audio = format.audio { try set(audio) }
+        if let video = format.video { set(video) }
+    }
+
+    static func tag(_ text: String?) -> UInt32 {
+        guard let bytes = text.map({ Array($0.utf8) }), bytes.count == 4 else { return 0 }
+        return bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    private func setExtradata(_ bytes: [UInt8]) throws(MediaError) {
+        guard !bytes.isEmpty else { return }
+        guard bytes.count < 1 << 28, let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+            throw MediaError(.outOfResources, "out of memory")
+        }
+        memory.copyMemory(from: bytes, byteCount: bytes.count)
+        pointer.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
+        pointer.pointee.extradata_size = Int32(clamping: bytes.count)
+    }
+
+    private func set(_ audio: AudioFormat) throws(MediaError) {
+        pointer.pointee.sample_rate = Int32(clamping: audio.sampleRate)
+        try audio.channelLayout.copy(into: &pointer.pointee.ch_layout)
+        if let format = audio.sampleFormat { pointer.pointee.format = format.native(isPlanar: audio.isPlanar).rawValue }
+        pointer.pointee.bits_per_raw_sample = Int32(clamping: audio.bitsPerSample ?? 0)
+        pointer.pointee.initial_padding = Int32(clamping: audio.priming ?? 0)
+        let bits = av_get_bits_per_sample(pointer.pointee.codec_id)
+        if bits > 0 {
+            pointer.pointee.bits_per_coded_sample = bits
+            pointer.pointee.block_align = Int32(clamping: Int(bits) / 8 * audio.channels)
+        } else {
+            // Muxers tell compressed sound from PCM by its frame size.
+            pointer.pointee.frame_size = Self.frameSize(of: pointer.pointee.codec_id)
+        }
+    }
+
+    private static func frameSize(of codec: AVCodecID) -> Int32 {
+        switch codec {
+        case AV_CODEC_ID_MP2, AV_CODEC_ID_MP3: 1152
+        case AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3: 1536
+        case AV_CODEC_ID_OPUS: 960
+        case AV_CODEC_ID_ALAC, AV_CODEC_ID_FLAC: 4096
+        default: 1024
+        }
+    }
+
+    private func set(_ video: VideoFormat) {
+        pointer.pointee.width = Int32(clamping: video.encodedSize.width)
+        pointer.pointee.height = Int32(clamping: video.encodedSize.height)
+        if let ratio = video.sampleAspectRatio?.native { pointer.pointee.sample_aspect_ratio = ratio }
+        if let format = video.pixelFormat?.native { pointer.pointee.format = format.rawValue }
+        pointer.pointee.video_delay = video.reorders ? 1 : 0
+        pointer.pointee.bits_per_raw_sample = Int32(clamping: video.bitDepth ?? 0)
+        let color = video.color.native
+        pointer.pointee.color_primaries = color.primaries
+        pointer.pointee.color_trc = color.transfer
+        pointer.pointee.color_space = color.matrix
+        pointer.pointee.color_range = color.range
+        pointer.pointee.chroma_location = color.chromaLocation
+        pointer.pointee.field_order = AVFieldOrder(name: video.fieldOrder)
+    }
+}
+
+extension CodecParameters: Hashable {
+    /// Whether both say the same to a decoder.
+    package static func == (left: CodecParameters, right: CodecParameters) -> Bool {
+        let (one, other) = (left.pointer.pointee, right.pointer.pointee)
+        return one.codec_id == other.codec_id && one.codec_tag == other.codec_tag && one.format == other.format
+            && one.width == other.width && one.height == other.height && one.sample_rate == other.sample_rate
+            && one.frame_size == other.frame_size && left.extradata == right.extradata
+    }
+
+    /// Feeds the codec and its header.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(pointer.pointee.codec_id.rawValue)
+        hasher.combine(extradata)
+    }
+
+    private var extradata: [UInt8] {
+        guard let start = pointer.pointee.extradata, pointer.pointee.extradata_size > 0 else { return [] }
+        return Array(UnsafeBufferPointer(start: start, count: Int(pointer.pointee.extradata_size)))
+    }
+}

@@ -1,0 +1,216 @@
+import CFFmpeg
+package import MediaBase
+
+/// Owner of an `AVCodecContext` that encodes one track of sound or pictures.
+///
+/// Frames in, packets out, whose times are in the encoder's own time base; one thread uses it at a time.
+package struct Encoder: ~Copyable, @unchecked Sendable {
+    private let context: UnsafeMutablePointer<AVCodecContext>
+
+    /// What an encoder is to make.
+    package struct Configuration: Sendable {
+        /// libavcodec's name of the encoder, such as `libx264`.
+        package var name: String
+        /// The unit of its times.
+        package var timeBase: Rational
+        /// Bits a second; `nil` leaves it to the encoder or to ``options``.
+        package var bitRate: Int64?
+        /// Codec threads; a fixed number, because what some encoders make depends on it.
+        package var threads = 1
+        /// The encoder's own options and those of `AVCodecContext`; one that is not known is an error.
+        package var options: [(key: String, value: String)] = []
+        /// Whether the codec's header goes into the container's, as most containers want it.
+        package var usesGlobalHeader = true
+        /// The sound that is encoded; `nil` for pictures.
+        package var audio: AudioFormat?
+        /// The pictures that are encoded; `nil` for sound.
+        package var video: VideoFormat?
+        /// Frames a second, for rate control; `nil` where unknown.
+        package var frameRate: Rational?
+        /// The four characters of the codec in the container, where there is a choice.
+        package var codecTag: String?
+
+        /// A configuration without options.
+        package init(name: String, timeBase: Rational) {
+            self.name = name
+            self.timeBase = timeBase
+        }
+    }
+
+    /// What ``receive()`` answers.
+    package enum Output: ~Copyable {
+        /// A packet, in decode order.
+        case packet(Packet)
+        /// Another frame is wanted first.
+        case needsInput
+        /// All that was sent has come out.
+        case ended
+    }
+
+    /// What it makes, for a muxer.
+    package let parameters: CodecParameters
+    /// Samples that it wants in each frame of sound but the last; 0 for any number.
+    package let frameSize: Int
+
+    private init(
+        adopting context: UnsafeMutablePointer<AVCodecContext>, parameters: CodecParameters
+    ) {
+        self.context = context
+        self.parameters = parameters
+        let takesAnySize = context.pointee.codec.pointee.capabilities & AV_CODEC_CAP_VARIABLE_FRAME_SIZE != 0
+        frameSize = takesAnySize ? 0 : max(0, Int(context.pointee.frame_size))
+    }
+
+    deinit {
+        var context: UnsafeMutablePointer<AVCodecContext>? = context
+        avcodec_free_context(&context)
+    }
+
+    /// Opens an encoder.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where this build of FFmpeg has no such encoder,
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` for an unknown option, and what libavcodec says.
+    package static func open(_ configuration: Configuration) throws(MediaError) -> Encoder {
+        LibraryLog.install()
+        let name = configuration.name
+        guard let codec = avcodec_find_encoder_by_name(name) else {
+            throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(name)")
+        }
+        guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
+        do throws(MediaError) {
+            try configure(context, configuration)
+            var options = try OptionDictionary(configuration.options)
+            let status = options.withPointer { avcodec_open2(context, codec, $0) }
+            guard status >= 0 else {
+                let failure = AVStatus(rawValue: status)
+                let error = MediaError(failure, call: "avcodec_open2", doing: "open the encoder \(name)")
+                // "Invalid argument" here is always the caller's settings.
+                throw failure == .invalidArgument
+                    ? MediaError(
+                        .invalidArgument, "the encoder \(name) does not take these settings", cause: error.cause)
+                    : error
+            }
+            try options.refuseUnused(by: "the encoder \(name)")
+            return Encoder(adopting: context, parameters: try CodecParameters(context))
+        } catch {
+            var context: UnsafeMutablePointer<AVCodecContext>? = context
+            avcodec_free_context(&context)
+            throw error
+        }
+    }
+
+    private static func configure(
+        _ context: UnsafeMutablePointer<AVCodecContext>, _ configuration: Configuration
+    ) throws(MediaError) {
+        guard let timeBase = configuration.timeBase.native, timeBase.num > 0 else {
+            throw MediaError(.invalidArgument, "the time base \(configuration.timeBase) makes no sense")
+        }
+        context.pointee.time_base = timeBase
+        context.pointee.thread_count = Int32(clamping: configuration.threads)
+        // No dates and no versions of libraries: the same input gives the same file.
+        context.pointee.flags |= AV_CODEC_FLAG_BITEXACT
+        if configuration.usesGlobalHeader { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
+        if let bitRate = configuration.bitRate { context.pointee.bit_rate = bitRate }
+        if let tag = configuration.codecTag { context.pointee.codec_tag = CodecParameters.tag(tag) }
+        if let audio = configuration.audio {
+            context.pointee.sample_rate = Int32(clamping: audio.sampleRate)
+            context.pointee.sample_fmt = (audio.sampleFormat ?? .int16).native(isPlanar: audio.isPlanar)
+            context.pointee.bits_per_raw_sample = Int32(clamping: audio.bitsPerSample ?? 0)
+            try audio.channelLayout.copy(into: &context.pointee.ch_layout)
+        }
+        if let video = configuration.video { try configure(context, video, rate: configuration.frameRate) }
+    }
+
+    private static func configure(
+        _ context: UnsafeMutablePointer<AVCodecContext>, _ video: VideoFormat, rate: Rational?
+    ) throws(MediaError) {
+        try video.encodedSize.checkLimit()
+        guard let format = video.pixelFormat?.native else {
+            throw MediaError(
+                .invalidArgument, "cannot encode the pixel format \(video.pixelFormat?.rawValue ?? "none")")
+        }
+        context.pointee.width = Int32(video.encodedSize.width)
+        context.pointee.height = Int32(video.encodedSize.height)
+        context.pointee.pix_fmt = format
+        context.pointee.sample_aspect_ratio = video.sampleAspectRatio?.native ?? AVRational(num: 1, den: 1)
+        if let rate = rate?.native, rate.num > 0 { context.pointee.framerate = rate }
+        let color = video.color.native
+        context.pointee.color_primaries = color.primaries
+        context.pointee.color_trc = color.transfer
+        context.pointee.colorspace = color.matrix
+        context.pointee.color_range = color.range
+        context.pointee.chroma_sample_location = color.chromaLocation
+        context.pointee.field_order = AVFieldOrder(name: video.fieldOrder)
+        switch context.pointee.field_order {
+        case AV_FIELD_UNKNOWN, AV_FIELD_PROGRESSIVE: break
+        default: context.pointee.flags |= AV_CODEC_FLAG_INTERLACED_DCT
+        }
+    }
+
+    /// Hands over a frame to be encoded at a time in the encoder's time base; it keeps a reference of its own.
+    ///
+    /// Drain ``receive()`` after each frame.
+    package mutating func send(_ frame: borrowing Frame, at ticks: Int64) throws(MediaError) {
+        let stamped = try frame.shared()
+        stamped.pointer.pointee.pts = ticks
+        // What the decoder chose for a picture must not bind the encoder.
+        stamped.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+        try AVStatus.check(
+            avcodec_send_frame(context, stamped.pointer), "avcodec_send_frame", doing: "encode a frame")
+    }
+
+    /// Says that no frame follows, so that ``receive()`` yields what is still inside.
+    package mutating func finish() throws(MediaError) {
+        let status = AVStatus(rawValue: avcodec_send_frame(context, nil))
+        guard status.isFailure, status != .endOfFile else { return }
+        throw MediaError(status, call: "avcodec_send_frame", doing: "finish encoding")
+    }
+
+    /// The next packet, if there is one.
+    package mutating func receive() throws(MediaError) -> Output {
+        let packet = try Packet()
+        let status = AVStatus(rawValue: avcodec_receive_packet(context, packet.pointer))
+        if status == .again { return .needsInput }
+        if status == .endOfFile { return .ended }
+        guard !status.isFailure else {
+            throw MediaError(status, call: "avcodec_receive_packet", doing: "encode a frame")
+        }
+        return .packet(packet)
+    }
+}
+
+// MARK: - What encoders take
+
+extension Encoder {
+    /// The pixel formats that an encoder of this name takes, the preferred one first; empty where it takes any or there
+    /// is no such encoder.
+    package static func pixelFormats(of name: String) -> [PixelFormat] {
+        guard let formats = avcodec_find_encoder_by_name(name)?.pointee.pix_fmts else { return [] }
+        var result: [PixelFormat] = []
+        while case let format = formats[result.count], format != AV_PIX_FMT_NONE { result.append(PixelFormat(format)) }
+        return result
+    }
+
+    /// The forms of samples that an encoder of this name takes, the preferred one first; empty where it takes any.
+    package static func sampleFormats(of name: String) -> [(format: SampleFormat, isPlanar: Bool)] {
+        guard let formats = avcodec_find_encoder_by_name(name)?.pointee.sample_fmts else { return [] }
+        var result: [(format: SampleFormat, isPlanar: Bool)] = []
+        var place = 0
+        while formats[place] != AV_SAMPLE_FMT_NONE {
+            if let format = SampleFormat.make(formats[place]) { result.append(format) }
+            place += 1
+        }
+        return result
+    }
+
+    /// The sample rates that an encoder of this name takes; empty where it takes any.
+    package static func sampleRates(of name: String) -> [Int] {
+        guard let rates = avcodec_find_encoder_by_name(name)?.pointee.supported_samplerates else { return [] }
+        var result: [Int] = []
+        while rates[result.count] != 0 { result.append(Int(rates[result.count])) }
+        return result
+    }
+
+    /// Whether this build of FFmpeg has an encoder of this name.
+    package static func exists(_ name: String) -> Bool { avcodec_find_encoder_by_name(name) != nil }
+}

@@ -1,0 +1,105 @@
+import CFFmpeg
+import Glibc
+import MediaBase
+import Synchronization
+import SystemPackage
+
+/// What is written: a file descriptor with our own writing functions under libavformat, so that nothing but the file
+/// that was named is ever made, and the system's own reason for a failure is kept.
+///
+/// The descriptor stays its owner's and is written with `pwrite` where it is a regular file. ``cancel()`` may be called
+/// from any thread; all else belongs to the thread that writes.
+final class OutputIO: @unchecked Sendable {
+    private let descriptor: FileDescriptor
+    private let isSeekable: Bool
+    private var offset: Int64 = 0
+    private var length: Int64 = 0
+    private let cancelled = Atomic<Bool>(false)
+
+    /// Why the first call that failed did; `nil` as long as all went well.
+    private(set) var failure: Errno?
+
+    /// The context that libavformat writes through.
+    private(set) var context: UnsafeMutablePointer<AVIOContext>?
+
+    private static let bufferSize: Int32 = 1 << 18
+
+    /// Writes to a descriptor, from its beginning.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Open for writing for as long as this object lives.
+    ///   - isSeekable: Whether it is a regular file, in which libavformat may go back.
+    init(_ descriptor: FileDescriptor, isSeekable: Bool) throws(MediaError) {
+        self.descriptor = descriptor
+        self.isSeekable = isSeekable
+        guard let buffer = av_malloc(Int(Self.bufferSize)) else { throw MediaError(.outOfResources, "out of memory") }
+        let unowned = Unmanaged.passUnretained(self).toOpaque()
+        context = avio_alloc_context(
+            buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize, 1, unowned, nil,
+            { opaque, bytes, count in
+                guard let opaque, let bytes else { return shim_error_input_output }
+                let start = UnsafeRawPointer(bytes)
+                return Unmanaged<OutputIO>.fromOpaque(opaque).takeUnretainedValue().write(start, count: Int(count))
+            }, isSeekable ? Self.seekCallback : nil)
+        guard context != nil else {
+            av_free(buffer)
+            throw MediaError(.outOfResources, "out of memory")
+        }
+        context?.pointee.seekable = isSeekable ? AVIO_SEEKABLE_NORMAL : 0
+    }
+
+    private static let seekCallback: @convention(c) (UnsafeMutableRawPointer?, Int64, Int32) -> Int64 = {
+        opaque, offset, whence in
+        guard let opaque else { return Int64(shim_error_input_output) }
+        return Unmanaged<OutputIO>.fromOpaque(opaque).takeUnretainedValue().seek(to: offset, whence: whence)
+    }
+
+    deinit {
+        if let context {
+            av_freep(&context.pointee.buffer)
+            avio_context_free(&self.context)
+        }
+    }
+
+    /// Makes the call that is under way, and all later ones, end with `AVERROR_EXIT`.
+    func cancel() { cancelled.store(true, ordering: .relaxed) }
+
+    /// Whether ``cancel()`` was called.
+    var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    private func write(_ bytes: UnsafeRawPointer, count: Int) -> Int32 {
+        var done = 0
+        while done < count {
+            if isCancelled { return shim_error_exit }
+            if let failure { return -failure.rawValue }
+            let written =
+                isSeekable
+                ? pwrite(descriptor.rawValue, bytes + done, count - done, Int(offset))
+                : Glibc.write(descriptor.rawValue, bytes + done, count - done)
+            if written < 0, errno == EINTR { continue }
+            guard written >= 0 else {
+                failure = Errno(rawValue: errno)
+                return -errno
+            }
+            done += written
+            offset += Int64(written)
+            length = max(length, offset)
+        }
+        return Int32(clamping: count)
+    }
+
+    private func seek(to target: Int64, whence: Int32) -> Int64 {
+        let base: Int64
+        switch whence & ~AVSEEK_FORCE {
+        case AVSEEK_SIZE: return length
+        case SEEK_SET: base = 0
+        case SEEK_CUR: base = offset
+        case SEEK_END: base = length
+        default: return Int64(shim_error_invalid_argument)
+        }
+        let (sum, overflow) = base.addingReportingOverflow(target)
+        guard !overflow, sum >= 0 else { return Int64(shim_error_invalid_argument) }
+        offset = sum
+        return sum
+    }
+}

@@ -1,0 +1,48 @@
+import CFFmpeg
+package import MediaBase
+
+// Packets made for a muxer.
+
+extension Packet {
+    /// A second owner of the same bytes; none are copied.
+    package func shared() throws(MediaError) -> Packet {
+        let copy = try Packet()
+        try AVStatus.check(av_packet_ref(copy.pointer, pointer), "av_packet_ref", doing: "share a packet")
+        return copy
+    }
+
+    /// A packet with a copy of bytes.
+    package static func copying(_ bytes: [UInt8]) throws(MediaError) -> Packet {
+        let packet = try Packet()
+        guard bytes.count <= Limits.packetBytes else {
+            throw MediaError(.limitExceeded, "a sample of \(bytes.count) bytes is too large")
+        }
+        try AVStatus.check(
+            av_new_packet(packet.pointer, Int32(bytes.count)), "av_new_packet", doing: "hold a packet")
+        if !bytes.isEmpty, let target = packet.pointer.pointee.data {
+            UnsafeMutableRawPointer(target).copyMemory(from: bytes, byteCount: bytes.count)
+        }
+        return packet
+    }
+
+    /// The same bytes with other times; no bytes are copied.
+    ///
+    /// - Parameters:
+    ///   - pts: When it is shown; `nil` for unknown.
+    ///   - dts: When it is decoded; `nil` for unknown.
+    ///   - duration: How long it is shown; 0 for unknown.
+    ///   - isKey: Whether decoding can start here; `nil` leaves it as it is.
+    package func retimed(
+        pts: Int64?, dts: Int64?, duration: Int64, isKey: Bool? = nil
+    ) throws(MediaError) -> Packet {
+        let copy = try shared()
+        copy.pointer.pointee.pts = pts ?? shim_no_pts
+        copy.pointer.pointee.dts = dts ?? shim_no_pts
+        copy.pointer.pointee.duration = duration
+        if let isKey {
+            let others = copy.pointer.pointee.flags & ~AV_PKT_FLAG_KEY
+            copy.pointer.pointee.flags = isKey ? others | AV_PKT_FLAG_KEY : others
+        }
+        return copy
+    }
+}
