@@ -147,7 +147,7 @@ extension HDRInfo {
 }
 
 extension HDRInfo.MasteringDisplay {
-    fileprivate init(_ display: AVMasteringDisplayMetadata) {
+    init(_ display: AVMasteringDisplayMetadata) {
         self.init()
         if display.has_primaries != 0 {
             func pair(_ values: (AVRational, AVRational)) -> [Rational]? {

@@ -27,14 +27,16 @@ extension Dimensions {
 
 /// Owner of an `SwsContext`: pictures in any format and size to one format and size, in one step.
 ///
-/// The matrix and the range are taken from each picture's own tags. Where it has none, ITU-R BT.601 is assumed up to
-/// 576 lines and 1024 pixels across, BT.709 above; limited range unless the format says full (`yuvj…`).
-/// One thread uses it at a time.
+/// The matrix, the range and the place of chroma samples are taken from each picture's own tags, completed as
+/// ``Frame/assumedColor`` says. Scaling is bicubic (a = −0.6) over all pixels that count, without aliases when it makes
+/// smaller. One thread uses it at a time.
 package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private var context: OpaquePointer?
     private var configured: Configuration?
     private let format: AVPixelFormat
     private let dimensions: Dimensions?
+    /// Whether samples keep their coded meaning, so that their tags hold for the result too.
+    private let keepsCoding: Bool
 
     private struct Configuration: Equatable {
         var width: Int32
@@ -42,6 +44,15 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         var format: Int32
         var matrix: Int32
         var isFullRange: Bool
+        var chroma: ChromaPlace
+        var targetChroma: ChromaPlace
+    }
+
+    /// Where the first chroma sample lies, in 1/256 of a luma sample from the first luma sample; −513 where chroma is
+    /// complete.
+    private struct ChromaPlace: Equatable {
+        var x: Int64
+        var y: Int64
     }
 
     /// A converter to a format and size.
@@ -55,16 +66,56 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
         self.format = native
         self.dimensions = dimensions
+        keepsCoding = false
+    }
+
+    /// A converter that only scales: luma and chroma become 4:4:4, matrix and range stay, whatever the tags say.
+    ///
+    /// Samples of other depths are shifted: 255 of 8 bits becomes 1020 of 10. Not for pictures of red, green and blue.
+    /// - Parameters:
+    ///   - coded: `yuv444p10le` or one of its kin.
+    ///   - dimensions: What to scale to.
+    package init(scalingTo coded: PixelFormat, dimensions: Dimensions) throws(MediaError) {
+        guard let native = coded.native, !native.isRGB, sws_isSupportedOutput(native) != 0 else {
+            throw MediaError(.invalidArgument, "cannot convert pictures to the pixel format \(coded)")
+        }
+        format = native
+        self.dimensions = dimensions
+        keepsCoding = true
     }
 
     deinit { sws_freeContext(context) }
 
     /// The picture in the asked format and size, with the times of the original; shares its planes where it is so already.
-    package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
+    ///
+    /// - Parameter rectangle: The part that is wanted; all of it unless given.
+    package mutating func convert(
+        _ frame: borrowing Frame, part rectangle: PixelRectangle? = nil
+    ) throws(MediaError) -> Frame {
+        guard let rectangle else { return try convert(frame, color: frame.assumedColor, chromaShift: (0, 0)) }
+        return try convert(
+            frame.part(rectangle), color: frame.assumedColor, chromaShift: frame.chromaShift(ofPart: rectangle))
+    }
+
+    private mutating func convert(
+        _ frame: borrowing Frame, color: ColorInfo, chromaShift: (x: Int, y: Int)
+    ) throws(MediaError) -> Frame {
         let size = dimensions ?? frame.dimensions
         if frame.pointer.pointee.format == format.rawValue, frame.dimensions == size { return try frame.shared() }
         try size.checkLimit()
-        try configure(for: frame, size: size)
+        let source = AVPixelFormat(rawValue: frame.pointer.pointee.format)
+        let isFullRange = color.range == "pc"
+        let becomesFullRange = format.isRGB || format.impliesFullRange || (isFullRange && !source.isRGB)
+        // What is not said of the result either is what the result's format implies.
+        let isSaid = frame.pointer.pointee.chroma_location != AVCHROMA_LOC_UNSPECIFIED
+        let target = isSaid ? color.chromaLocation : format.impliesFullRange ? "center" : "left"
+        try configure(
+            Configuration(
+                width: frame.pointer.pointee.width, height: frame.pointer.pointee.height,
+                format: frame.pointer.pointee.format, matrix: Self.matrix(color.matrix), isFullRange: isFullRange,
+                chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift),
+                targetChroma: Self.chromaPlace(target, in: format)),
+            size: size, becomesFullRange: becomesFullRange)
         let result = try Frame.picture(format: format, dimensions: size)
         try AVStatus.check(
             av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "convert a picture")
@@ -78,15 +129,16 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             }
         }
         try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
+        guard !keepsCoding else { return result }
         // The tags say what the pixels are now.
-        if isRGB(format) {
+        if format.isRGB {
             result.pointer.pointee.colorspace = AVCOL_SPC_RGB
         } else if result.pointer.pointee.colorspace == AVCOL_SPC_RGB {
             result.pointer.pointee.colorspace =
-                Self.matrix(of: frame) == SWS_CS_ITU709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+                Self.matrix(color.matrix) == SWS_CS_ITU709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
         }
-        if isRGB(format) || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED || isJPEG(format) {
-            result.pointer.pointee.color_range = becomesFullRange(from: frame) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+        if format.isRGB || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED || format.impliesFullRange {
+            result.pointer.pointee.color_range = becomesFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         return result
     }
@@ -106,66 +158,78 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    private mutating func configure(for frame: borrowing Frame, size: Dimensions) throws(MediaError) {
-        let fields = frame.pointer.pointee
-        let wanted = Configuration(
-            width: fields.width, height: fields.height, format: fields.format,
-            matrix: Self.matrix(of: frame), isFullRange: Self.isFullRange(frame))
+    private mutating func configure(
+        _ wanted: Configuration, size: Dimensions, becomesFullRange: Bool
+    ) throws(MediaError) {
         guard wanted != configured else { return }
         sws_freeContext(context)
         context = nil
         configured = nil
         let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
-        guard
-            let made = sws_getContext(
-                fields.width, fields.height, AVPixelFormat(rawValue: fields.format), Int32(size.width),
-                Int32(size.height), format, flags, nil, nil, nil)
+        let options: [(String, Int64)] = [
+            ("srcw", Int64(wanted.width)), ("srch", Int64(wanted.height)), ("src_format", Int64(wanted.format)),
+            ("dstw", Int64(size.width)), ("dsth", Int64(size.height)), ("dst_format", Int64(format.rawValue)),
+            ("sws_flags", Int64(flags)), ("src_h_chr_pos", wanted.chroma.x), ("src_v_chr_pos", wanted.chroma.y),
+            ("dst_h_chr_pos", wanted.targetChroma.x), ("dst_v_chr_pos", wanted.targetChroma.y),
+        ]
+        // Owned from here on, so that it is freed whatever happens.
+        context = sws_alloc_context()
+        guard let made = context,
+            options.allSatisfy({ av_opt_set_int(UnsafeMutableRawPointer(made), $0.0, $0.1, 0) >= 0 }),
+            sws_init_context(made, nil, nil) >= 0
         else {
+            let source = PixelFormat(AVPixelFormat(rawValue: wanted.format))
             throw MediaError(
-                .unsupported, "cannot convert pictures from \(frame.pixelFormat) to \(PixelFormat(format)) \(size)")
+                .unsupported,
+                "cannot convert pictures from \(source) \(wanted.width)x\(wanted.height) to \(PixelFormat(format)) \(size)"
+            )
         }
-        context = made
         configured = wanted
         let coefficients = sws_getCoefficients(wanted.matrix)
         let unit: Int32 = 1 << 16
-        // Fails for formats that have no matrix, where there is nothing to set.
+        // Where the coding is kept, both sides count as limited: libswscale stretches full range to other depths in some
+        // of its ways and shifts it in others. Fails for formats that have no matrix, where there is nothing to set.
         _ = sws_setColorspaceDetails(
-            made, coefficients, wanted.isFullRange ? 1 : 0, coefficients,
-            becomesFullRange(from: frame) ? 1 : 0, 0, unit, unit)
+            made, coefficients, wanted.isFullRange && !keepsCoding ? 1 : 0, coefficients,
+            becomesFullRange && !keepsCoding ? 1 : 0, 0, unit, unit)
     }
 
-    /// Whether what comes out uses all numbers: RGB does, and so does what was so before.
-    private func becomesFullRange(from frame: borrowing Frame) -> Bool {
-        if isRGB(format) || isJPEG(format) { return true }
-        return Self.isFullRange(frame) && !isRGB(AVPixelFormat(rawValue: frame.pointer.pointee.format))
-    }
-
-    private static func matrix(of frame: borrowing Frame) -> Int32 {
-        switch frame.pointer.pointee.colorspace {
-        case AVCOL_SPC_BT709: SWS_CS_ITU709
-        case AVCOL_SPC_FCC: SWS_CS_FCC
-        case AVCOL_SPC_BT470BG, AVCOL_SPC_SMPTE170M: SWS_CS_ITU601
-        case AVCOL_SPC_SMPTE240M: SWS_CS_SMPTE240M
-        case AVCOL_SPC_BT2020_NCL, AVCOL_SPC_BT2020_CL: SWS_CS_BT2020
-        default: frame.dimensions.height > 576 || frame.dimensions.width > 1024 ? SWS_CS_ITU709 : SWS_CS_ITU601
+    /// libswscale's number of a matrix by libavutil's name of it.
+    private static func matrix(_ name: String?) -> Int32 {
+        switch name {
+        case "fcc": SWS_CS_FCC
+        case "bt470bg", "smpte170m": SWS_CS_ITU601
+        case "smpte240m": SWS_CS_SMPTE240M
+        case "bt2020nc", "bt2020c": SWS_CS_BT2020
+        default: SWS_CS_ITU709
         }
     }
 
-    private static func isFullRange(_ frame: borrowing Frame) -> Bool {
-        isJPEG(AVPixelFormat(rawValue: frame.pointer.pointee.format))
-            || frame.pointer.pointee.color_range == AVCOL_RANGE_JPEG
-    }
-}
-
-private func isRGB(_ format: AVPixelFormat) -> Bool {
-    guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
-    return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
-}
-
-/// Whether a format is one of those that imply full range.
-private func isJPEG(_ format: AVPixelFormat) -> Bool {
-    switch format {
-    case AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUVJ411P: true
-    default: false
+    private static func chromaPlace(
+        _ location: String?, in format: AVPixelFormat, shift: (x: Int, y: Int) = (0, 0)
+    ) -> ChromaPlace {
+        guard let descriptor = av_pix_fmt_desc_get(format), !format.isRGB else {
+            return ChromaPlace(x: -513, y: -513)
+        }
+        let (shiftX, shiftY) = (descriptor.pointee.log2_chroma_w, descriptor.pointee.log2_chroma_h)
+        func place(_ subsampling: UInt8, _ part: Int64, _ shift: Int) -> Int64 {
+            guard subsampling > 0 else { return -513 }
+            // From the first sample to between all that share the chroma sample, to the last one.
+            let distance: Int64 = (128 << Int64(subsampling)) - 128
+            let place = part * distance / 128 - 256 * Int64(shift)
+            // −1 would mean "unknown".
+            return min(max(place, -512), 1024)
+        }
+        // In halves of the way: 0 at the first sample, 128 in the middle, 256 at the last.
+        let (x, y): (Int64, Int64) =
+            switch location {
+            case "center": (128, 128)
+            case "topleft": (0, 0)
+            case "top": (128, 0)
+            case "bottomleft": (0, 256)
+            case "bottom": (128, 256)
+            default: (0, 128)
+            }
+        return ChromaPlace(x: place(shiftX, x, shift.x), y: place(shiftY, y, shift.y))
     }
 }

@@ -28,6 +28,23 @@ public struct ColorInfo: Sendable, Hashable, Codable {
 
     /// Whether nothing at all is known.
     public var isUnknown: Bool { self == ColorInfo() }
+
+    /// The same with what is not known filled in as players do.
+    ///
+    /// The matrix is BT.601's up to 1024 by 608 pixels (standard definition with its blanking lines), else BT.709's;
+    /// BT.2020's where the primaries or an HDR transfer function say so. Primaries follow the matrix, the transfer
+    /// function is that of BT.709, the range is limited, and chroma samples lie at the left.
+    /// - Parameter size: The stored picture.
+    public func assumed(for size: Dimensions) -> ColorInfo {
+        let isHDR = transfer == "smpte2084" || transfer == "arib-std-b67"
+        let isWide = primaries == "bt2020" || (isHDR && primaries == nil)
+        let isStandard = size.width <= 1024 && size.height <= 608
+        let matrix = matrix ?? (isWide ? "bt2020nc" : isStandard ? "smpte170m" : "bt709")
+        let followsMatrix = matrix == "bt2020nc" || matrix == "bt2020c" || isWide
+        return ColorInfo(
+            primaries: primaries ?? (followsMatrix ? "bt2020" : "bt709"), transfer: transfer ?? "bt709",
+            matrix: matrix, range: range ?? "tv", chromaLocation: chromaLocation ?? "left")
+    }
 }
 
 /// What HDR metadata and signalling a stream carries.
@@ -54,6 +71,14 @@ public struct HDRInfo: Sendable, Hashable, Codable {
         self.contentLightLevel = contentLightLevel
         self.hdr10Plus = hdr10Plus
         self.dolbyVision = dolbyVision
+    }
+
+    /// How bright the content gets, in cd/m²: its own light level, else the display's that it was graded on; `nil`
+    /// where neither is known.
+    public var peakLuminance: Double? {
+        if let level = contentLightLevel?.maximum, level > 0 { return Double(level) }
+        guard let level = masteringDisplay?.maximumLuminance, level.isPositive else { return nil }
+        return level.doubleValue
     }
 
     /// SMPTE ST 2086: the display on which the picture was graded.

@@ -11,6 +11,8 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, Codable, Custom
 
     /// 8 bits each of red, green, blue and straight alpha, in this order in memory.
     public static let rgba = PixelFormat(rawValue: "rgba")
+    /// 16 bits each of red, green, blue and straight alpha, in this order in memory, little-endian.
+    public static let rgba64 = PixelFormat(rawValue: "rgba64le")
     /// 8 bits each of blue, green, red and straight alpha, in this order in memory.
     public static let bgra = PixelFormat(rawValue: "bgra")
     /// 8 bits each of straight alpha, red, green and blue, in this order in memory.

@@ -162,12 +162,12 @@ extension ImageGeneratorTests {
         ] {
             let image = try image(fixture)
             #expect(size(image) == Dimensions(width: width, height: height))
-            // ffmpeg turns by the display matrix too.
+            // ffmpeg turns by the display matrix too; chroma is half a pixel elsewhere in its picture.
             let wanted = try FFmpeg.run(
                 ["-i", Fixtures.path(fixture), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgba", "-"])
             #expect(image.bytes.count == wanted.count)
             #expect(
-                zip(image.bytes, wanted).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } / wanted.count <= 3, "\(fixture)"
+                zip(image.bytes, wanted).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } / wanted.count <= 5, "\(fixture)"
             )
         }
         let small = try image("rotated-90.mov") { $0.maximumSize = Dimensions(width: 45, height: 0) }
@@ -176,7 +176,7 @@ extension ImageGeneratorTests {
 
     @Test func pixelsAreMadeSquare() throws {
         #expect(size(try image("anamorphic.mp4")) == Dimensions(width: 256, height: 144))
-        let stored = try image("anamorphic.mp4") { $0.appliesPixelAspectRatio = false }
+        let stored = try image("anamorphic.mp4") { $0.apertureMode = .encodedPixels }
         #expect(size(stored) == Dimensions(width: 180, height: 144))
     }
 }

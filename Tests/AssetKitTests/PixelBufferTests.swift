@@ -42,13 +42,13 @@ import Testing
     }
 
     @Test func conversionIsFFmpegs() throws {
-        // The flags are those that PixelConverter states, but for the ones that ffmpeg sets itself.
+        // The flags are those that PixelConverter states, but for the ones that ffmpeg sets itself; chroma lies to the left.
         let bitmap = try picture().bitmap(dimensions: Dimensions(width: 80, height: 45))
         let wanted = try FFmpeg.run(
             [
                 "-i", Fixtures.path("h264-bframes.mp4"), "-frames:v", "1", "-vf",
-                "scale=80:45:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=rgba", "-f", "rawvideo",
-                "-",
+                "scale=80:45:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp:in_h_chr_pos=0,format=rgba",
+                "-f", "rawvideo", "-",
             ])
         #expect(bitmap.bytes.count == wanted.count)
         let worst = zip(bitmap.bytes, wanted).map { abs(Int($0) - Int($1)) }.max()

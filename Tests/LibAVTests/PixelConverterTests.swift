@@ -23,11 +23,13 @@ import Testing
 
     @Test(arguments: ["rgba", "rgb24", "bgra"], ["h264-bframes.mp4", "mjpeg.avi", "vp9-alpha.webm", "picture.png"])
     func coloursAreFFmpegs(_ format: String, _ fixture: String) throws {
+        // ffmpeg does not pass on where chroma lies: to the left in all but JPEG, which has it in the middle.
+        let place = fixture == "mjpeg.avi" ? 128 : 0
         let wanted = try FFmpeg.run(
             [
                 "-i", Fixtures.path(fixture), "-frames:v", "1", "-vf",
-                "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=\(format)", "-f", "rawvideo",
-                "-",
+                "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp:in_h_chr_pos=\(place),format=\(format)",
+                "-f", "rawvideo", "-",
             ])
         #expect(try worst(picture(fixture, format), wanted) <= 2)
     }

@@ -4,12 +4,12 @@ import argparse
 import os
 import sys
 
-from . import commands, frames, mediainfo, peaks, probe, scan, sound
+from . import commands, frames, mediainfo, peaks, pictures, probe, scan, sheets, sound
 from .tools import ROOT, Report
 
-GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "frames": frames.frames,
-          "probe": probe.probe, "scan": scan.scan, "mediainfo": mediainfo.mediainfo,
-          "commands": commands.commands, "shapes": commands.shapes}
+GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "pictures": pictures.pictures,
+          "frames": frames.frames, "probe": probe.probe, "scan": scan.scan, "mediainfo": mediainfo.mediainfo,
+          "commands": commands.commands, "shapes": commands.shapes, "sheets": sheets.sheets}
 
 
 def media_files(folder, part):

@@ -22,6 +22,8 @@ EXACT_AUDIO = ("pcm_", "flac", "alac", "adpcm_", "wavpack", "tta")
 # A jump of an audio track's clock by more than this and two of its ticks is a hole; less is the coarseness of a
 # container's clock or the jitter of a recorder's.
 HOLE = Fraction(1, 100)
+# Muxers state the end of an Ogg page too late where a short Vorbis block follows a long one.
+VORBIS_HOLE = Fraction(1, 50)
 EXACT_VIDEO = {"h264", "hevc", "vp8", "vp9", "av1", "prores", "ffv1", "png", "gif", "rawvideo"}
 
 
@@ -107,19 +109,19 @@ def sound(path, track=0):
         # Where the container's clock is coarser than samples, a first sample within one tick of zero is at zero.
         if base <= Fraction(1, rate) or abs(late) > base:
             lead = round_half_away(late * rate)
-        holes = find_holes(listed, base, start, rate, lead)
+        holes = find_holes(listed, base, start, rate, lead, VORBIS_HOLE if stream["codec_name"] == "vorbis" else HOLE)
     kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"
     channels = int(listed[0]["channels"]) if listed else int(stream["channels"])
     return Sound(path, track, stream["codec_name"], rate, channels, kind, lead, end, holes)
 
 
-def find_holes(listed, base, start, rate, lead):
-    """The places where a frame's time lies later than the end of the frame before it, by more than `HOLE`."""
+def find_holes(listed, base, start, rate, lead, least):
+    """The places where a frame's time lies later than the end of the frame before it, by more than `least`."""
     holes, decoded, position = [], 0, lead
     for frame in listed:
         if "best_effort_timestamp" in frame:
             wanted = round_half_away((frame["best_effort_timestamp"] * base - start) * rate)
-            if wanted - position > (HOLE + 2 * base) * rate:
+            if wanted - position > (least + 2 * base) * rate:
                 holes.append((decoded, wanted - position))
                 position = wanted
         decoded += frame["nb_samples"]
@@ -144,11 +146,16 @@ def to_int16(samples, kind):
 
 def peaks(int16, samples_per_pixel, bits, split):
     """The minimum and maximum of each group and channel: an array of (points, channels, 2)."""
+    return peaks_from(int16, range(0, len(int16), samples_per_pixel), bits, split)
+
+
+def peaks_from(int16, starts, bits, split):
+    """The same of groups that begin at the given frames."""
     values = int16.astype(numpy.int64)
     if not split:
         total = values.sum(axis=1, keepdims=True)
         values = numpy.sign(total) * (abs(total) // values.shape[1])
-    starts = numpy.arange(0, len(values), samples_per_pixel)
+    starts = numpy.array(starts, numpy.int64)
     if len(starts) == 0:
         return numpy.zeros((0, values.shape[1], 2), numpy.int64)
     result = numpy.stack([numpy.minimum.reduceat(values, starts), numpy.maximum.reduceat(values, starts)], axis=2)

@@ -43,7 +43,7 @@ extension Asset {
         }
         var left = Set(tracks.map(\.index).filter { samples[$0] == nil })
         guard !left.isEmpty else { return samples }
-        let file = try openForLookUp()
+        let file = try openForLookUp(readsAhead: false)
         var count = 0
         while !left.isEmpty, count < Self.mostPackets, let packet = try readOn(file) {
             count += 1

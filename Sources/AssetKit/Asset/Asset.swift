@@ -25,6 +25,8 @@ public final class Asset: Sendable {
         public var isPrecise = false
         /// Whether a playlist or a reference in the file may make others be opened.
         public var allowsNestedFiles = false
+        /// How the sound is stored in a file that is nothing but samples; `nil` where the format is recognised.
+        public var rawSound: RawSound?
 
         /// The header's word, and the named file alone.
         public init() {}
@@ -160,7 +162,8 @@ extension Asset {
 
     private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
-            opening: openedSource, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
+            opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+            cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -185,10 +188,14 @@ extension Asset {
         }
     }
 
-    /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
-    func openForLookUp() throws(MediaError) -> InputFile {
+    /// A second opening for looking up packets.
+    ///
+    /// - Parameter readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
+    func openForLookUp(readsAhead: Bool) throws(MediaError) -> InputFile {
         do {
-            return try InputFile(opening: openedSource, allowsNested: options.allowsNestedFiles, readsAhead: false)
+            return try InputFile(
+                opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+                readsAhead: readsAhead)
         } catch {
             throw error.at(path: displayName)
         }
@@ -197,12 +204,18 @@ extension Asset {
     /// Bytes of the source, apart from any reader; `nil` for a stream, and where they cannot be read.
     func sourceBytes(at position: UInt64, count: Int) -> [UInt8]? {
         let kept = state.withLock { $0.file }
-        guard canBeReadAgain, let file = try? kept ?? openForLookUp() else { return nil }
+        guard canBeReadAgain, let file = try? kept ?? openForLookUp(readsAhead: false) else { return nil }
         return try? file.bytes(at: position, count: count)
     }
 
     /// Whether the source can be opened once more.
     var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
+
+    /// Whether the asset can be read only once, in order; known once its contents are.
+    var isStream: Bool { state.withLock { $0.isStream } }
+
+    /// Whether ``packetScan(_:)`` costs nothing any more.
+    var hasPacketScan: Bool { state.withLock { $0.scan != nil } }
 
     /// All packets' places, from a scan that is made once for the asset.
     func packetScan(_ cancellation: Cancellation) throws(MediaError) -> PacketScan {

@@ -11,11 +11,37 @@ final class SyncSamples {
     private let track: AssetTrack
     private let origin: MediaTime
     private let hasIndex: Bool
-    private var scout: InputFile?
-    /// Presentation times that were looked up, by decode time in the index.
-    private var known: [Int64: MediaTime] = [:]
-    /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
-    private var reorderDelay: Int64 = 0
+    private var scout: PacketFeed?
+    /// What was looked up, by time stamp in the index or by byte.
+    private var known: [Place: Sample] = [:]
+
+    /// A place from which decoding can start.
+    struct Sample {
+        /// When it is shown.
+        let time: MediaTime
+        /// Where it lies.
+        let place: Place
+        /// What is shown after it.
+        let follower: Follower
+    }
+
+    /// What is shown after a sample, by the packets.
+    enum Follower {
+        /// A picture that begins then.
+        case picture(MediaTime)
+        /// Nothing.
+        case none
+        /// Packets do not tell.
+        case unknown
+    }
+
+    /// Where a sync sample lies.
+    enum Place: Hashable {
+        /// At a time stamp of the container's index.
+        case indexed(Int64)
+        /// At a byte of the file.
+        case byte(Int64)
+    }
 
     init(_ asset: Asset, track: AssetTrack, _ contents: AssetContents) {
         self.asset = asset
@@ -25,90 +51,137 @@ final class SyncSamples {
     }
 
     /// The last sync sample that is not after `time`, and the first one after it; the nearer first, the earlier if even.
-    func around(_ time: MediaTime) throws(MediaError) -> [MediaTime] {
+    func around(_ time: MediaTime) throws(MediaError) -> [Sample] {
         let near = hasIndex ? try indexedSyncSamples(around: time) : try scannedSyncSamples(around: time)
-        return near.sorted { ($0 - time).absoluteValue < ($1 - time).absoluteValue }
+        return near.sorted { ($0.time - time).absoluteValue < ($1.time - time).absoluteValue }
     }
 
-    private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
+    private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
         guard let stream = try asset.packetScan(Cancellation()).streams[track.index] else { return [] }
         let next = stream.lastSyncSample(notAfter: time).map { $0 + 1 } ?? 0
-        return [next - 1, next].filter(stream.syncSamples.indices.contains).map { stream.syncSamples[$0].time }
-    }
-
-    private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [MediaTime] {
-        guard let ticks = (time + origin).ticks(in: track.timeBase, rounding: .down) else { return [] }
         let scout = try openScout()
-        // Where there is no index, seeking makes the demuxer read on until it has one that reaches past the place.
-        _ = scout.seek(stream: track.index, to: ticks)
-        var found: [MediaTime] = []
-        var position = scout.indexOfKeyframe(stream: track.index, notAfter: ticks)
-        let next = position.map { $0 + 1 } ?? 0
-        // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
-        while let here = position, let shown = try presentationTime(ofIndexEntry: here, scout) {
-            if shown <= time {
-                found.insert(shown, at: 0)
-                break
-            }
-            found = [shown]
-            position = nextKeyframe(from: here - 1, step: -1, scout)
-        }
-        if found.last.map({ $0 <= time }) ?? true, let after = nextKeyframe(from: next, step: 1, scout),
-            let shown = try presentationTime(ofIndexEntry: after, scout)
-        {
-            found.append(shown)
+        var found: [Sample] = []
+        for number in [next - 1, next] where stream.syncSamples.indices.contains(number) {
+            let sample = stream.syncSamples[number]
+            found.append(try look(up: .byte(sample.position ?? -1), at: sample.time, scout))
         }
         return found
     }
 
-    private func nextKeyframe(from start: Int, step: Int, _ scout: InputFile) -> Int? {
+    /// A sync sample of the scan with what follows it.
+    private func look(up place: Place, at time: MediaTime, _ scout: PacketFeed) throws(MediaError) -> Sample {
+        if let sample = known[place] { return sample }
+        var follower = Follower.unknown
+        if track.storesOnePictureASample, try scout.move(to: place), let packet = try scout.next(),
+            scout.time(of: packet) == time
+        {
+            follower = try scout.follower(of: time)
+        }
+        let sample = Sample(time: time, place: place, follower: follower)
+        known[place] = sample
+        return sample
+    }
+
+    private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
+        guard let ticks = ticks(of: time) else { return [] }
+        let scout = try openScout()
+        // Where there is no index, seeking makes the demuxer read on until it has one that reaches past the place.
+        _ = scout.file.seek(stream: track.index, to: ticks)
+        var found: [Sample] = []
+        var position = scout.file.indexOfKeyframe(stream: track.index, notAfter: ticks)
+        let next = position.map { $0 + 1 } ?? 0
+        // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
+        while let here = position, let sample = try sample(ofIndexEntry: here, scout) {
+            if sample.time <= time {
+                found.insert(sample, at: 0)
+                break
+            }
+            found = [sample]
+            position = nextKeyframe(from: here - 1, step: -1, scout)
+        }
+        if found.last.map({ $0.time <= time }) ?? true, let after = nextKeyframe(from: next, step: 1, scout),
+            let sample = try sample(ofIndexEntry: after, scout)
+        {
+            found.append(sample)
+        }
+        return found
+    }
+
+    private func nextKeyframe(from start: Int, step: Int, _ scout: PacketFeed) -> Int? {
         var position = start
-        while position >= 0, let entry = scout.indexEntry(stream: track.index, at: position) {
+        while position >= 0, let entry = scout.file.indexEntry(stream: track.index, at: position) {
             if entry.isKey { return position }
             position += step
         }
         return nil
     }
 
-    /// When the sync sample of an index entry is shown, by its packet, which is looked up only once.
-    private func presentationTime(ofIndexEntry position: Int, _ scout: InputFile) throws(MediaError) -> MediaTime? {
-        guard let entry = scout.indexEntry(stream: track.index, at: position) else { return nil }
-        if let time = known[entry.ticks] { return time }
-        for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
-            guard scout.seek(stream: track.index, to: entry.ticks &+ delay) else { return nil }
-            // The seek may lead to a sync sample before the one that is looked for: read on to it.
-            while let packet = try readOn(scout) {
-                guard packet.streamIndex == track.index, packet.isKey, let pts = packet.pts ?? packet.dts else {
-                    continue
-                }
-                reorderDelay = packet.reorderDelay ?? reorderDelay
-                let decoded = packet.dts ?? pts
-                if decoded > entry.ticks, pts != entry.ticks, delay > 0 { break }
-                // Matroska's index holds presentation times.
-                guard decoded >= entry.ticks || pts == entry.ticks else { continue }
-                let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
-                known[entry.ticks] = time
-                return time
-            }
+    private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
+
+    /// The sync sample of an index entry, by its packet, which is looked up only once.
+    private func sample(ofIndexEntry position: Int, _ scout: PacketFeed) throws(MediaError) -> Sample? {
+        guard let entry = scout.file.indexEntry(stream: track.index, at: position) else { return nil }
+        let place = Place.indexed(entry.ticks)
+        if let sample = known[place] { return sample }
+        guard try scout.move(to: place) else { return nil }
+        // The seek may have led to a sync sample before the one that is looked for: read on to it.
+        while let stored = try scout.next() {
+            guard stored.packet.isKey, let pts = stored.packet.pts ?? stored.packet.dts else { continue }
+            // Matroska's index holds presentation times.
+            guard stored.packet.dts ?? pts >= entry.ticks || pts == entry.ticks else { continue }
+            let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+            let follower = track.storesOnePictureASample ? try scout.follower(of: time) : .unknown
+            let sample = Sample(time: time, place: place, follower: follower)
+            known[place] = sample
+            return sample
         }
         return nil
     }
 
+    /// Splits moments in rising order into runs that are each decoded from a sync sample of their own.
+    ///
+    /// Moments for which decoding would start at the same place stay together, and so do those of several short groups
+    /// of pictures. The runs depend on the file and the moments only.
+    func runs(of times: [MediaTime]) throws(MediaError) -> [Range<Int>] {
+        guard let first = times.first, let last = times.last else { return [] }
+        guard times.count > 1, !asset.isStream else { return [0..<times.count] }
+        var runs: [Range<Int>] = []
+        let starts = try startFinder(upTo: last)
+        var (begin, began, here) = (0, first, starts(first))
+        for (place, time) in times.enumerated() where starts(time) != here {
+            here = starts(time)
+            guard time - began >= Self.leastRun else { continue }
+            runs.append(begin..<place)
+            (begin, began) = (place, time)
+        }
+        return runs + [begin..<times.count]
+    }
+
+    /// Groups of pictures are decoded together until a run is as long as this, as moving costs a few pictures.
+    private static let leastRun = MediaTime(value: 4, timescale: 1)
+
+    /// Tells which sync sample decoding starts at for a moment, as a number.
+    private func startFinder(upTo last: MediaTime) throws(MediaError) -> (MediaTime) -> Int? {
+        guard hasIndex else {
+            guard asset.hasPacketScan || last > FrameFinder.worthScanning else { return { _ in nil } }
+            let stream = try asset.packetScan(Cancellation()).streams[track.index]
+            return { stream?.lastSyncSample(notAfter: $0) }
+        }
+        let scout = try openScout()
+        if let ticks = ticks(of: last) { _ = scout.file.seek(stream: track.index, to: ticks) }
+        return { [track, origin] time in
+            (time + origin).ticks(in: track.timeBase, rounding: .down).flatMap {
+                scout.file.indexOfKeyframe(stream: track.index, notAfter: $0)
+            }
+        }
+    }
+
     /// A second opening of the file for looking up packets, so that the decoder keeps its place.
-    private func openScout() throws(MediaError) -> InputFile {
+    private func openScout() throws(MediaError) -> PacketFeed {
         if let scout { return scout }
-        let opened = try asset.openForLookUp()
-        opened.select(streams: [track.index])
+        let opened = PacketFeed(
+            try asset.openForLookUp(readsAhead: !hasIndex), track: track, origin: origin)
         scout = opened
         return opened
-    }
-}
-
-extension Packet {
-    /// By how much a sync sample is shown later than it is decoded; `nil` for other packets.
-    var reorderDelay: Int64? {
-        guard isKey, let pts, let dts else { return nil }
-        let (delay, overflow) = pts.subtractingReportingOverflow(dts)
-        return overflow ? nil : min(max(delay, 0), Int64(Int32.max))
     }
 }

@@ -41,7 +41,7 @@ final class AudioPipeline: SamplePipeline {
         self.origin = origin
         self.range = range
         self.settings = settings
-        place = SamplePlace(timeBase: track.timeBase, snapsToZero: isFromStart)
+        place = SamplePlace(timeBase: track.timeBase, snapsToZero: isFromStart, codec: format.codec)
     }
 
     /// The next run of samples in the range.

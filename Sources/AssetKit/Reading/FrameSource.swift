@@ -55,7 +55,7 @@ final class FrameSource {
             failuresInARow = 0
             lastSent = sample.packet.pts
             do throws(MediaError) {
-                try decoder.send(sample.packet)
+                try decoder.send(sample.packet, unlessUnreferenced: packets.isDispensable(sample))
                 if !hasProduced { skippedSamples += Int64(sample.packet.skippedSamples) }
             } catch {
                 try note(error, at: sample.packet.pts, packets)

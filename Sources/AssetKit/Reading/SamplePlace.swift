@@ -2,7 +2,7 @@ import MediaBase
 
 /// Counts where each run of decoded samples belongs on the presentation's time line.
 ///
-/// Runs follow each other without a gap unless a time stamp says that a hole of more than ``tolerance`` lies between:
+/// Runs follow each other without a gap unless a time stamp says that a hole of more than a tolerance lies between:
 /// less is the rounding of time stamps, or the jitter of a recorder's clock.
 struct SamplePlace {
     private let timeBase: Rational
@@ -10,15 +10,23 @@ struct SamplePlace {
     private var next: Int64?
     private var rate = 0
 
-    /// The smallest hole that is one.
+    /// The smallest hole that is one: a single lost packet of the codec is longer.
+    private let tolerance: MediaTime
+
+    /// The tolerance for a codec.
     ///
-    /// A single lost packet of any codec is longer.
-    static let tolerance = MediaTime(value: 1, timescale: 100)
+    /// Where short Vorbis blocks meet long ones, muxers write the end of a page too late by what the long block would
+    /// have had: 448 samples with libvorbis's block sizes, just over 10 ms at 44.1 kHz.
+    static func tolerance(of codec: String) -> MediaTime {
+        MediaTime(value: 1, timescale: codec == "vorbis" ? 50 : 100)
+    }
 
     /// - Parameters:
     ///   - timeBase: The unit of the track's time stamps, which tells how coarse they are.
     ///   - snapsToZero: Whether the first run is the track's first, so that a time stamp within one tick of zero is zero.
-    init(timeBase: Rational, snapsToZero: Bool) {
+    ///   - codec: libavcodec's name of the codec.
+    init(timeBase: Rational, snapsToZero: Bool, codec: String) {
+        tolerance = Self.tolerance(of: codec)
         self.timeBase = timeBase
         self.snapsToZero = snapsToZero
     }
@@ -40,7 +48,7 @@ struct SamplePlace {
         var start = next ?? stamped ?? 0
         if let expected = next, let time, let stamped {
             let due = MediaTime(value: expected, timescale: scale)
-            if time > due + Self.tolerance + MediaTime(timeBase) + MediaTime(timeBase) { start = stamped }
+            if time > due + tolerance + MediaTime(timeBase) + MediaTime(timeBase) { start = stamped }
         } else if next == nil, snapsToZero, let time, isCoarse(at: rate) {
             let slack = MediaTime(timeBase)
             if time <= slack, time >= -slack { start = 0 }

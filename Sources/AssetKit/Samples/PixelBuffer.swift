@@ -1,6 +1,5 @@
 import LibAV
 public import MediaBase
-public import Pictures
 
 /// One decoded picture: `CVPixelBuffer`, but immutable.
 ///
@@ -38,20 +37,14 @@ public final class PixelBuffer: Sendable {
 
     /// The picture in another pixel format or size; the same one where it is so already.
     ///
-    /// Matrix and range are taken from ``color``. Scaling is bicubic, over the whole area when it makes smaller.
+    /// Matrix, range and chroma location are taken from ``color``; primaries and transfer function stay as they are, also
+    /// where red, green and blue are asked for. Scaling is bicubic, over the whole area when it makes smaller.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a format that cannot be made.
     public func converted(to format: PixelFormat? = nil, dimensions: Dimensions? = nil) throws(MediaError)
         -> PixelBuffer
     {
         var converter = try PixelConverter(to: format ?? pixelFormat, dimensions: dimensions)
         return PixelBuffer(try converter.convert(frame))
-    }
-
-    /// The picture as a bitmap of 8-bit RGBA, scaled to `dimensions` on the way where they are given.
-    public func bitmap(dimensions: Dimensions? = nil) throws(MediaError) -> Bitmap {
-        let picture = try converted(to: .rgba, dimensions: dimensions)
-        return try Bitmap(
-            width: picture.dimensions.width, height: picture.dimensions.height, bytes: picture.packedPlane(0))
     }
 
     /// A copy of one plane without padding between rows, as raw video is written; empty for a plane that does not exist.

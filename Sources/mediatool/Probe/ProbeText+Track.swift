@@ -50,7 +50,7 @@ extension ProbeText {
                     audio.remainder.flatMap { $0 > 0 ? "\($0) samples after" : nil },
                 ])
         }
-        add("time", [timeText(track.timeRange), track.bitRate.map(bitRateText)])
+        add("time", [timeText(track.timeRange), track.bitRate.map(QuantityText.bitRate)])
         if let scan = track.scan { add("scan", scanText(scan)) }
         if let edits = track.editList { add("edits", edits.map(editText)) }
         add(
@@ -80,7 +80,7 @@ extension ProbeText {
         // A rate that varies is told best by its average; the nominal one is then the clock that all frames fit.
         let number = rate.mode == "variable" ? rate.average ?? rate.nominal : rate.nominal ?? rate.average
         guard let number else { return rate.mode }
-        return decimal(number) + " fps" + (rate.mode.map { " \($0)" } ?? "")
+        return QuantityText.decimal(number) + " fps" + (rate.mode.map { " \($0)" } ?? "")
     }
 
     private static func colors(of video: VideoReport) -> [String?] {
@@ -106,11 +106,12 @@ extension ProbeText {
     private static func editText(_ edit: EditReport) -> String {
         let duration = edit.segmentDuration.map { $0.clockText() } ?? "?"
         guard let start = edit.mediaTime else { return "\(duration) empty" }
-        return "\(duration) from \(start.clockText())" + (edit.rate == .one ? "" : " at \(decimal(edit.rate))x")
+        return "\(duration) from \(start.clockText())"
+            + (edit.rate == .one ? "" : " at \(QuantityText.decimal(edit.rate))x")
     }
 
     private static func scanText(_ scan: ScanReport) -> [String?] {
-        func text(_ time: MediaTime) -> String { Rational(time).map { decimal($0, places: 6) } ?? "?" }
+        func text(_ time: MediaTime) -> String { Rational(time).map { QuantityText.decimal($0, places: 6) } ?? "?" }
         let lengths = scan.frameDuration.map { spread in
             spread.minimum == spread.maximum
                 ? "each \(text(spread.minimum)) s" : "each \(text(spread.minimum)) to \(text(spread.maximum)) s"
@@ -121,7 +122,8 @@ extension ProbeText {
         let gaps = scan.gapCount > 0 ? "\(scan.gapCount) gaps" : nil
         let damaged = scan.corruptCount > 0 ? "\(scan.corruptCount) damaged" : nil
         return [
-            "\(scan.packetCount) packets", lengths, keys, scan.bitRate.map { "at most " + bitRateText($0.maximum) },
+            "\(scan.packetCount) packets", lengths, keys,
+            scan.bitRate.map { "at most " + QuantityText.bitRate($0.maximum) },
             gaps,
             damaged,
         ]

@@ -22,7 +22,7 @@ enum ProbeText {
         lines += list(
             "attachments",
             report.attachments.map { attachment in
-                let parts = [attachment.fileName, attachment.mimeType, bytesText(Int64(attachment.sizeBytes))]
+                let parts = [attachment.fileName, attachment.mimeType, QuantityText.bytes(Int64(attachment.sizeBytes))]
                 return "#\(attachment.trackIndex)  " + parts.compactMap(\.self).joined(separator: ", ")
             })
         lines += list(
@@ -53,7 +53,7 @@ enum ProbeText {
             container.indexFirst.map { $0 ? "index first" : "index last" },
         ]
         let format = ([container.format, brand] + layout).compactMap(\.self).joined(separator: ", ")
-        let size = [container.sizeBytes.map(bytesText), container.bitRate.map(bitRateText)]
+        let size = [container.sizeBytes.map(QuantityText.bytes), container.bitRate.map(QuantityText.bitRate)]
         var rows: [(name: String, value: String)] = [("format", format)]
         rows.append(("duration", container.duration.map { $0.clockText() } ?? "unknown"))
         if let start = container.startTime, start != .zero { rows.append(("start", start.clockText())) }
@@ -64,40 +64,6 @@ enum ProbeText {
             if let value = item.value { rows.append((item.key, value.displayed)) }
         }
         return rows
-    }
-}
-
-extension ProbeText {
-    /// A number of bytes with a unit of powers of 1000, to one place.
-    static func bytesText(_ bytes: Int64) -> String {
-        scaled(bytes, units: ["bytes", "kB", "MB", "GB", "TB"])
-    }
-
-    /// A number of bits a second with a unit, to one place.
-    static func bitRateText(_ rate: Int64) -> String {
-        scaled(rate, units: ["b/s", "kb/s", "Mb/s", "Gb/s"])
-    }
-
-    private static func scaled(_ number: Int64, units: [String]) -> String {
-        var tenths = number.multipliedReportingOverflow(by: 10).partialValue
-        guard number >= 1000, number <= .max / 10 else { return "\(number) \(units.first ?? "")" }
-        var unit = 0
-        while tenths >= 10_000, unit < units.count - 1 {
-            tenths = (tenths + 500) / 1000
-            unit += 1
-        }
-        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
-    }
-
-    /// A rational as a decimal number of at most `places` places, without zeros at its end.
-    static func decimal(_ number: Rational, places: Int = 3) -> String {
-        let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
-        guard let scaled = number.multiplied(by: Rational(scale))?.rounded() else { return "\(number)" }
-        let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
-        var digits = String(rest)
-        digits = String(repeating: "0", count: max(0, places - digits.count)) + digits
-        while digits.last == "0" { digits.removeLast() }
-        return (scaled < 0 ? "-" : "") + String(whole) + (digits.isEmpty ? "" : "." + digits)
     }
 }
 

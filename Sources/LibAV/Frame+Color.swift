@@ -1,0 +1,86 @@
+import CFFmpeg
+package import MediaBase
+
+// What a decoded picture says of its colours and fields, apart from its pixels.
+
+extension Frame {
+    /// The frame's word on colours, completed by what its pixel format implies and then as players assume.
+    ///
+    /// Gray without a word on its range is taken as full range, as libswscale and who writes such files do.
+    package var assumedColor: ColorInfo {
+        var color = color
+        let format = AVPixelFormat(rawValue: pointer.pointee.format)
+        let isGray = av_pix_fmt_desc_get(format).map { $0.pointee.nb_components < 3 } ?? false
+        if format.impliesFullRange || (isGray && color.range == nil) { color.range = "pc" }
+        if format.impliesFullRange, color.chromaLocation == nil { color.chromaLocation = "center" }
+        return color.assumed(for: dimensions)
+    }
+
+    /// The brightness metadata that came with the picture itself; `nil` where there is none.
+    package var hdr: HDRInfo? {
+        var info = HDRInfo()
+        func sideData<Value>(_ type: AVFrameSideDataType, as _: Value.Type) -> Value? {
+            guard let found = av_frame_get_side_data(pointer, type), found.pointee.size >= MemoryLayout<Value>.size,
+                let bytes = found.pointee.data
+            else { return nil }
+            return UnsafeRawPointer(bytes).loadUnaligned(as: Value.self)
+        }
+        if let display = sideData(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, as: AVMasteringDisplayMetadata.self) {
+            info.masteringDisplay = HDRInfo.MasteringDisplay(display)
+        }
+        if let light = sideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, as: AVContentLightMetadata.self) {
+            info.contentLightLevel = HDRInfo.ContentLightLevel(
+                maximum: Int(light.MaxCLL), maximumFrameAverage: Int(light.MaxFALL))
+        }
+        return info == HDRInfo() ? nil : info
+    }
+
+    /// Which rows were taken first, where the picture consists of two fields.
+    package enum FieldOrder: Sendable {
+        /// The first row and every second one after it.
+        case topFirst
+        /// The others.
+        case bottomFirst
+    }
+
+    /// The order of its two fields; `nil` where the decoder says that it is one picture.
+    package var fieldOrder: FieldOrder? {
+        guard shim_frame_is_interlaced(pointer) != 0 else { return nil }
+        return shim_frame_is_top_field_first(pointer) != 0 ? .topFirst : .bottomFirst
+    }
+
+    /// Whether the pixels are red, green and blue rather than luma and chroma.
+    package var isRGB: Bool { AVPixelFormat(rawValue: pointer.pointee.format).isRGB }
+
+    /// Whether pixels may be transparent.
+    package var hasAlpha: Bool {
+        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else {
+            return false
+        }
+        return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+    }
+
+    /// Significant bits of the first component; 8 where libavutil does not know the format.
+    package var bitDepth: Int {
+        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else { return 8 }
+        return Int(descriptor.pointee.comp.0.depth)
+    }
+}
+
+extension AVPixelFormat {
+    /// Whether pixels are red, green and blue, or are treated as such by libswscale: indexed ones, and black and white.
+    var isRGB: Bool {
+        if self == AV_PIX_FMT_MONOBLACK || self == AV_PIX_FMT_MONOWHITE { return true }
+        guard let descriptor = av_pix_fmt_desc_get(self) else { return false }
+        return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
+    }
+
+    /// Whether it is one of those that say full range by themselves.
+    var impliesFullRange: Bool {
+        switch self {
+        case AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUVJ411P:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package import MediaBase
+
+/// Numbers as a person reads them, the same in every command.
+package enum QuantityText {
+    /// A number of bytes with a unit of powers of 1000, to one place.
+    package static func bytes(_ bytes: Int64) -> String {
+        scaled(bytes, units: ["bytes", "kB", "MB", "GB", "TB"])
+    }
+
+    /// A number of bits a second with a unit, to one place.
+    package static func bitRate(_ rate: Int64) -> String {
+        scaled(rate, units: ["b/s", "kb/s", "Mb/s", "Gb/s"])
+    }
+
+    private static func scaled(_ number: Int64, units: [String]) -> String {
+        var tenths = number.multipliedReportingOverflow(by: 10).partialValue
+        guard number >= 1000, number <= .max / 10 else { return "\(number) \(units.first ?? "")" }
+        var unit = 0
+        while tenths >= 10_000, unit < units.count - 1 {
+            tenths = (tenths + 500) / 1000
+            unit += 1
+        }
+        return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// A rational as a decimal number of at most `places` places, without zeros at its end.
+    package static func decimal(_ number: Rational, places: Int = 3) -> String {
+        let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
+        guard let scaled = number.multiplied(by: Rational(scale))?.rounded() else { return "\(number)" }
+        let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
+        var digits = zeroPadded(String(rest), to: places)
+        while digits.last == "0" { digits.removeLast() }
+        return (scaled < 0 ? "-" : "") + String(whole) + (digits.isEmpty ? "" : "." + digits)
+    }
+}
+
+/// A number's digits with zeros before them, so that there are at least so many.
+func zeroPadded(_ digits: String, to width: Int) -> String {
+    String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+}
