@@ -40,7 +40,8 @@ let package = Package(
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
         .target(
-            name: "AssetKit", dependencies: ["MediaBase", "LibAV", "ISOMedia", "Pictures", "MediaAnalysis", system],
+            name: "AssetKit",
+            dependencies: ["MediaBase", "SystemCalls", "LibAV", "ISOMedia", "Pictures", "MediaAnalysis", system],
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(

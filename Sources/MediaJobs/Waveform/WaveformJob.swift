@@ -42,8 +42,8 @@ package struct WaveformJob: Sendable {
         var writer = try WaveformWriter(outputs, into: files)
         let request = WaveformMeter.Request(
             mode: options.channels, levels: writer.levels, columns: writer.hasPictures ? options.picture.width : 0)
-        let sound = try WaveformReading(asset: asset, track: track, range: range, threads: options.threads)
-            .measure(request, progress: progress)
+        let sound = try WaveformReading(asset: asset, track: track, range: range, request, options)
+            .measure(progress: progress)
         if options.isStrict, let error = DamageSummary(sound.damage).strictError { throw error }
         try writer.write(sound, picture: options.picture)
         return report(track, range, sound, writer.results)

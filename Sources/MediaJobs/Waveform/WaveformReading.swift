@@ -26,23 +26,36 @@ struct WaveformReading {
     private let output: TrackOutput
     private let track: AssetTrack
     private let range: WaveformRange
+    private let request: WaveformMeter.Request
 
     /// Opens the decoder.
-    init(asset: Asset, track: AssetTrack, range: WaveformRange, threads: Int) throws(MediaError) {
+    init(
+        asset: Asset, track: AssetTrack, range: WaveformRange, _ request: WaveformMeter.Request,
+        _ options: WaveformOptions
+    ) throws(MediaError) {
         reader = try AssetReader(asset: asset)
-        reader.threadsPerOutput = threads
+        reader.threadsPerOutput = options.threads
+        reader.decodesSoundInSegments = !options.isSerial
         // The end is found here: whether there is a hole before it shows only in the first sound after it.
         reader.timeRange = MediaTimeRange(start: range.start, duration: .positiveInfinity)
-        output = TrackOutput(track: track, audioSettings: AudioSettings())
+        let (mode, bits) = (request.mode, Self.significantBits(of: track))
+        output = TrackOutput(track: track) {
+            let digester = WaveformDigester(mode, significantBits: bits)
+            // What cannot be digested is found again, and told, where the samples are measured.
+            return { sound in try? digester.digest(sound, frames: sound.sampleCount) }
+        }
         try reader.add(output)
         self.track = track
         self.range = range
+        self.request = request
+    }
+
+    private static func significantBits(of track: AssetTrack) -> Int? {
+        track.formatDescriptions.first?.audio?.bitsPerSample
     }
 
     /// Reads to the end of the range.
-    func measure(
-        _ request: WaveformMeter.Request, progress: ((Double, Double) -> Void)?
-    ) throws(MediaError) -> MeasuredSound {
+    func measure(progress: ((Double, Double) -> Void)?) throws(MediaError) -> MeasuredSound {
         try reader.startReading()
         var sound = ContinuousSound(output, from: range.start)
         var silence: Int64 = 0
@@ -52,7 +65,7 @@ struct WaveformReading {
             case .silence(let frames): silence = frames
             case .sound(let buffer):
                 if run == nil {
-                    run = try start(request, sampleRate: buffer.sampleRate, layout: buffer.channelLayout)
+                    run = try start(sampleRate: buffer.sampleRate, layout: buffer.channelLayout)
                 }
                 if silence > 0 { try run?.appendSilence(silence) }
                 silence = 0
@@ -62,20 +75,18 @@ struct WaveformReading {
             }
         }
         if let run { return try finished(run) }
-        return try finished(startWithoutSound(request))
+        return try finished(startWithoutSound())
     }
 
-    private func start(
-        _ request: WaveformMeter.Request, sampleRate: Int, layout: ChannelLayout
-    ) throws(MediaError) -> Run {
-        let bits = track.formatDescriptions.first?.audio?.bitsPerSample
+    private func start(sampleRate: Int, layout: ChannelLayout) throws(MediaError) -> Run {
         let meter = try WaveformMeter(
-            request, sampleRate: sampleRate, channels: layout.channels, significantBits: bits)
+            request, sampleRate: sampleRate, channels: layout.channels,
+            significantBits: Self.significantBits(of: track))
         return Run(meter: meter, layout: layout, range: range, trackEnd: track.timeRange.end)
     }
 
     /// A track without a single sample has the form that its header says.
-    private func startWithoutSound(_ request: WaveformMeter.Request) throws(MediaError) -> Run {
+    private func startWithoutSound() throws(MediaError) -> Run {
         guard range.start == .zero else {
             let end = track.timeRange.end
             let known = end.isNumeric ? "; it ends at \(end.seconds) s" : ""
@@ -84,7 +95,7 @@ struct WaveformReading {
         guard let format = track.formatDescriptions.first?.audio, format.sampleRate > 0, format.channels > 0 else {
             throw MediaError(.damaged, "track \(track.index) has no sound, and says of none how it would be")
         }
-        return try start(request, sampleRate: format.sampleRate, layout: format.channelLayout)
+        return try start(sampleRate: format.sampleRate, layout: format.channelLayout)
     }
 
     private func finished(_ run: Run) throws(MediaError) -> MeasuredSound {
