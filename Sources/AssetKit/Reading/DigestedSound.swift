@@ -51,13 +51,8 @@ struct DigestedSound: Sendable {
         self.place = place
     }
 
-    /// The frame, by decoding its segment again; `nil` where that gives something else.
-    func frame() throws(MediaError) -> Frame? {
-        let again = segment.decode(setup, digester: nil)
-        if case .failed(let error) = again.outcome { throw error }
-        guard again.events.indices.contains(place), case .frame(let box) = again.events[place] else { return nil }
-        return box.take()
-    }
+    /// The frame itself, by decoding its segment again as far as that; `nil` where that gives something else.
+    func frame() throws(MediaError) -> Frame? { try segment.frame(at: place, setup) }
 }
 
 /// What a ``SoundSource`` gives.

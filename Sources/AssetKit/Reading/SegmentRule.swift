@@ -42,8 +42,9 @@ struct SegmentRule: Sendable {
         case "vorbis", "mp2": self.init(.identical, packets: 4)
         // The bit reservoir reaches 511 bytes back, not counting headers.
         case "mp3": self.init(.identical, packets: 4, bytes: 2048)
-        // The energy of each band is told by the difference to the frame before, and dies away.
-        case "opus": self.init(.identical, packets: 8, milliseconds: 400)
+        // Each band's energy is told by the difference to a part of the frame before: after some 30 frames of 20 ms
+        // nothing is left of an error in 24 bits.
+        case "opus": self.init(.identical, packets: 8, milliseconds: 800)
         // Spectral band replication (twice the samples a frame) has headers that come now and then.
         case "aac" where format.profile == "LC": self.init(.alike, packets: 4, longestFrame: 1024)
         case "ac3", "eac3": self.init(.alike, packets: 4)

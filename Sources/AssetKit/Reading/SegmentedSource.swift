@@ -58,8 +58,11 @@ final class SegmentedSource: SoundSource {
         while true {
             if let serial { return try serial.nextSound(from: queue(packets)) }
             while position < events.count {
+                // What is delivered must not stay in memory until the segment is over.
+                var event = SoundEvent.skips(0)
+                swap(&event, &events[position])
                 position += 1
-                switch events[position - 1] {
+                switch event {
                 case .skips(let samples): tally.sent(skipping: samples)
                 case .damage(let damage): tally.note(damage, packets)
                 case .frame(let box):
@@ -117,7 +120,7 @@ final class SegmentedSource: SoundSource {
 
     private func deliver(_ segment: DecodedSegment?) {
         current = segment
-        events = segment?.events ?? []
+        events = segment?.takeEvents() ?? []
         position = 0
     }
 

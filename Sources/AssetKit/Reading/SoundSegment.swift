@@ -67,6 +67,22 @@ final class SoundSegment: Sendable {
 }
 
 extension SoundSegment {
+    /// The frame at a place among the events, by decoding as far as that again; `nil` where there is none.
+    func frame(at place: Int, _ setup: DecoderSetup) throws(MediaError) -> Frame? {
+        var decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
+        for sample in preRoll { _ = try SoundEvent.events(of: sample, &decoder) }
+        var left = place
+        for sample in packets.map(Optional.some) + (isLast ? [nil] : []) {
+            let events = try SoundEvent.events(of: sample, &decoder)
+            if events.indices.contains(left) {
+                guard case .frame(let box) = events[left] else { return nil }
+                return box.take()
+            }
+            left -= events.count
+        }
+        return nil
+    }
+
     private func digested(
         _ box: FrameBox, _ digest: (AudioBuffer) -> any Sendable, _ setup: DecoderSetup, place: Int
     ) -> SoundEvent {
@@ -91,18 +107,18 @@ final class DecodedSegment: Sendable {
 
     let outcome: Outcome
     /// What is to be delivered, in order.
-    let events: [SoundEvent]
+    private let events: Mutex<[SoundEvent]>
     /// What the packet after the last one gave.
     let overlap: [SoundEvent]
-    /// How many of ``events`` the first packet gave.
-    private let head: Int
+    /// What the first packet gave.
+    private let head: [SoundEvent]
     private let decoder: Mutex<PacketDecoder?>
 
     init(_ outcome: Outcome) {
         self.outcome = outcome
-        events = []
+        events = Mutex([])
         overlap = []
-        head = 0
+        head = []
         decoder = Mutex(nil)
     }
 
@@ -111,8 +127,8 @@ final class DecodedSegment: Sendable {
         _ decoder: consuming PacketDecoder
     ) {
         self.outcome = outcome
-        self.events = events
-        self.head = head
+        self.events = Mutex(events)
+        self.head = Array(events.prefix(head))
         self.overlap = overlap
         self.decoder = Mutex(decoder)
     }
@@ -120,13 +136,20 @@ final class DecodedSegment: Sendable {
     /// The decoder, which has decoded the packet after the last one too; the first time only.
     func takeDecoder() -> PacketDecoder? { decoder.withLock { $0.take() } }
 
+    /// What is to be delivered, in order; the first time only, so that what is delivered can be let go.
+    func takeEvents() -> [SoundEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+
     /// Whether the first packet gave what it gives to the decoder of the segment before, which knows all that came
     /// before.
     func follows(_ previous: DecodedSegment, _ rule: SegmentRule) -> Bool {
-        guard case .decoded = outcome, case .decoded = previous.outcome, previous.overlap.count == head else {
-            return false
-        }
-        return zip(previous.overlap, events).allSatisfy { $0.agrees(with: $1, rule) }
+        guard case .decoded = outcome, case .decoded = previous.outcome, previous.overlap.count == head.count
+        else { return false }
+        return zip(previous.overlap, head).allSatisfy { $0.agrees(with: $1, rule) }
     }
 }
 
