@@ -4,6 +4,9 @@ internal import MediaBase
 
 /// Takes from decoded sound what the measurements need; several may work side by side, each on one thread.
 final class WaveformDigester {
+    /// What stands for the number of bits where a codec has none: the largest code is full scale.
+    static let noSignificantBits = 64
+
     let significantBits: Int
     private let mode: PeakBuilder.ChannelMode
     private var distiller: SoundDistiller?
@@ -13,7 +16,7 @@ final class WaveformDigester {
     ///   - significantBits: The bits of an integer source that carry signal; `nil` where it has none.
     init(_ mode: PeakBuilder.ChannelMode, significantBits: Int?) {
         self.mode = mode
-        self.significantBits = significantBits ?? 64
+        self.significantBits = significantBits ?? Self.noSignificantBits
     }
 
     /// Digests the first `frames` frames of a buffer that has its samples.

@@ -11,11 +11,13 @@ struct WaveformLevels {
     /// - Parameters:
     ///   - levels: Samples per pixel, in any order; equal ones count once.
     ///   - channels: The interleaved channels of what is fed, all of which get peaks.
-    init(_ levels: [Int], sampleRate: Int, channels: Int) throws(MediaError) {
+    ///   - start: How many frames of the sound lie before what is fed.
+    init(_ levels: [Int], sampleRate: Int, channels: Int, startingAt start: Int64 = 0) throws(MediaError) {
         self.levels = Set(levels).sorted()
         for level in self.levels where measuredLevel(below: level) == nil {
             let builder = try PeakBuilder(
-                sampleRate: sampleRate, channels: channels, spacing: Peaks.Spacing(samples: level), mode: .split)
+                sampleRate: sampleRate, channels: channels, spacing: Peaks.Spacing(samples: level), mode: .split,
+                startingAt: start)
             builders.append((level, builder))
         }
     }
@@ -31,6 +33,13 @@ struct WaveformLevels {
 
     mutating func appendSilence(frames: Int64) throws(MediaError) {
         for index in builders.indices { try builders[index].builder.appendSilence(frames: frames) }
+    }
+
+    /// Takes over what was measured of the frames that follow, of the same levels.
+    mutating func append(_ next: WaveformLevels) throws(MediaError) {
+        for (index, part) in next.builders.enumerated() where builders.indices.contains(index) {
+            try builders[index].builder.append(part.builder)
+        }
     }
 
     /// Writes the last, partial points and gives the peaks by their samples per pixel, with 16 bits.

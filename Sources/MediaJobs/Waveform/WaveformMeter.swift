@@ -36,8 +36,14 @@ struct WaveformMeter {
     /// Points of the overview for each column of a picture, so that a column's edge is a sixteenth off at most.
     private static let pointsPerColumn = 16
 
-    /// - Parameter significantBits: The bits of an integer source that carry signal; `nil` where it has none.
-    init(_ request: Request, sampleRate: Int, channels: Int, significantBits: Int?) throws(MediaError) {
+    /// - Parameters:
+    ///   - significantBits: The bits of an integer source that carry signal; `nil` where it has none.
+    ///   - frames: How many frames the sound has at least.
+    ///   - start: How many frames of the sound lie before what is measured here.
+    init(
+        _ request: Request, sampleRate: Int, channels: Int, significantBits: Int?, atLeast frames: Int64 = 0,
+        startingAt start: Int64 = 0
+    ) throws(MediaError) {
         if case .single(let channel) = request.mode, !(0..<channels).contains(channel) {
             throw MediaError(.invalidArgument, "there is no channel \(channel): the sound has \(channels), from 0")
         }
@@ -45,10 +51,11 @@ struct WaveformMeter {
         self.channels = channels
         digester = WaveformDigester(request.mode, significantBits: significantBits)
         let measured = request.mode == .split ? channels : 1
-        levels = try WaveformLevels(request.levels, sampleRate: sampleRate, channels: measured)
+        levels = try WaveformLevels(request.levels, sampleRate: sampleRate, channels: measured, startingAt: start)
         if request.columns > 0 {
             overview = try OverviewBuilder(
-                sampleRate: sampleRate, channels: measured, points: request.columns * Self.pointsPerColumn)
+                sampleRate: sampleRate, channels: measured, points: request.columns * Self.pointsPerColumn,
+                atLeast: frames, startingAt: start)
         }
         statistics = try SampleStatistics(channels: channels, significantBits: digester.significantBits)
     }
@@ -64,10 +71,22 @@ struct WaveformMeter {
         } else {
             digest = try digester.digest(sound.restored(), frames: frames)
         }
-        statistics.add(digest.statistics)
-        let samples = digest.samples
+        try append(digest)
+    }
+
+    /// Measures sound that was distilled already, of as many channels.
+    mutating func append(_ sound: DistilledSound) throws(MediaError) {
+        statistics.add(sound.statistics)
+        let samples = sound.samples
         try levels.append(samples.span)
         try overview?.append(samples.span)
+    }
+
+    /// Takes over what was measured of the frames that follow, for the same request.
+    mutating func append(_ next: WaveformMeter) throws(MediaError) {
+        statistics.add(next.statistics)
+        try levels.append(next.levels)
+        if let part = next.overview { try overview?.append(part) }
     }
 
     /// Measures frames of silence, in time that does not depend on their number.
