@@ -38,15 +38,20 @@ let package = Package(
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
+        .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
+        .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
         .target(
             name: "AssetKit",
-            dependencies: ["MediaBase", "SystemCalls", "LibAV", "ISOMedia", "Pictures", "MediaAnalysis", system],
+            dependencies: [
+                "MediaBase", "SystemCalls", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams", "Pictures",
+                "MediaAnalysis", system,
+            ],
             swiftSettings: safe),
         .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(
             name: "MediaJobs",
-            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Pictures", "MediaAnalysis", system],
+            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis", system],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
@@ -66,6 +71,8 @@ let package = Package(
             name: "LibAVTests", dependencies: ["LibAV", "MediaBase", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "ISOMediaTests", dependencies: ["ISOMedia", "MediaBase", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "MatroskaMediaTests", dependencies: ["MatroskaMedia", "MediaBase"], swiftSettings: common),
+        .testTarget(name: "BitstreamsTests", dependencies: ["Bitstreams", "MediaBase"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),

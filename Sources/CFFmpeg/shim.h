@@ -93,4 +93,10 @@ static inline void shim_set_log_sink(shim_log_sink sink) {
     av_log_set_callback(shim_log_callback);
 }
 
+// av_codec_get_id takes a list of tag lists that ends with NULL.
+static inline enum AVCodecID shim_codec_of_tag(const struct AVCodecTag *tags, unsigned tag) {
+    const struct AVCodecTag *const lists[] = {tags, NULL};
+    return av_codec_get_id(lists, tag);
+}
+
 #endif

@@ -4,9 +4,11 @@
 #define CSYSTEMCALLS_SHIM_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 int sched_getaffinity(int process, size_t mask_size, void *mask);
+ssize_t tee(int from, int to, size_t count, unsigned int flags);
 
 /// rename(2), refused with EEXIST where something stands at the new path; RENAME_NOREPLACE is 1, AT_FDCWD is -100.
 static inline int csc_rename_exclusively(const char *old_path, const char *new_path) {
@@ -16,6 +18,11 @@ static inline int csc_rename_exclusively(const char *old_path, const char *new_p
 /// The processors this process may run on, as a bit mask; returns 0, or -1 with errno.
 static inline int csc_get_affinity(void *mask, size_t mask_size) {
     return sched_getaffinity(0, mask_size, mask);
+}
+
+/// tee(2): copies what waits in a pipe into another one and leaves it there; returns the bytes, or -1 with errno.
+static inline long csc_tee(int from, int to, size_t count) {
+    return tee(from, to, count, 0);
 }
 
 #endif

@@ -20,27 +20,81 @@ extension SampleEntry {
         if UInt64(claimed) != UInt64(boxes.count) {
             reader.warn("box stsd at offset \(box.offset) claims \(claimed) entries and holds \(boxes.count)")
         }
-        for entry in boxes.prefix(Int(clamping: claimed)) {
+        for (place, entry) in boxes.prefix(Int(clamping: claimed)).enumerated() {
             let index = try reader.parse(entry, prefix: 8) { reader throws(MediaError) in
                 try reader.skip(6)
                 return try reader.uint16()
             }
             guard let index else { continue }
             var value = SampleEntry(format: entry.type, dataReferenceIndex: index)
+            var children: [Box] = []
             switch handler {
-            case "vide", "auxv", "pict": value.visual = try VisualSampleEntry(entry, reader: &reader)
+            case "vide", "auxv", "pict":
+                value.visual = try VisualSampleEntry(entry, children: &children, reader: &reader)
+            case "soun": value.sound = try SoundSampleEntry(entry, children: &children, reader: &reader)
             case "tmcd" where entry.type == "tmcd": value.timecode = try TimecodeSampleEntry(entry, reader: &reader)
             default: break
+            }
+            value.bitRates = try reader.parse(children.first { $0.type == "btrt" }, prefix: 12, BitRates.init)
+            if place > 0, let box = children.first(where: { configurations.contains($0.type) }) {
+                value.configuration = try reader.parse(box) { Array($0.takeRest()) } ?? []
             }
             entries.append(value)
         }
         return entries
     }
+
+    /// The boxes that hold a codec's header as libavformat passes it on.
+    private static let configurations: Set<FourCC> = ["avcC", "hvcC", "vvcC", "av1C"]
+}
+
+extension BitRates {
+    /// Reads a `btrt` payload.
+    init(_ reader: inout BigEndianReader) throws(MediaError) {
+        try reader.skip(4)
+        maximum = try reader.uint32()
+        average = try reader.uint32()
+    }
+}
+
+extension SoundSampleEntry {
+    /// Reads a sound sample entry of any version and lists the boxes in it; `nil` where its fields are damaged.
+    init?(_ entry: Box, children: inout [Box], reader: inout BoxReader) throws(MediaError) {
+        var childrenStart: UInt64 = 28
+        let fields = try reader.parse(entry, prefix: 64) { reader throws(MediaError) in
+            try reader.skip(8)
+            let version = try reader.uint16()
+            try reader.skip(6)
+            let channels = UInt32(try reader.uint16())
+            let bits = UInt32(try reader.uint16())
+            let isQuickTime = try reader.int16() < 0
+            try reader.skip(2)
+            let rate = try reader.uint32() >> 16
+            switch version {
+            // ISO files may say version 1 without its fields; QuickTime's codecs then have -2 above.
+            case 1 where isQuickTime || entry.payloadSize < 44 + 8: childrenStart = isQuickTime ? 44 : 28
+            case 1: childrenStart = 44
+            case 2:
+                childrenStart = 64
+                try reader.skip(4)
+                let exact = Double(bitPattern: try reader.uint64())
+                let channels = try reader.uint32()
+                try reader.skip(4)
+                return SoundSampleEntry(
+                    channels: channels, bitsPerSample: try reader.uint32(), sampleRate: UInt32(exactly: exact) ?? 0)
+            default: break
+            }
+            return SoundSampleEntry(channels: channels, bitsPerSample: bits, sampleRate: rate)
+        }
+        guard let fields else { return nil }
+        self = fields
+        children = try reader.boxes(in: entry.payload.dropping(childrenStart))
+    }
 }
 
 extension VisualSampleEntry {
-    /// Reads a visual sample entry and the boxes in it; `nil` where its fields are damaged.
-    init?(_ entry: Box, reader: inout BoxReader) throws(MediaError) {
+    /// Reads a visual sample entry and lists the boxes in it; `nil` where its fields are damaged.
+    init?(_ entry: Box, children: inout [Box], reader: inout BoxReader) throws(MediaError) {
         let fields = try reader.parse(entry, prefix: 86) { reader throws(MediaError) in
             try reader.skip(24)
             let size = (try reader.uint16(), try reader.uint16())
@@ -51,10 +105,14 @@ extension VisualSampleEntry {
         }
         guard let ((width, height), childrenStart) = fields else { return nil }
         self.init(width: width, height: height)
-        for box in try reader.boxes(in: entry.payload.dropping(childrenStart)) {
+        children = try reader.boxes(in: entry.payload.dropping(childrenStart))
+        for box in children {
             switch box.type {
             case "pasp" where pixelAspect == nil: pixelAspect = try reader.parse(box, PixelAspect.init)
-            case "clap" where cleanAperture == nil: cleanAperture = try reader.parse(box, CleanAperture.init)
+            case "clap" where cleanAperture == nil: cleanAperture = try reader.parse(box, CleanApertureFields.init)
+            case "gama" where gamma == nil:
+                gamma = try reader.parse(box, prefix: 4) { reader throws(MediaError) in try reader.uint32() }
+                if gamma == 0 { gamma = nil }
             case "fiel" where self.fields == nil: self.fields = try reader.parse(box, FieldHandling.init)
             case "colr":
                 let size = box.payloadSize
@@ -82,17 +140,17 @@ extension PixelAspect {
     }
 }
 
-extension CleanAperture {
+extension CleanApertureFields {
     /// Reads a `clap` payload.
     init(_ reader: inout BigEndianReader) throws(MediaError) {
-        widthN = try reader.uint32()
-        widthD = try reader.uint32()
-        heightN = try reader.uint32()
-        heightD = try reader.uint32()
+        widthN = try reader.int32()
+        widthD = try reader.int32()
+        heightN = try reader.int32()
+        heightD = try reader.int32()
         horizontalOffsetN = try reader.int32()
-        horizontalOffsetD = try reader.uint32()
+        horizontalOffsetD = try reader.int32()
         verticalOffsetN = try reader.int32()
-        verticalOffsetD = try reader.uint32()
+        verticalOffsetD = try reader.int32()
     }
 }
 

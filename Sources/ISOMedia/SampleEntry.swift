@@ -1,3 +1,5 @@
+package import MediaBase
+
 /// How a track's samples are coded: one entry of its sample description.
 ///
 /// ISO/IEC 14496-12, 8.5.2 (stsd).
@@ -11,8 +13,43 @@ package struct SampleEntry: Hashable, Sendable {
     /// What a picture's entry says; `nil` for other media.
     package var visual: VisualSampleEntry?
 
+    /// What a sound's entry says; `nil` for other media.
+    package var sound: SoundSampleEntry?
+
     /// What a timecode's entry says; `nil` for other media.
     package var timecode: TimecodeSampleEntry?
+
+    /// How large the samples may be and how many bits a second they take (`btrt`); `nil` where nothing is written.
+    package var bitRates: BitRates?
+
+    /// The codec's header (`avcC`, `hvcC`, `av1C`…), kept for all entries but the first, which libavformat reads.
+    package var configuration: [UInt8] = []
+}
+
+/// The rates of a track's samples.
+///
+/// ISO/IEC 14496-12, 8.5.2.2 (btrt). The raw numbers; 0 where a writer did not know.
+package struct BitRates: Hashable, Sendable {
+    /// The highest in any second, in bits.
+    package var maximum: UInt32
+
+    /// The average, in bits a second.
+    package var average: UInt32
+}
+
+/// The layout of sound in a sample entry.
+///
+/// ISO/IEC 14496-12, 12.2.3; QuickTime File Format, "Sound Sample Descriptions". The raw numbers; QuickTime's entries
+/// often have placeholders here.
+package struct SoundSampleEntry: Hashable, Sendable {
+    /// How many channels there are.
+    package var channels: UInt32
+
+    /// Bits of a sample.
+    package var bitsPerSample: UInt32
+
+    /// Samples a second and channel, whole.
+    package var sampleRate: UInt32
 }
 
 /// The picture geometry and colour in a sample entry.
@@ -29,13 +66,16 @@ package struct VisualSampleEntry: Hashable, Sendable {
     package var pixelAspect: PixelAspect?
 
     /// The part that is meant to be seen (`clap`).
-    package var cleanAperture: CleanAperture?
+    package var cleanAperture: CleanApertureFields?
 
     /// What the numbers of the colours mean (`colr`), in file order; there can be an ICC profile beside the codes.
     package var colors: [ColorParameters] = []
 
     /// The fields of a frame (`fiel`).
     package var fields: FieldHandling?
+
+    /// The exponent of the transfer function in 16.16 fixed point (`gama`); `nil` where it is not written or 0.
+    package var gamma: UInt32?
 }
 
 /// The relative width and height of a pixel.
@@ -52,24 +92,37 @@ package struct PixelAspect: Hashable, Sendable {
 /// A clean aperture as it is written: four fractions, numerator before denominator.
 ///
 /// The raw numbers; a denominator can be 0 in a damaged file. The offsets lead from the picture's centre to the
-/// aperture's centre.
-package struct CleanAperture: Hashable, Sendable {
+/// aperture's centre. The standard has no sign on sizes and denominators; a picture of 2³¹ pixels does not exist, so
+/// that what some writers mean as negative numbers is read as such.
+package struct CleanApertureFields: Hashable, Sendable {
     /// The width's numerator (cleanApertureWidthN).
-    package var widthN: UInt32
+    package var widthN: Int32
     /// The width's denominator (cleanApertureWidthD).
-    package var widthD: UInt32
+    package var widthD: Int32
     /// The height's numerator (cleanApertureHeightN).
-    package var heightN: UInt32
+    package var heightN: Int32
     /// The height's denominator (cleanApertureHeightD).
-    package var heightD: UInt32
+    package var heightD: Int32
     /// The horizontal offset's numerator (horizOffN).
     package var horizontalOffsetN: Int32
     /// The horizontal offset's denominator (horizOffD).
-    package var horizontalOffsetD: UInt32
+    package var horizontalOffsetD: Int32
     /// The vertical offset's numerator (vertOffN).
     package var verticalOffsetN: Int32
     /// The vertical offset's denominator (vertOffD).
-    package var verticalOffsetD: UInt32
+    package var verticalOffsetD: Int32
+
+    /// The aperture in a picture.
+    ///
+    /// - Throws: `damaged`, with what is wrong, where the numbers cut nothing out.
+    package func aperture(in size: Dimensions) throws(MediaError) -> CleanAperture {
+        // Where a denominator has a sign, Rational would move it up.
+        func fraction(_ num: Int32, _ den: Int32) -> Rational { den > 0 ? Rational(Int64(num), Int64(den)) : .invalid }
+        return try CleanAperture(
+            width: fraction(widthN, widthD), height: fraction(heightN, heightD),
+            horizontalOffset: fraction(horizontalOffsetN, horizontalOffsetD),
+            verticalOffset: fraction(verticalOffsetN, verticalOffsetD), in: size)
+    }
 }
 
 /// Colour codes as they are written.
@@ -88,13 +141,14 @@ package enum ColorParameters: Hashable, Sendable {
 
 /// How many fields a frame has, and in which order they are shown and stored.
 ///
-/// QuickTime File Format, "Video Sample Description Extensions" (fiel).
+/// Apple Technical Note TN2162, "The 'fiel' ImageDescription Extension". The File Format document reads 9 and 14 the
+/// other way round; cameras and Apple's own writers follow the note.
 package struct FieldHandling: Hashable, Sendable {
     /// 1 for progressive, 2 for interlaced.
     package var count: UInt8
 
-    /// 0 unknown; 1 top shown and stored first; 6 bottom shown and stored first; 9 top shown, bottom stored first
-    /// (one field after the other); 14 bottom shown, top stored first.
+    /// 0 unknown; 1 top field shown first, 6 bottom field shown first, one stored after the other; 9 top field shown
+    /// first, 14 bottom field shown first, lines interleaved.
     package var detail: UInt8
 }
 

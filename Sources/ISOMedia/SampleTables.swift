@@ -13,6 +13,9 @@ package struct SampleTables: Hashable, Sendable {
     /// How many samples are random access points (`stss`); `nil` where the box is absent, and then all are.
     package var syncSampleCount: UInt32?
 
+    /// The first sample's length in bytes; `nil` where it is not known.
+    package var firstSampleSize: UInt32?
+
     /// Where in the file the first chunk, and so the first sample, lies (`stco` or `co64`).
     package var firstChunkOffset: UInt64?
 }
@@ -66,10 +69,15 @@ extension SampleTables {
         timeToSample = try Self.timeToSample(tree.box("stts", from: node), reader: &reader)
         // A compact table (stz2) has its count in the same place.
         let sizes = tree.box("stsz", from: node) ?? tree.box("stz2", from: node)
-        sampleCount = try reader.parse(sizes, prefix: 12) { reader throws(MediaError) in
-            try reader.skip(8)
-            return try reader.uint32()
+        let counts = try reader.parse(sizes, prefix: 16) { reader throws(MediaError) in
+            try reader.skip(4)
+            let common = try reader.uint32()
+            let count = try reader.uint32()
+            let size = common > 0 ? common : try? reader.uint32()
+            return (count, first: count > 0 && sizes?.type == "stsz" ? size : nil)
         }
+        sampleCount = counts?.0
+        firstSampleSize = counts?.first
         syncSampleCount = try Self.count(tree.box("stss", from: node), reader: &reader)
         let short = try reader.parse(tree.box("stco", from: node), prefix: 12) { reader throws(MediaError) in
             try reader.skip(4)

@@ -62,8 +62,16 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     /// Hands over a packet; the decoder keeps a reference of its own.
     ///
     /// Drain ``receive()`` first: a full decoder is a fault of the caller and throws.
+    ///
+    /// - Parameters:
+    ///   - packet: What to decode.
+    ///   - unlessUnreferenced: Whether its picture is left out if no other refers to it: `AVDISCARD_NONREF`.
     /// - Throws: ``MediaError/Code-swift.struct/damaged`` for a packet that cannot be decoded; the next may be sent.
-    package mutating func send(_ packet: borrowing Packet) throws(MediaError) {
+    package mutating func send(
+        _ packet: borrowing Packet, unlessUnreferenced: Bool = false
+    ) throws(MediaError) {
+        // A drained decoder begins with the packet at once, and hands this on to the thread that decodes it.
+        context.pointee.skip_frame = unlessUnreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
         try AVStatus.check(
             avcodec_send_packet(context, packet.pointer), "avcodec_send_packet", doing: "decode a packet")
     }

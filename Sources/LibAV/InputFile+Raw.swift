@@ -37,10 +37,11 @@ package enum StoredSamples {
     ///   - isBigEndian: Whether the highest byte comes first.
     ///   - samples: Where they go.
     package static func spread24(_ bytes: [UInt8], isBigEndian: Bool, into samples: inout [Int32]) {
+        let room = samples.count
         bytes.withUnsafeBytes { source in
             samples.withUnsafeMutableBufferPointer { target in
                 guard let source = source.baseAddress, let target = target.baseAddress else { return }
-                let count = min((bytes.count - 1) / 3, samples.count)
+                let count = min((bytes.count - 1) / 3, room)
                 if isBigEndian {
                     for place in 0..<count {
                         let word = source.loadUnaligned(fromByteOffset: place &* 3, as: UInt32.self)

@@ -32,13 +32,14 @@ package final class InputFile: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - source: What to open.
+    ///   - rawSound: How the file's sound is stored, where it is nothing but samples; `nil` to recognise the format.
     ///   - allowsNested: Whether the file may make libavformat open others.
     ///   - readsAhead: Whether packets are read ahead until each stream's parameters are known
     ///     (`avformat_find_stream_info`).
     ///   - cancellation: Ends opening, and all reading later.
     /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
     package init(
-        opening source: InputSource, allowsNested: Bool = false, readsAhead: Bool = true,
+        opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false, readsAhead: Bool = true,
         cancellation: Cancellation = Cancellation()
     ) throws(MediaError) {
         LibraryLog.install()
@@ -49,7 +50,10 @@ package final class InputFile: @unchecked Sendable {
         self.io = io
         cancellation.bind(io)
 
-        let format = try Self.recognise(io, allowsNested: allowsNested)
+        let format =
+            if let rawSound { try Self.format(of: rawSound) } else {
+                try Self.recognise(io, allowsNested: allowsNested)
+            }
         formatName = String(cString: format.pointee.name)
         try io.settle(needsWhole: Self.wholeFormats.contains(formatName))
         guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
@@ -69,7 +73,13 @@ package final class InputFile: @unchecked Sendable {
         var name: String? = nil
         if allowsNested, case .path(let path) = source { name = path.string }
         var opening: UnsafeMutablePointer<AVFormatContext>? = allocated
-        let status = avformat_open_input(&opening, name ?? "", format, nil)
+        var entries: OpaquePointer?
+        defer { av_dict_free(&entries) }
+        if let rawSound {
+            av_dict_set_int(&entries, "sample_rate", Int64(rawSound.sampleRate), 0)
+            av_dict_set(&entries, "ch_layout", "\(rawSound.channels) channels", 0)
+        }
+        let status = avformat_open_input(&opening, name ?? "", format, &entries)
         guard status >= 0, let opened = opening else {
             throw MediaError(
                 AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
@@ -89,6 +99,13 @@ package final class InputFile: @unchecked Sendable {
     deinit {
         var closing: UnsafeMutablePointer<AVFormatContext>? = context
         avformat_close_input(&closing)
+    }
+
+    private static func format(of rawSound: RawSound) throws(MediaError) -> UnsafePointer<AVInputFormat> {
+        guard let format = av_find_input_format(rawSound.encoding.rawValue) else {
+            throw MediaError(.unsupported, "libavformat does not read raw sound as \(rawSound.encoding.rawValue)")
+        }
+        return format
     }
 
     private static func recognise(

@@ -72,3 +72,26 @@ extension ColorInfo {
                 av_chroma_location_name(chromaLocation), known: chromaLocation != AVCHROMA_LOC_UNSPECIFIED))
     }
 }
+
+extension FormatDescription {
+    /// libavcodec's name of the codec that MP4 and QuickTime call by four characters; `nil` where it knows none.
+    ///
+    /// `avformat_get_mov_video_tags`, `avformat_get_mov_audio_tags`.
+    package static func codec(ofTag tag: String, mediaType: MediaType) -> String? {
+        let number = tag.unicodeScalars.reversed().reduce(UInt32(0)) { $0 << 8 | $1.value & 0xFF }
+        let tags = mediaType == .audio ? avformat_get_mov_audio_tags() : avformat_get_mov_video_tags()
+        let codec = shim_codec_of_tag(tags, number)
+        guard codec != AV_CODEC_ID_NONE else { return nil }
+        return avcodec_descriptor_get(codec).map { String(cString: $0.pointee.name) }
+    }
+
+    /// libavcodec's name of a profile by its number; `nil` where it has none.
+    ///
+    /// `avcodec_profile_name`.
+    package static func profileName(codec: String, profile: Int) -> String? {
+        guard let descriptor = avcodec_descriptor_get_by_name(codec), let number = Int32(exactly: profile) else {
+            return nil
+        }
+        return avcodec_profile_name(descriptor.pointee.id, number).map { String(cString: $0) }
+    }
+}

@@ -54,6 +54,11 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         }
     }
 
+    /// A copy of the first `count` stored bytes, or of all where there are fewer.
+    package func prefix(_ count: Int) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: pointer.pointee.data, count: min(size, max(0, count))))
+    }
+
     /// Lends the stored bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)

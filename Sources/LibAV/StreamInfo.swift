@@ -27,6 +27,14 @@ package struct StreamInfo: Sendable {
     package var displayMatrix: [Int32]?
     /// The stream's format.
     package var format: FormatDescription
+    /// Further formats that samples may have, where the container describes several.
+    package var furtherFormats: [FormatDescription] = []
+    /// What the container says of colours, apart from the coded pictures; `nil` where it says nothing that is known.
+    package var containerColor: ColorInfo?
+    /// The size in which Matroska wants the cropped pictures to be shown; `nil` where the file does not say.
+    package var containerDisplay: ContainerDisplay?
+    /// What the container says of fields: `progressive`, `tt` or `bb`; `nil` where it says nothing that is known.
+    package var containerFieldOrder: String?
     /// The picture that a cover art stream holds; `nil` for other streams.
     package var attachedPicture: [UInt8]?
 

@@ -11,32 +11,12 @@ extension PeakFile {
         bytes.reserveCapacity(head.utf8.count + peaks.data.count * (peaks.bits == 8 ? 4 : 6) + 3)
         bytes.append(contentsOf: head.utf8)
         for value in peaks.data {
-            append(value, to: &bytes)
+            PeakText.append(value, to: &bytes)
             bytes.append(UInt8(ascii: ","))
         }
         if !peaks.data.isEmpty { bytes.removeLast() }
         bytes.append(contentsOf: "]}\n".utf8)
         return bytes
-    }
-
-    @inline(__always)
-    private static func append(_ value: Int16, to bytes: inout [UInt8]) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        let magnitude = value.magnitude
-        var divisor: UInt16 = 1
-        if magnitude >= 10_000 {
-            divisor = 10_000
-        } else if magnitude >= 1000 {
-            divisor = 1000
-        } else if magnitude >= 100 {
-            divisor = 100
-        } else if magnitude >= 10 {
-            divisor = 10
-        }
-        while divisor > 0 {
-            bytes.append(48 &+ UInt8(truncatingIfNeeded: magnitude / divisor % 10))
-            divisor /= 10
-        }
     }
 
     /// Keys may come in any order, each once; files of audiowaveform before 1.3 have no version and no channels.

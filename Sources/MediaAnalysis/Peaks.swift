@@ -7,7 +7,7 @@ public import MediaBase
 /// maximum, in units of ``bits`` (16: −32768…32767; 8: −128…127).
 public struct Peaks: Sendable, Hashable {
     /// How many samples one point covers, as a ratio in lowest terms; 48000/25 is 25 points a second at 48 kHz.
-    public struct Spacing: Sendable, Hashable, CustomStringConvertible {
+    public struct Spacing: Sendable, Hashable, Comparable, CustomStringConvertible {
         /// Samples a channel over ``points`` points.
         public let samples: Int
         /// Points over ``samples`` samples; 1 for a whole number of samples a point.
@@ -26,6 +26,20 @@ public struct Peaks: Sendable, Hashable {
             while smaller != 0 { (larger, smaller) = (smaller, larger % smaller) }
             self.samples = samples / larger
             self.points = points / larger
+        }
+
+        /// How many points of a finer spacing make exactly one of this; `nil` where no whole number does.
+        ///
+        /// Point `k` of this then begins where point `k` times that number of the finer one begins.
+        public func multiple(of finer: Spacing) -> Int? {
+            let whole = Int128(samples) * Int128(finer.points)
+            let part = Int128(finer.samples) * Int128(points)
+            return whole % part == 0 ? Int(exactly: whole / part) : nil
+        }
+
+        /// True where a point of `left` covers less.
+        public static func < (left: Spacing, right: Spacing) -> Bool {
+            Int128(left.samples) * Int128(right.points) < Int128(right.samples) * Int128(left.points)
         }
 
         /// The ratio as text, without a denominator of 1.
@@ -162,17 +176,15 @@ extension Peaks {
             meanSquares: meanSquares.map { _ in joinedSquares })
     }
 
-    /// The same waveform at a coarser whole number of samples a point.
+    /// The same waveform at a coarser spacing.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `samplesPerPixel` is not an exact multiple of ``spacing``:
-    ///   a point would then need samples that its neighbour holds.
-    public func coarser(samplesPerPixel: Int) throws(MediaError) -> Peaks {
-        let product = samplesPerPixel.multipliedReportingOverflow(by: spacing.points)
-        guard samplesPerPixel > 0, !product.overflow, product.partialValue % spacing.samples == 0 else {
+    /// - Throws: ``MediaError`` `invalidArgument` where `coarser` is not an exact multiple of ``spacing``: a point would
+    ///   then need samples that its neighbour holds.
+    public func coarser(to coarser: Spacing) throws(MediaError) -> Peaks {
+        guard let factor = coarser.multiple(of: spacing) else {
             throw MediaError(
-                .invalidArgument,
-                "\(samplesPerPixel) samples per pixel is no multiple of \(spacing): measure the audio again")
+                .invalidArgument, "\(coarser) samples per pixel is no multiple of \(spacing): measure the audio again")
         }
-        return try coarser(by: product.partialValue / spacing.samples)
+        return try self.coarser(by: factor)
     }
 }

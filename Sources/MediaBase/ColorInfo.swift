@@ -38,17 +38,21 @@ public struct HDRInfo: Sendable, Hashable, Codable {
     public var masteringDisplay: MasteringDisplay?
     /// The content's light level, CTA-861.3.
     public var contentLightLevel: ContentLightLevel?
+    /// Whether there is dynamic metadata of SMPTE ST 2094-40 (HDR10+); `nil` where it was not looked for or found.
+    public var hdr10Plus: Bool?
     /// The Dolby Vision configuration record.
     public var dolbyVision: DolbyVisionConfiguration?
 
     /// Makes a description; every part is unknown unless given.
     public init(
         transferFamily: String? = nil, masteringDisplay: MasteringDisplay? = nil,
-        contentLightLevel: ContentLightLevel? = nil, dolbyVision: DolbyVisionConfiguration? = nil
+        contentLightLevel: ContentLightLevel? = nil, hdr10Plus: Bool? = nil,
+        dolbyVision: DolbyVisionConfiguration? = nil
     ) {
         self.transferFamily = transferFamily
         self.masteringDisplay = masteringDisplay
         self.contentLightLevel = contentLightLevel
+        self.hdr10Plus = hdr10Plus
         self.dolbyVision = dolbyVision
     }
 

@@ -13,6 +13,8 @@ public struct FormatDescription: Sendable, Hashable {
     public var level: Int?
     /// Bits a second, as the header says.
     public var bitRate: Int64?
+    /// The most bits in any second, as the header says; `nil` where it does not.
+    public var maximumBitRate: Int64?
     /// The codec's own header (`avcC`, `esds`'s inner part, Vorbis headers…) as the container stores it.
     public var extradata: [UInt8]
     /// What the sound is; `nil` unless ``mediaType`` is audio.
@@ -23,7 +25,8 @@ public struct FormatDescription: Sendable, Hashable {
     /// Makes a description from its parts.
     public init(
         mediaType: MediaType, codec: String, codecTag: String? = nil, profile: String? = nil, level: Int? = nil,
-        bitRate: Int64? = nil, extradata: [UInt8] = [], audio: AudioFormat? = nil, video: VideoFormat? = nil
+        bitRate: Int64? = nil, maximumBitRate: Int64? = nil, extradata: [UInt8] = [], audio: AudioFormat? = nil,
+        video: VideoFormat? = nil
     ) {
         self.mediaType = mediaType
         self.codec = codec
@@ -31,6 +34,7 @@ public struct FormatDescription: Sendable, Hashable {
         self.profile = profile
         self.level = level
         self.bitRate = bitRate
+        self.maximumBitRate = maximumBitRate
         self.extradata = extradata
         self.audio = audio
         self.video = video
@@ -69,65 +73,5 @@ public struct AudioFormat: Sendable, Hashable {
         self.bitsPerSample = bitsPerSample
         self.priming = priming
         self.remainder = remainder
-    }
-}
-
-/// What pictures a track carries.
-public struct VideoFormat: Sendable, Hashable {
-    /// The stored picture, before any cropping that the container asks for.
-    public var encodedSize: Dimensions
-    /// Width of a pixel by its height; `nil` where nothing says so (then 1).
-    public var sampleAspectRatio: Rational?
-    /// How pixels are stored; `nil` where it is not known without decoding.
-    public var pixelFormat: PixelFormat?
-    /// Significant bits of a component.
-    public var bitDepth: Int?
-    /// The decoder's word on colours.
-    public var color: ColorInfo
-    /// `progressive`, `tt`, `bb`, `tb` or `bt` (stored order, then display order; top or bottom field first).
-    public var fieldOrder: String?
-    /// Static HDR metadata.
-    public var hdr: HDRInfo?
-    /// Whether pictures depend on later ones, so that they are stored in another order than shown.
-    public var reorders: Bool
-
-    /// Makes a description from its parts.
-    public init(
-        encodedSize: Dimensions, sampleAspectRatio: Rational? = nil, pixelFormat: PixelFormat? = nil,
-        bitDepth: Int? = nil, color: ColorInfo = ColorInfo(), fieldOrder: String? = nil, hdr: HDRInfo? = nil,
-        reorders: Bool = false
-    ) {
-        self.encodedSize = encodedSize
-        self.sampleAspectRatio = sampleAspectRatio
-        self.pixelFormat = pixelFormat
-        self.bitDepth = bitDepth
-        self.color = color
-        self.fieldOrder = fieldOrder
-        self.hdr = hdr
-        self.reorders = reorders
-    }
-
-    /// The size in which the picture is meant to be shown, before any rotation, in whole pixels.
-    ///
-    /// The pixel aspect widens or narrows the picture and leaves its height, as `CMVideoFormatDescription` does; the
-    /// width is rounded half up and is at least 1.
-    public func presentationDimensions(usePixelAspectRatio: Bool) -> Dimensions {
-        guard usePixelAspectRatio, let ratio = sampleAspectRatio, ratio.num > 0, ratio.den > 0 else {
-            return encodedSize
-        }
-        let (product, overflow) = Int64(encodedSize.width).multipliedReportingOverflow(by: ratio.num)
-        let (doubled, overflow2) = product.multipliedReportingOverflow(by: 2)
-        let (twice, overflow3) = ratio.den.multipliedReportingOverflow(by: 2)
-        guard !overflow, !overflow2, !overflow3, let sum = doubled.addingOrNil(ratio.den) else { return encodedSize }
-        let width = sum / twice
-        guard width <= Int64(Int32.max) else { return encodedSize }
-        return Dimensions(width: max(1, Int(width)), height: encodedSize.height)
-    }
-}
-
-extension Int64 {
-    fileprivate func addingOrNil(_ other: Int64) -> Int64? {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? nil : sum
     }
 }

@@ -48,18 +48,22 @@ package struct WaveformRenderer: Sendable {
         self.axis = axis
     }
 
-    /// Draws the picture.
+    /// The picture in pixels; see ``drawing(_:)``.
+    package func render(_ channels: [Channel]) throws(MediaError) -> Bitmap { try drawing(channels).bitmap() }
+
+    /// Lays the picture out.
     ///
     /// - Throws: ``MediaError`` `invalidArgument` where there are more channels than rows for them.
-    package func render(_ channels: [Channel]) throws(MediaError) -> Bitmap {
-        var canvas = Canvas(try Bitmap(width: width, height: height, filledWith: style.background))
+    package func drawing(_ channels: [Channel]) throws(MediaError) -> WaveformDrawing {
+        var drawing = WaveformDrawing(width: width, height: height, background: style.background)
         let axisHeight = axis == nil ? 0 : min(Self.axisHeight(textScale: style.textScale), height)
         let usable = height - axisHeight
         let count = max(channels.count, 1)
         let gap = usable >= count * (style.channelGap + 3) ? style.channelGap : 0
         let lanes = usable - gap * (count - 1)
         guard lanes >= channels.count else {
-            throw MediaError(.invalidArgument, "\(height) rows are too few for \(channels.count) channels")
+            throw MediaError(
+                .invalidArgument, "\(height) rows are too few for \(channels.count) channels: choose a greater height")
         }
         let factor = factor(for: channels)
         for (index, channel) in channels.enumerated() {
@@ -67,10 +71,10 @@ package struct WaveformRenderer: Sendable {
             let top = lanes * index / count + gap * index
             let bottom = lanes * (index + 1) / count + gap * index
             let color = style.colors.isEmpty ? .black : style.colors[index % style.colors.count]
-            draw(channel, rows: top..<bottom, factor: factor, color: color, on: &canvas)
+            add(channel, rows: top..<bottom, factor: factor, color: color, to: &drawing)
         }
-        if let axis { draw(axis, top: usable, on: &canvas) }
-        return canvas.bitmap
+        if let axis { add(axis, top: usable, to: &drawing) }
+        return drawing
     }
 
     private func factor(for channels: [Channel]) -> Float {
@@ -86,15 +90,17 @@ package struct WaveformRenderer: Sendable {
         }
     }
 
-    private func draw(
-        _ channel: Channel, rows: Range<Int>, factor: Float, color: Color, on canvas: inout Canvas
+    private func add(
+        _ channel: Channel, rows: Range<Int>, factor: Float, color: Color, to drawing: inout WaveformDrawing
     ) {
         if let line = style.centerLineColor, style.bars == nil {
-            canvas.horizontalLine(x: 0, y: (rows.lowerBound + rows.upperBound) / 2, length: width, color: line)
+            let middle = (rows.lowerBound + rows.upperBound) / 2
+            drawing.add([.rectangle(x: 0, y: middle, width: width, height: 1)], color: line)
         }
         let columns = min(width, channel.minimums.count, channel.maximums.count)
-        let barWidth = style.bars?.width ?? 1
-        let pitch = barWidth + (style.bars?.gap ?? 0)
+        let pitch = style.bars.map { $0.width + $0.gap } ?? 1
+        var peaks: [Range<Int>] = []
+        var inside: [Range<Int>] = []
         for x in stride(from: 0, to: columns, by: pitch) {
             // A bar also stands for the columns of the gap after it: nothing loud disappears in a gap.
             let own = x..<min(x + pitch, columns)
@@ -105,41 +111,29 @@ package struct WaveformRenderer: Sendable {
                 low = min(low, channel.minimums[column])
             }
             let extent = extent(low: low, high: high, factor: factor, rows: rows)
-            let shape = Shape(x: x, width: min(barWidth, columns - x), isRounded: style.bars?.isRounded ?? false)
-            draw(shape, extent, color: color, on: &canvas)
-
-            if let levels = channel.levels, own.upperBound <= levels.count, let levelColor = style.levelColor {
-                let level = own.reduce(Float(0)) { max($0, levels[$1]) }
-                let inner = self.extent(low: -level, high: level, factor: factor, rows: rows).clamped(to: extent)
-                if level > 0, inner.count > 1 { draw(shape, inner, color: levelColor, on: &canvas) }
-            }
+            peaks.append(extent)
+            guard let levels = channel.levels, own.upperBound <= levels.count, style.levelColor != nil else { continue }
+            let level = own.reduce(Float(0)) { max($0, levels[$1]) }
+            let inner = self.extent(low: -level, high: level, factor: factor, rows: rows).clamped(to: extent)
+            inside.append(level > 0 && inner.count > 1 ? inner : 0..<0)
         }
+        drawing.add(shapes(peaks, columns: columns), color: color)
+        if let levelColor = style.levelColor { drawing.add(shapes(inside, columns: columns), color: levelColor) }
     }
 
-    private struct Shape {
-        var x: Int
-        var width: Int
-        var isRounded: Bool
-    }
-
-    private func draw(_ shape: Shape, _ extent: Range<Int>, color: Color, on canvas: inout Canvas) {
-        let radius = shape.isRounded ? min(shape.width, extent.count) / 2 : 0
-        for row in 0..<radius {
-            let inset = Self.inset(row: row, radius: radius)
-            let across = shape.width - 2 * inset
-            canvas.fill(x: shape.x + inset, y: extent.lowerBound + row, width: across, height: 1, with: color)
-            canvas.fill(x: shape.x + inset, y: extent.upperBound - 1 - row, width: across, height: 1, with: color)
+    /// The filled rows of bars, or of single columns, as shapes.
+    private func shapes(_ rows: [Range<Int>], columns: Int) -> [WaveformDrawing.Shape] {
+        guard let bars = style.bars else {
+            return rows.contains { !$0.isEmpty } ? [.outline(x: 0, rows: rows)] : []
         }
-        canvas.fill(
-            x: shape.x, y: extent.lowerBound + radius, width: shape.width, height: extent.count - 2 * radius,
-            with: color)
-    }
-
-    /// How many pixels a quarter circle leaves free at each side in its `row` from the outside.
-    private static func inset(row: Int, radius: Int) -> Int {
-        let distance = Double(radius) - Double(row) - 0.5
-        let half = (Double(radius * radius) - distance * distance).squareRoot()
-        return max(radius - Int(half.rounded()), 0)
+        return rows.enumerated().compactMap { index, rows in
+            guard !rows.isEmpty else { return nil }
+            let x = index * (bars.width + bars.gap)
+            let width = min(bars.width, columns - x)
+            return bars.isRounded
+                ? .roundedBar(x: x, width: width, rows: rows)
+                : .rectangle(x: x, y: rows.lowerBound, width: width, height: rows.count)
+        }
     }
 
     /// The rows that a stretch of values covers, at least one.
@@ -165,20 +159,20 @@ package struct WaveformRenderer: Sendable {
         return value < 0 ? -part : part
     }
 
-    private func draw(_ axis: TimeAxis, top: Int, on canvas: inout Canvas) {
+    private func add(_ axis: TimeAxis, top: Int, to drawing: inout WaveformDrawing) {
         let scale = style.textScale
-        let color = style.axisColor
-        canvas.horizontalLine(x: 0, y: top, length: width, thickness: scale, color: color)
+        var shapes = [WaveformDrawing.Shape.rectangle(x: 0, y: top, width: width, height: scale)]
         let ticks = axis.ticks(width: width, gap: 12 * scale) { Canvas.textSize($0, scale: scale).width }
         for tick in ticks {
             let length = (tick.label == nil ? 2 : 4) * scale
-            canvas.verticalLine(x: tick.x, y: top + scale, length: length, thickness: scale, color: color)
+            shapes.append(.rectangle(x: tick.x, y: top + scale, width: scale, height: length))
             guard let label = tick.label else { continue }
             let labelWidth = Canvas.textSize(label, scale: scale).width
             // At the left edge a label moves in; at the right edge it would say too little to be worth it.
             let left = max(tick.x - labelWidth / 2, scale)
             guard left + labelWidth <= width else { continue }
-            canvas.drawText(label, x: left, y: top + 6 * scale, scale: scale, color: color)
+            shapes.append(.text(label, x: left, y: top + 6 * scale, scale: scale))
         }
+        drawing.add(shapes, color: style.axisColor)
     }
 }

@@ -1,4 +1,5 @@
 import ISOMedia
+import MediaBase
 
 /// Big-endian numbers and boxes, written by hand for the tests.
 typealias Bytes = [UInt8]

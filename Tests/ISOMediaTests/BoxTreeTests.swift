@@ -1,4 +1,5 @@
 import ISOMedia
+import MediaBase
 import Testing
 
 struct BoxTreeTests {

@@ -1,5 +1,6 @@
 import Foundation
 import ISOMedia
+import MediaBase
 import Testing
 
 /// A folder of real files, which may stand beside the repository.

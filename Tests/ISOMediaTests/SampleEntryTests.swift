@@ -23,7 +23,7 @@ struct SampleEntryTests {
         let aperture = try #require(visual.cleanAperture)
         #expect([aperture.widthN, aperture.widthD, aperture.heightN, aperture.heightD] == [708, 1, 486, 2])
         #expect([aperture.horizontalOffsetN, aperture.verticalOffsetN] == [-3, 5])
-        #expect([aperture.horizontalOffsetD, aperture.verticalOffsetD] == [2, .max])
+        #expect([aperture.horizontalOffsetD, aperture.verticalOffsetD] == [2, -1])
         #expect(visual.colors == [.nclc(primaries: 6, transfer: 1, matrix: 6), .other(type: "prof", size: 9)])
         #expect(visual.fields?.count == 2)
         #expect(visual.fields?.detail == 9)

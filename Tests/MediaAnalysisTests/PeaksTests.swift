@@ -19,24 +19,24 @@ import Testing
 
     @Test func coarserJoinsPoints() throws {
         let fine = try peaks([-1, 1, -2, 5, -9, 0, -3, 3, -4, 8], channels: 1)
-        let joined = try fine.coarser(samplesPerPixel: 8)
+        let joined = try fine.coarser(to: Peaks.Spacing(samples: 8))
         #expect(joined.data == [-2, 5, -9, 3, -4, 8] && joined.samplesPerPixel == 8)
         #expect(try fine.coarser(by: 1) == fine)
         #expect(try fine.coarser(by: 1 << 20).data == [-9, 8])
         #expect(try peaks([-1, 1, -2, 2, -3, 3, -4, 4], channels: 2).coarser(by: 2).data == [-3, 3, -4, 4])
     }
 
-    @Test(arguments: [6, 2, 0, -4, 9, Int.max])
+    @Test(arguments: [6, 2, 9, Int(Int32.max)])
     func onlyExactMultiples(samplesPerPixel: Int) throws {
         let fine = try peaks([-1, 1, -2, 2])
-        #expect(throws: MediaError.self) { try fine.coarser(samplesPerPixel: samplesPerPixel) }
+        #expect(throws: MediaError.self) { try fine.coarser(to: Peaks.Spacing(samples: samplesPerPixel)) }
     }
 
     @Test func coarserFromAFraction() throws {
         let spacing = try Peaks.Spacing(samples: 3, points: 2)
         let fine = try Peaks(sampleRate: 8000, spacing: spacing, channels: 1, data: [-1, 1, -2, 2, -3, 3])
-        #expect(try fine.coarser(samplesPerPixel: 3).data == [-2, 2, -3, 3])
-        #expect(throws: MediaError.self) { try fine.coarser(samplesPerPixel: 4) }
+        #expect(try fine.coarser(to: Peaks.Spacing(samples: 3)).data == [-2, 2, -3, 3])
+        #expect(throws: MediaError.self) { try fine.coarser(to: Peaks.Spacing(samples: 4)) }
     }
 
     @Test func meanSquaresAreJoined() throws {
@@ -49,7 +49,7 @@ import Testing
     @Test func coarserIsMeasuringCoarser() throws {
         let folder = ["2ch-split-64-16bit.dat", "2ch-split-256-16bit.dat"]
         let fine = try PeakFile.decode(Golden.bytes(folder[0]))
-        #expect(try fine.coarser(samplesPerPixel: 256) == PeakFile.decode(Golden.bytes(folder[1])))
+        #expect(try fine.coarser(to: Peaks.Spacing(samples: 256)) == PeakFile.decode(Golden.bytes(folder[1])))
     }
 
     @Test func spacingIsReduced() throws {

@@ -18,7 +18,7 @@ import Testing
         #expect(try name("plain") == "plain")
     }
 
-    @Test(arguments: ["{frame}", "{}", "{ stem}", "{stem", "stem}", "{{stem}"])
+    @Test(arguments: ["{frames}", "{}", "{ stem}", "{stem", "stem}", "{{stem}"])
     func whatIsNoTemplateIsRefused(text: String) throws {
         let error = #expect(throws: MediaError.self) { try ThumbsNameTemplate(parsing: Array(text.utf8)) }
         #expect(error?.code == .invalidArgument)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func foldersHaveTheUsualNames() throws {
-        let folder = try ThumbsNameTemplate(parsing: Array("out".utf8)).asFolder
+        let folder = try ThumbsNameTemplate(parsing: Array("out".utf8)).asFolder()
         #expect(folder.name { Array($0.rawValue.utf8) } == Array("out/stem-index.ext".utf8))
         #expect(ThumbsNameTemplate(literal: Array("{a}".utf8)).name { _ in [] } == Array("{a}".utf8))
     }

@@ -46,9 +46,11 @@ import Testing
     }
 
     @Test func namedTimesKeepTheirOrderAndMeetInTheSweep() throws {
-        let expressions = try ["2", "end", "1", "20/10"].map { try TimeExpression(parsing: $0) }
+        let named = try ["2", "end", "1", "20/10"].map {
+            ThumbsRequest.NamedTime(try TimeExpression(parsing: $0), text: $0)
+        }
         let times = try ThumbsTimes(
-            ThumbsRequest(times: .at(expressions)), in: .init(timeRange: Self.range),
+            ThumbsRequest(times: .at(named)), in: .init(timeRange: Self.range),
             frameTime: TimeExpression.noFrames)
         #expect(times.sweep.map(\.time.seconds) == [1, 2, 11])
         #expect(times.sweep.map(\.places) == [[2], [0, 3], [1]])

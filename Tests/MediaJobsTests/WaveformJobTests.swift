@@ -21,8 +21,14 @@ import Testing
             .run(outputs, into: OutputFileSet(force: false, inputs: []))
     }
 
-    private func peaks(_ name: String, _ level: Int = 256, bits: Int = 16) -> WaveformOutput {
-        WaveformOutput(path: FilePath(folder.path(name)), format: .dat, samplesPerPixel: level, bits: bits)
+    private func peaks(_ name: String, _ level: Int = 256) -> WaveformOutput {
+        output(name, .dat, .level(.samplesPerPixel(level)))
+    }
+
+    private func output(
+        _ name: String, _ format: WaveformOutput.Format, _ scale: WaveformOutput.Scale
+    ) -> WaveformOutput {
+        WaveformOutput(path: FilePath(folder.path(name)), format: format, scale: scale)
     }
 
     /// ffmpeg's own interleaved samples as 16 bits, of a fixture that it decodes without cutting or filling.
@@ -57,6 +63,55 @@ import Testing
             #expect(written.channels == channels && written.samplesPerPixel == level)
             #expect(written.data == extrema(samples, channels: channels, level: level))
         }
+    }
+
+    /// Point `k` begins at floor(`k` · rate / pixels a second), reckoned here in fractions of whole numbers.
+    @Test func pointsASecondDoNotDrift() throws {
+        let rate = Rational(333, 10)
+        let report = try run(
+            "pcm-s16-stereo.wav",
+            [
+                output("a.csv", .csv, .level(.pixelsPerSecond(rate))),
+                output("a.dat", .dat, .level(.wholeSamplesNear(pixelsPerSecond: rate))),
+                output("a.svg", .svg, .level(.pixelsPerSecond(rate))),
+            ]
+        ) { $0.channels = .split }
+        let samples = try samples("pcm-s16-stereo.wav")
+        let frames = samples.count / 2
+        var lines: [[Int16]] = []
+        var start = 0
+        while start < frames {
+            let end = min((lines.count + 1) * 48000 * 10 / 333, frames)
+            lines.append(extrema(Array(samples[start * 2..<end * 2]), channels: 2, level: end - start))
+            start = end
+        }
+        let text = String(decoding: try folder.bytes("a.csv"), as: UTF8.self)
+        #expect(
+            text.split(separator: "\n").map { $0.split(separator: ",").compactMap { Int16($0) } } == lines
+                && lines.count == 100)
+        // 48000 / 33.3 = 1441.44…
+        #expect(try PeakFile.decode(folder.bytes("a.dat")).samplesPerPixel == 1441)
+        let contents = report.outputs.map { try? $0.result.get() }
+        #expect(contents.map { $0?.requestedPixelsPerSecond } == [rate, rate, rate])
+        #expect(contents.map { $0?.pixelsPerSecond } == [rate, Rational(48000, 1441), rate])
+        #expect(contents.map { $0?.points ?? $0?.width } == [100, 100, 100])
+    }
+
+    @Test func fittedOutputsHaveAllOfTheSound() throws {
+        let report = try run(
+            "pcm-s16-mono.wav",
+            [output("a.csv", .csv, .fitted(width: 7)), output("a.json", .wavesurfer, .fitted(width: 1))])
+        let samples = try samples("pcm-s16-mono.wav")
+        let lines = String(decoding: try folder.bytes("a.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 7)
+        let values = lines.flatMap { $0.split(separator: ",").compactMap { Int16($0) } }
+        #expect(values.min() == samples.min() && values.max() == samples.max())
+        let low = Double(try #require(samples.min())) / 32768
+        let high = Double(try #require(samples.max())) / 32768
+        let seconds = Double(samples.count) / Double(report.sampleRate)
+        #expect(
+            String(decoding: try folder.bytes("a.json"), as: UTF8.self)
+                == "{\"peaks\":[[\(low),\(high)]],\"duration\":\(seconds)}\n")
     }
 
     @Test func aRangeIsThatPartOfTheWhole() throws {

@@ -119,7 +119,7 @@ import Testing
     @Test(arguments: [
         [], ["--at", "nan"], ["--at", "1e300"], ["--at", ""], ["--count", "0"], ["--every", "0"], ["--every", "5f"],
         ["--at", "1", "--count", "2"], ["--at", "1", "--start", "1"], ["--at", "1", "--tolerance", "-1"],
-        ["--at", "1", "--max-size", "0x10"], ["--at", "1", "-o", "{no}.png"], ["--at", "1", "-o", "a.jpg"],
+        ["--at", "1", "--max-size", "0x10"], ["--at", "1", "-o", "{no}.png"], ["--at", "1", "-o", "a.gif"],
         ["--at", "1,2", "-o", "a.png"], ["--at", "1", "--track", "zero"],
     ])
     func usageErrors(arguments: [String]) throws {
@@ -173,7 +173,7 @@ import Testing
 
 extension TemporaryFolder {
     /// The names of all there is in a folder, in order.
-    fileprivate static func names(in path: String) throws -> [String] {
+    static func names(in path: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).sorted()
     }
 }

@@ -81,10 +81,18 @@ import Testing
     @Test(arguments: [
         [], ["-o", "w.xyz"], ["-o", "w"], ["-o", "-"], ["-o", "-", "--format", "dat", "--json"],
         ["-o", "w.dat", "--samples-per-pixel", "1"], ["-o", "w.dat", "--samples-per-pixel", "64,"],
-        ["-o", "w.dat", "--samples-per-pixel", "64,128"], ["-o", "w-{spp}.png"], ["-o", "w.dat", "--bits", "12"],
+        ["-o", "w.dat", "--samples-per-pixel", "64,128"], ["-o", "w.dat", "--width", "10"],
+        ["-o", "w.dat", "--bits", "12"],
         ["-o", "w.dat", "--format", "peaksjs", "--bits", "16"], ["-o", "w.dat", "--start", "soon"],
         ["-o", "w.dat", "--start", "2", "--end", "1"], ["-o", "w.dat", "--track", "x"],
         ["-o", "w.dat", "--split-channels", "--channel", "0"], ["-o", "w.png", "--width", "0"],
+        ["-o", "w/", "--format", "dat"], ["-o", "w.dat", "--start", "-1"], ["-o", "w.dat", "--end", "-1"],
+        ["-o", "w.csv", "--samples-per-pixel", "0"], ["-o", "w.csv", "--pixels-per-second", "0"],
+        ["-o", "w.csv", "--pixels-per-second", "1.2.3"], ["-o", "w-{spp}.csv", "--pixels-per-second", "10"],
+        ["-o", "w-{spp}.csv", "--width", "10"],
+        ["-o", "w.csv", "--pixels-per-second", "10", "--samples-per-pixel", "10"], ["-o", "w.csv", "--raw", "s16le"],
+        ["-o", "w.png", "--bar-gap", "1"], ["-o", "w.png", "--no-rms", "--rms-color", "red"],
+        ["-o", "w.png", "--amplitude", "cubic"], ["-o", "w.png", "--amplitude", "db", "--db-range", "0"],
         ["-o", "w.png", "--color", "redish"], ["-o", "w.png", "--amplitude-scale", "loud"],
     ])
     func usageErrors(arguments: [String]) throws {
@@ -115,5 +123,73 @@ import Testing
             Program.mediatool, ["waveform", "-", "-o", "{stem}.dat"], input: input, folder: folder.path)
         #expect(result.status == 0 && result.error.isEmpty)
         #expect(try folder.names() == ["stdin.dat"])
+    }
+
+    @Test func everyFormatFromOneRead() throws {
+        let result = try run(
+            Repository.sampleMovie, "-o", "w.csv", "-o", "w.txt", "-o", "w-{spp}.png", "-o", "w.svg", "-o",
+            "w-{spp}.dat",
+            "--samples-per-pixel", "48000", "--json", "--split-channels", "--bar-width", "3", "--bar-style", "rounded")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(try folder.names() == ["w-48000.dat", "w-48000.png", "w.csv", "w.svg", "w.txt"])
+        // 11.5 s: 12 points, which is the width of the picture that has {spp}; the other one is fitted.
+        #expect(try folder.bytes("w-48000.png").dropFirst(16).prefix(4) == [0, 0, 0, 12])
+        let svg = String(decoding: try folder.bytes("w.svg"), as: UTF8.self)
+        #expect(svg.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"200\""))
+        let lines = String(decoding: try folder.bytes("w.csv"), as: UTF8.self).split(separator: "\n")
+        #expect(try folder.bytes("w.txt") == folder.bytes("w.csv"))
+        let values = lines.flatMap { $0.split(separator: ",").compactMap { Int16($0) } }
+        #expect(lines.count == 12)
+        #expect(try values == PeakFile.decode(folder.bytes("w-48000.dat")).data)
+    }
+
+    @Test func wavesurfer() throws {
+        let result = try run(
+            Repository.sampleMovie, "-o", "-", "--format", "wavesurfer", "--width", "100", "--split-channels")
+        #expect(result.status == 0)
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+        #expect(json["duration"] as? Double == 11.5 && Set(json.keys) == ["peaks", "duration"])
+        let peaks = try #require(json["peaks"] as? [[Double]])
+        #expect(peaks.map(\.count) == [200, 200])
+        #expect(peaks.joined().allSatisfy { (-1...1).contains($0) && $0 * 32768 == ($0 * 32768).rounded() })
+    }
+
+    @Test func peaksFilesAreInputsByFileAndPipe() throws {
+        #expect(try run(Repository.sampleMovie, "-o", "w.dat", "--split-channels", "--bits", "8").status == 0)
+        let result = try run("w.dat", "-o", "{stem}-{spp}.json", "-o", "w.png", "--json")
+        #expect(result.status == 0 && result.error.isEmpty)
+        #expect(try folder.names() == ["w-256.json", "w.dat", "w.png"])
+        #expect(try PeakFile.decode(folder.bytes("w-256.json")) == PeakFile.decode(folder.bytes("w.dat")))
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+        #expect((json["peaksFile"] as? [String: Any])?["format"] as? String == "peaksjs")
+        let piped = try Program.run(
+            "sh",
+            ["-c", #"cat w-256.json | "$0" waveform - -o '{stem}.dat' --samples-per-pixel 512"#, Program.mediatool],
+            folder: folder.path)
+        #expect(piped.status == 0 && piped.error.isEmpty)
+        #expect(try PeakFile.decode(folder.bytes("stdin.dat")).samplesPerPixel == 512)
+        let refused = try run("w.dat", "-o", "x.dat", "--samples-per-pixel", "300")
+        #expect(refused.status == 2 && refused.error.contains("300 samples per pixel is no multiple of 256"))
+    }
+
+    @Test func rawSound() throws {
+        let pcm = try FFmpeg.pcm(Fixtures.path("pcm-s16-stereo.wav"), format: "s24be")
+        try folder.write("a.raw", pcm)
+        let fixture = try Fixtures.path("pcm-s16-stereo.wav")
+        #expect(try run(fixture, "-o", "a.dat", "--split-channels").status == 0)
+        #expect(try run("a.raw", "-o", "b.dat", "--split-channels", "--raw", "s24be:48000:2").status == 0)
+        let piped = try Program.run(
+            "sh",
+            ["-c", #"cat a.raw | "$0" waveform - -o c.dat --split-channels --raw s24be:48000:2"#, Program.mediatool],
+            folder: folder.path)
+        #expect(piped.status == 0 && piped.error.isEmpty)
+        #expect(try folder.bytes("b.dat") == folder.bytes("a.dat"))
+        #expect(try folder.bytes("c.dat") == folder.bytes("a.dat"))
+    }
+
+    @Test func anEndPastTheSoundIsAWarning() throws {
+        let result = try run(Repository.sampleMovie, "-o", "w.csv", "--end", "12")
+        #expect(result.status == 0 && result.error.contains("the sound ends at 11.5 s") && result.errorLines.count == 1)
+        #expect(try run(Repository.sampleMovie, "-o", "x.csv", "--end", "100%").error.isEmpty)
     }
 }

@@ -60,7 +60,8 @@ def one_command(command, path, wanted=None):
     if result.returncode == 2:
         failed = 1
         if command == "thumbs":
-            failed = max(1, sum("error" in image for image in json.loads(result.stdout).get("images", [])))
+            images = json.loads(result.stdout).get("images", [])
+            failed = max(1, len({image["error"]["message"] for image in images if "error" in image}))
         expect(len(lines) == failed and lines[0].strip(), f"{len(lines)} lines on standard error: {shown}")
         expect(os.path.basename(path) in lines[0], f"the line does not name the file: {shown}")
         expect(command == "thumbs" or not left, f"left behind: {left}")

@@ -4,11 +4,12 @@ import argparse
 import os
 import sys
 
-from . import commands, frames, peaks, probe, sound
+from . import commands, frames, peaks, pictures, probe, sheets, sound
 from .tools import ROOT, Report
 
-GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "frames": frames.frames,
-          "probe": probe.probe, "commands": commands.commands, "shapes": commands.shapes}
+GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "pictures": pictures.pictures,
+          "frames": frames.frames, "probe": probe.probe, "commands": commands.commands, "shapes": commands.shapes,
+          "sheets": sheets.sheets}
 
 
 def media_files(folder, part):

@@ -1,10 +1,13 @@
 """Group `frames`: the library's frames against ffprobe's times and the hashes of ffmpeg's pixels."""
 
+import json
+import os
 import random
+import tempfile
 from fractions import Fraction
 
 from . import reference
-from .programs import mediacheck, readable, stream_count
+from .programs import mediacheck, mediatool, readable, stream_count
 from .tools import expect
 
 # Every single frame of these is asked for by time, in three orders, and all their video tracks.
@@ -23,6 +26,7 @@ def frames(report, files):
             continue
         for track in range(stream_count(path, "video")):
             jobs.append((f"{name} v:{track} in order", lambda path=path, track=track: compare_order(path, track)))
+            jobs.append((f"{name} v:{track} sweep", lambda path=path, track=track: compare_sweep(path, track)))
             if name in THOROUGH or "/" not in name:
                 jobs.append((f"{name} v:{track} at times", lambda path=path, track=track: compare_times(path, track)))
     report.each("frames", jobs)
@@ -65,6 +69,80 @@ def compare_times(path, track):
         answer = ask(path, track, [time])[0].split()
         expect(answer[:2] == ["error", "outOfRange"], f"at {time}, outside: {' '.join(answer)}")
     return f"{len(wanted)} frames, 3 orders"
+
+
+# --- Sweeps ---------------------------------------------------------------------------------------------------------
+
+# Before and after; None is without a limit.
+TOLERANCES = {"exact": (0, 0), "keyframe": (None, None), "0.3": (Fraction(3, 10), Fraction(3, 10)),
+              "2,0.1": (Fraction(2), Fraction(1, 10))}
+WORKERS = (1, 2, 3, 8)
+
+
+def compare_sweep(path, track):
+    """Images of up to 20 moments, in no order and some of them twice, at any number of workers and all tolerances."""
+    wanted = reference.frames(path, track)
+    chosen = [time for time in middles(wanted) if time >= 0]
+    pick = random.Random(2)
+    chosen = pick.sample(chosen, min(20, len(chosen)))
+    chosen += pick.sample(chosen, min(3, len(chosen)))
+    for tolerance, (before, after) in TOLERANCES.items():
+        first = None
+        for workers in WORKERS:
+            manifest, files = sweep(path, track, chosen, tolerance, workers)
+            if first is None:
+                first = manifest, files
+                check_images(manifest["images"], wanted, chosen, tolerance, before, after)
+            expect(manifest == first[0], f"{tolerance}: the manifest is another one with {workers} workers")
+            expect(files == first[1], f"{tolerance}: images are others with {workers} workers")
+    return f"{len(chosen)} moments, {len(TOLERANCES)} tolerances, workers {', '.join(map(str, WORKERS))}"
+
+
+def sweep(path, track, times, tolerance, workers):
+    """The manifest, and the bytes of every file; names in the manifest are without the folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = mediatool("thumbs", "--at", ",".join(f"{time.numerator}/{time.denominator}" for time in times),
+                         "--tolerance", tolerance, "--threads", workers, "--track", f"v:{track}", "--width", 48,
+                         "--json", "-o", os.path.join(folder, "{index}.png"), path)
+        expect(done.stdout, f"{tolerance}, {workers} workers: {done.stderr.decode().strip()[:200]}")
+        manifest = json.loads(done.stdout)
+        files = {}
+        for image in manifest.get("images", []):
+            if "file" in image:
+                with open(image["file"], "rb") as file:
+                    image["file"] = os.path.basename(image["file"])
+                    files[image["file"]] = file.read()
+    return manifest, files
+
+
+def check_images(images, wanted, times, tolerance, before, after):
+    expect(len(images) == len(times), f"{tolerance}: {len(images)} images for {len(times)} times")
+    for image, time in zip(images, times):
+        expect("error" not in image, f"{tolerance}: at {time}: {image.get('error')}")
+        actual, duration = exact(image["actual"]), exact(image["duration"])
+        place = picture_for(wanted, time, before, after)
+        frame = wanted[place]
+        expect(actual == frame.time, f"{tolerance}: at {time} came {actual}, wanted {frame.time}")
+        expect(image["keyframe"] == frame.is_key, f"{tolerance}: at {time}: keyframe is {image['keyframe']}")
+        if place + 1 < len(wanted):
+            interval = wanted[place + 1].time - frame.time
+            expect(duration == interval, f"{tolerance}: at {time}: lasts {duration}, wanted {interval}")
+
+
+def exact(time):
+    return Fraction(time["value"], time["timescale"])
+
+
+def picture_for(wanted, time, before, after):
+    """The rule: of the sync samples whose interval meets [time - before, time + after] the nearest, else the one at T."""
+    def is_allowed(place):
+        frame, last = wanted[place], place + 1 == len(wanted)
+        return (frame.is_key and (after is None or frame.time <= time + after)
+                and (before is None or last or wanted[place + 1].time > time - before))
+    allowed = [place for place in range(len(wanted)) if is_allowed(place)]
+    if allowed and (before != 0 or after != 0):
+        return min(allowed, key=lambda place: (abs(wanted[place].time - time), wanted[place].time))
+    return max(place for place in range(len(wanted)) if wanted[place].time <= time)
 
 
 def middles(wanted):

@@ -180,7 +180,12 @@ def compare_video(fields, video, stream, place):
     fields.same(place, "size", (video["encodedSize"]["width"], video["encodedSize"]["height"]),
                 (stream["width"], stream["height"]))
     fields.same(place, "pixel aspect", ratio(video.get("sampleAspectRatio")), asked(stream, "sample_aspect_ratio"))
-    fields.same(place, "display aspect", ratio(video.get("displayAspectRatio")), asked(stream, "display_aspect_ratio"))
+    # ffprobe leaves out the clean aperture.
+    shape = asked(stream, "display_aspect_ratio")
+    if shape and "cleanAperture" in video:
+        clean = video["cleanAperture"]
+        shape = asked(stream, "sample_aspect_ratio") * ratio(clean["width"]) / ratio(clean["height"])
+    fields.same(place, "display aspect", ratio(video.get("displayAspectRatio")), shape)
     turned = [entry["rotation"] for entry in stream.get("side_data_list", []) if "rotation" in entry]
     # ffprobe counts against the clock, and of a mirrored matrix it makes its own.
     if not video.get("mirrored"):

@@ -144,11 +144,16 @@ def to_int16(samples, kind):
 
 def peaks(int16, samples_per_pixel, bits, split):
     """The minimum and maximum of each group and channel: an array of (points, channels, 2)."""
+    return peaks_from(int16, range(0, len(int16), samples_per_pixel), bits, split)
+
+
+def peaks_from(int16, starts, bits, split):
+    """The same of groups that begin at the given frames."""
     values = int16.astype(numpy.int64)
     if not split:
         total = values.sum(axis=1, keepdims=True)
         values = numpy.sign(total) * (abs(total) // values.shape[1])
-    starts = numpy.arange(0, len(values), samples_per_pixel)
+    starts = numpy.array(starts, numpy.int64)
     if len(starts) == 0:
         return numpy.zeros((0, values.shape[1], 2), numpy.int64)
     result = numpy.stack([numpy.minimum.reduceat(values, starts), numpy.maximum.reduceat(values, starts)], axis=2)

@@ -25,6 +25,8 @@ public final class Asset: Sendable {
         public var isPrecise = false
         /// Whether a playlist or a reference in the file may make others be opened.
         public var allowsNestedFiles = false
+        /// How the sound is stored in a file that is nothing but samples; `nil` where the format is recognised.
+        public var rawSound: RawSound?
 
         /// The header's word, and the named file alone.
         public init() {}
@@ -160,7 +162,8 @@ extension Asset {
 
     private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
-            opening: openedSource, allowsNested: options.allowsNestedFiles, cancellation: cancellation)
+            opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+            cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -185,14 +188,35 @@ extension Asset {
         }
     }
 
+    /// Whether the source can be opened any number of times; of what was loaded.
+    var isRereadable: Bool { state.withLock { !$0.isStream } }
+
     /// A second opening for looking up packets, without reading ahead to learn the streams' parameters.
     func openForLookUp() throws(MediaError) -> InputFile {
         do {
-            return try InputFile(opening: openedSource, allowsNested: options.allowsNestedFiles, readsAhead: false)
+            return try InputFile(
+                opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+                readsAhead: false)
         } catch {
             throw error.at(path: displayName)
         }
     }
+
+    /// Bytes of the source, apart from any reader; `nil` for a stream, and where they cannot be read.
+    func sourceBytes(at position: UInt64, count: Int) -> [UInt8]? {
+        let kept = state.withLock { $0.file }
+        guard canBeReadAgain, let file = try? kept ?? openForLookUp() else { return nil }
+        return try? file.bytes(at: position, count: count)
+    }
+
+    /// Whether the source can be opened once more.
+    var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
+
+    /// Whether the asset can be read only once, in order; known once its contents are.
+    var isStream: Bool { state.withLock { $0.isStream } }
+
+    /// Whether ``packetScan(_:)`` costs nothing any more.
+    var hasPacketScan: Bool { state.withLock { $0.scan != nil } }
 
     /// All packets' places, from a scan that is made once for the asset.
     func packetScan(_ cancellation: Cancellation) throws(MediaError) -> PacketScan {
@@ -201,13 +225,23 @@ extension Asset {
             if let scan = state.withLock({ $0.scan }) { return scan }
             let scan: PacketScan
             do throws(MediaError) {
-                scan = try PacketScan(try open(cancellation), origin: contents.origin)
+                let isStream = !canBeReadAgain
+                scan = try PacketScan(
+                    isStream ? try takeFile(cancellation) : try open(cancellation), origin: contents.origin)
             } catch {
                 throw error.at(path: displayName)
             }
             state.withLock { $0.scan = scan }
             return scan
         }
+    }
+
+    /// What reading all packets shows of each track, by its ``AssetTrack/index``; a track without packets is left out.
+    ///
+    /// Nothing is decoded. The file is read once, with ``Options/isPrecise`` together with loading. A stream that can
+    /// be read only once is then at its end.
+    public func packetStatistics() throws(MediaError) -> [Int: PacketStatistics] {
+        try packetScan(Cancellation()).streams.mapValues(\.statistics)
     }
 
     /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.

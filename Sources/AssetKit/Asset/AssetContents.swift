@@ -20,8 +20,15 @@ struct AssetContents: Sendable {
     ///
     /// - Parameter scan: Whether all packets were read, and what that showed.
     init(_ file: InputFile, scan: PacketScan?) throws(MediaError) {
-        let streams = (0..<file.streamCount).compactMap { file.stream($0) }
+        var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         let movie = ISOMovie(file)
+        warnings = movie?.warnings ?? []
+        let matroska = MatroskaTracks(file)
+        for place in streams.indices {
+            movie?.complete(&streams[place], warnings: &warnings)
+            matroska?.complete(&streams[place], warnings: &warnings)
+            EncoderDelay.complete(&streams[place], of: file)
+        }
         seeking = SeekBehaviour(formatName: file.formatName)
         isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
@@ -33,7 +40,6 @@ struct AssetContents: Sendable {
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
         metadata = MetadataItem.list(file.metadata.filter { !known.contains($0.key) }, keySpace: keySpace)
         chapters = file.chapters
-        warnings = movie?.warnings ?? []
         let origin = origin
         tracks = streams.map { stream in
             AssetTrack(

@@ -19,10 +19,12 @@ public struct AssetTrack: Sendable, Hashable {
     public let mediaDuration: MediaTime?
     /// The edit list; empty where the media plays from its start to its end.
     public let segments: [Segment]
-    /// How the samples are coded, by the header's first description; so far always one.
+    /// How the samples are coded: the description that decoders begin with first, then any others.
     public let formatDescriptions: [FormatDescription]
     /// How pictures are turned for display, as the file says; `nil` where it says nothing.
     public let displayTransform: DisplayTransform?
+    /// The sizes that QuickTime keeps for a track, before its turn; `nil` where the file has none.
+    public let trackAperture: TrackAperture?
     /// Frames a second that the container suggests; `nil` where unknown, or where there are no frames.
     public let nominalFrameRate: Rational?
     /// Frames a second averaged over the track; `nil` where unknown.
@@ -31,6 +33,11 @@ public struct AssetTrack: Sendable, Hashable {
     public let hasConstantFrameRate: Bool?
     /// What the container says of colours, apart from the coded pictures; `nil` where it says nothing.
     public let containerColor: ColorInfo?
+    /// The size in which Matroska wants the cropped pictures to be shown; `nil` where the file does not say.
+    public let containerDisplay: ContainerDisplay?
+    /// What the container says of fields, apart from the coded pictures: `progressive`, `tt` (top field first) or `bb`;
+    /// `nil` where it says nothing.
+    public let containerFieldOrder: String?
     /// The shortest duration of a frame; `nil` where unknown without reading all packets.
     public let minimumFrameDuration: MediaTime?
     /// How many samples there are, by the container's word or by a scan; `nil` where unknown.
@@ -43,11 +50,15 @@ public struct AssetTrack: Sendable, Hashable {
     public let associatedTracks: [String: [Int]]
     /// The first frame's timecode as the container writes it; `nil` where it has none.
     public let startTimecode: String?
+    /// What a timecode track counts; `nil` for other tracks.
+    public let timecode: TrackTimecode?
     /// The picture that a cover art track holds, as stored; `nil` for other tracks.
     public let attachedPicture: [UInt8]?
 
     /// The unit of the stream's time stamps.
     let timeBase: Rational
+    /// Where the first sample lies in the file; `nil` where no table says.
+    let firstSample: Range<UInt64>?
 
     /// One edit: for how long it plays which part of the media, and how fast (ISO/IEC 14496-12, 8.6.6).
     public struct Segment: Sendable, Hashable {
@@ -79,15 +90,18 @@ public struct AssetTrack: Sendable, Hashable {
         {
             format.bitRate = nil
         }
-        formatDescriptions = [format]
+        formatDescriptions = [format] + stream.furtherFormats
         // libavformat keeps an identity matrix to itself; an ISO track always has one.
         displayTransform =
             stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)
-        hasConstantFrameRate = isVideo ? edits?.isConstantRate : nil
-        containerColor = isVideo ? edits?.color : nil
+        trackAperture = edits?.aperture
+        hasConstantFrameRate = isVideo ? edits?.isConstantRate ?? scanned?.statistics.isEven : nil
+        containerColor = isVideo ? stream.containerColor : nil
+        containerDisplay = stream.containerDisplay
+        containerFieldOrder = isVideo ? stream.containerFieldOrder : nil
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
-        minimumFrameDuration = isVideo ? edits?.shortestSample : nil
+        minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
         sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.packetCount) } ?? stream.frameCount
         dispositions = stream.dispositions
         metadata = MetadataItem.list(
@@ -99,7 +113,9 @@ public struct AssetTrack: Sendable, Hashable {
             }, keySpace: keySpace)
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
+        timecode = edits?.timecode
         attachedPicture = stream.attachedPicture
+        firstSample = edits?.firstSample
         timeBase = stream.timeBase
     }
 
@@ -132,10 +148,11 @@ extension AssetTrack {
     /// Where one tick lasts several such parts (1001/30000 s), the number below the line; all times are whole in it.
     public var naturalTimeScale: Int32 { Int32(clamping: timeBase.den) }
 
-    /// The size in which its pictures are shown: pixel aspect and turn applied, in whole pixels; `nil` without pictures.
+    /// The size in which its pictures are shown: clean aperture, pixel aspect and turn applied, in whole pixels; `nil`
+    /// without pictures.
     public var naturalSize: Dimensions? {
         formatDescriptions.first?.video.map {
-            preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true))
+            preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true))
         }
     }
 

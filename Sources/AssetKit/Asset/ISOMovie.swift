@@ -43,8 +43,12 @@ struct TrackEdits: Sendable {
     let isConstantRate: Bool?
     /// The name in the track's handler, often the encoder's; `nil` where it is empty.
     let handlerName: String?
-    /// What the first sample description says of colours; `nil` where it says nothing.
-    let color: ColorInfo?
+    /// The first frame's timecode; `nil` for other tracks than timecode tracks.
+    let timecode: TrackTimecode?
+    /// Where the first sample lies in the file; `nil` where its table does not say.
+    let firstSample: Range<UInt64>?
+    /// QuickTime's aperture sizes; `nil` where the file has none.
+    let aperture: TrackAperture?
     /// The other tracks that this one refers to, by the kind of reference.
     let references: [String: [Int]]
 
@@ -82,37 +86,17 @@ struct TrackEdits: Sendable {
             inFragments > 0 || $0.sampleCount < 2 ? nil : $0.constantDeltaButLast != nil
         }
         handlerName = track.handler.flatMap { $0.name.isEmpty ? nil : $0.name }
-        color = track.sampleEntries.first?.visual.flatMap { ColorInfo($0.colors) }
+        timecode = TrackTimecode(track)
+        firstSample = track.tables.flatMap { tables in
+            guard track.isSelfContained, let start = tables.firstChunkOffset, let size = tables.firstSampleSize else {
+                return nil
+            }
+            let (end, overflow) = start.addingReportingOverflow(UInt64(size))
+            return overflow ? nil : start..<end
+        }
+        aperture = TrackAperture(track.apertures)
         // Two codes that are not printable read alike.
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })
-    }
-}
-
-extension ColorInfo {
-    /// What `colr` boxes say in code points; `nil` where there are none.
-    fileprivate init?(_ boxes: [ColorParameters]) {
-        for box in boxes {
-            switch box {
-            case .nclx(let primaries, let transfer, let matrix, let isFullRange):
-                self.init(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: isFullRange)
-            case .nclc(let primaries, let transfer, let matrix):
-                self.init(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: nil)
-            case .other: continue
-            }
-            if !isUnknown { return }
-        }
-        return nil
-    }
-}
-
-/// The bytes of an open file for the box reader, apart from libavformat's own reading.
-private struct FileByteSource: ByteSource {
-    let file: InputFile
-
-    var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
-
-    func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
-        try file.bytes(at: offset, count: count)
     }
 }

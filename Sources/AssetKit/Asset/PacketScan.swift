@@ -14,6 +14,8 @@ struct PacketScan: Sendable {
         fileprivate(set) var packetCount = 0
         /// From the first sample's presentation to the end of the last one's.
         fileprivate(set) var range: MediaTimeRange
+        /// What the packets add up to.
+        fileprivate(set) var statistics = PacketStatistics()
         /// The sync samples of pictures, by presentation time; none for other tracks.
         fileprivate(set) var syncSamples: [SyncSample] = []
     }
@@ -33,6 +35,8 @@ struct PacketScan: Sendable {
     ///   - origin: What is subtracted from its time stamps.
     init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
+        let isISO = file.formatName.split(separator: ",").contains("mov")
+        var builders: [Int: PacketStatisticsBuilder] = [:]
         while let packet = try readOn(file) {
             let index = packet.streamIndex
             if facts[index] == nil {
@@ -40,14 +44,19 @@ struct PacketScan: Sendable {
             }
             guard let (timeBase, isVideo) = facts[index] else { continue }
             let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
+            let duration = MediaTime(ticks: packet.duration, timeBase: timeBase)
+            let empty = PacketStatisticsBuilder(isVideo: isVideo, timeBase: timeBase, isISO: isISO)
+            builders[index, default: empty].add(
+                time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt)
             // A packet without a time stamp follows the one before it.
             let time = stamped ?? streams[index]?.range.end ?? .zero
             let range = MediaTimeRange(
-                start: time, end: max(time, time + MediaTime(ticks: packet.duration, timeBase: timeBase)))
+                start: time, end: max(time, time + duration))
             let sync = isVideo && packet.isKey ? SyncSample(time: time, position: packet.position) : nil
             streams[index, default: Stream(range: range)].add(range, sync: sync)
         }
         for index in streams.keys { streams[index]?.syncSamples.sort { $0.time < $1.time } }
+        for (index, builder) in builders { streams[index]?.statistics = builder.finish() }
     }
 }
 
@@ -55,7 +64,7 @@ extension PacketScan.Stream {
     /// Takes in one more packet.
     fileprivate mutating func add(_ range: MediaTimeRange, sync: PacketScan.SyncSample?) {
         packetCount += 1
-        self.range = self.range.union(range)
+        self.range = MediaTimeRange(start: min(self.range.start, range.start), end: max(self.range.end, range.end))
         if let sync { syncSamples.append(sync) }
     }
 

@@ -11,6 +11,9 @@ import MediaBase
 /// packet that was read lies between the picture found and the next one: after a seek libavcodec may drop pictures
 /// until it has learnt in which order they are shown. Then decoding begins at an earlier sync sample, and what is found
 /// there is the answer.
+///
+/// On the way pictures are left out to which no other refers. What is found so is believed only if it is what the
+/// packets say, and nothing on the way was damaged; else all are decoded.
 final class FrameFinder {
     /// A picture and the interval during which it is on screen.
     struct Found {
@@ -21,66 +24,83 @@ final class FrameFinder {
         let isLast: Bool
     }
 
-    private let asset: Asset
-    private let track: AssetTrack
-    private let origin: MediaTime
-    private let threads: Int
-    private let hasIndex: Bool
-    private let syncSamples: SyncSamples
-    /// Ends the request that is under way, and with it the reading of the file for good.
-    var cancellation: Cancellation { didSet { cancellation.bind(file) } }
-    /// What could not be decoded so far.
-    private(set) var damage = DamageReport()
-    /// The time stamps of what is counted in ``damage``.
-    private var damagedTicks: Set<Int64> = []
-    private var file: InputFile
-    private var source: TimedFrameSource
-    /// The picture at the decoder's place, and the one after it; both `nil` before the first was decoded.
-    private var current: TimedFrame?
-    private var following: TimedFrame?
-    /// Where the last packet that was read lies in decode order, in the stream's time base.
-    private var readUpTo = Int64.min
-    /// When the first packet since the last move is shown.
-    private var firstPacketTime: MediaTime?
-    /// When it is decoded, in the stream's time base.
-    private var firstPacketTicks: Int64?
-    /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
-    private var reorderDelay: Int64 = 0
-    /// When the packets read since then are shown, apart from those that were passed.
-    private var sentTimes: [MediaTime] = []
-    /// Where the last move led.
-    private var start = Start.beginning
-
-    private enum Start {
+    /// Where decoding began.
+    enum Start {
         /// The file's beginning, after which nothing is missing.
         case beginning
-        /// A sync sample of the index, by its decode time.
+        /// A sync sample of the index, by its time stamp there.
         case indexed(Int64)
         /// A sync sample of the scan, by its number.
         case scanned(Int)
     }
 
+    let asset: Asset
+    let track: AssetTrack
+    let syncSamples: SyncSamples
+    private let origin: MediaTime
+    private let threads: Int
+    private let hasIndex: Bool
+    private let dispensable: DispensablePictures
+    private let damage: DamageLog
+    /// Ends the request that is under way, and with it the reading of the file for good.
+    var cancellation: Cancellation { didSet { cancellation.bind(feed.file) } }
+    private(set) var feed: PacketFeed
+    private(set) var source: TimedFrameSource
+    /// The picture at the decoder's place, and the one after it; both `nil` before the first was decoded.
+    private var current: TimedFrame?
+    private var following: TimedFrame?
+    /// Where the last move led.
+    private var start = Start.beginning
+    /// The picture of a sync sample that was decoded last, alone.
+    var lastSyncPicture: Found?
+
+    /// The moment that is being looked for.
+    private var target = MediaTime.negativeInfinity
+    /// Whether pictures that nothing refers to are left out on the way to it.
+    private var leavesOut = false
+    /// Whether one was since the last move.
+    private var hasLeftOut = false
+    /// Whether damage was met since then.
+    private(set) var isDoubtful = false
+
     /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
     private static let stepsBack = 4
+    /// How far ahead a moment lies for which a file without an index is scanned rather than decoded up to there.
+    static let worthScanning = MediaTime(value: 20, timescale: 1)
 
     /// Opens a track for random access.
     ///
-    /// - Parameter cancellation: Ends what is under way, and all later requests.
-    init(_ asset: Asset, track: AssetTrack, threads: Int, cancellation: Cancellation) throws(MediaError) {
+    /// - Parameters:
+    ///   - syncSamples: The track's.
+    ///   - damage: Where what cannot be decoded is counted.
+    ///   - cancellation: Ends what is under way, and all later requests.
+    init(
+        _ asset: Asset, track: AssetTrack, syncSamples: SyncSamples, threads: Int, damage: DamageLog,
+        cancellation: Cancellation
+    ) throws(MediaError) {
         self.cancellation = cancellation
+        self.damage = damage
         let contents = try asset.contents()
         self.asset = asset
         self.track = track
         self.threads = threads
         origin = contents.origin
         hasIndex = contents.seeking.hasIndex
-        syncSamples = SyncSamples(asset, track: track, contents)
-        file = try asset.takeFile(cancellation)
+        dispensable = DispensablePictures(track.formatDescriptions.first)
+        leavesOut = dispensable.areKnown
+        self.syncSamples = syncSamples
+        var file = try asset.takeFile(cancellation)
         if contents.seeking.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)
         }
-        file.select(streams: [track.index])
+        feed = PacketFeed(file, track: track, origin: origin)
         source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
+    }
+
+    /// Leaves the decoder's place, so that what is found next does not depend on what was asked for before.
+    func forgetPlace() {
+        (current, following, lastSyncPicture) = (nil, nil, nil)
+        leavesOut = dispensable.areKnown
     }
 
     /// The picture on screen at `time`.
@@ -90,8 +110,14 @@ final class FrameFinder {
     func frame(at time: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
         if track.editedEnd.map({ time > $0 }) ?? false { throw afterEnd(time) }
+        target = time
         try goTo(time)
         var found = try settle(on: time)
+        if hasLeftOut, isDoubtful || isMissingPicture(after: found) {
+            leavesOut = false
+            try beginAgain()
+            found = try settle(on: time)
+        }
         for _ in 0..<Self.stepsBack {
             guard isMissingPicture(after: found), try goBackFurther() else { break }
             let again = try settle(on: time)
@@ -120,20 +146,27 @@ final class FrameFinder {
         return Found(frame: shown, end: end, isLast: following == nil)
     }
 
-    private func afterEnd(_ time: MediaTime) -> MediaError {
+    func afterEnd(_ time: MediaTime) -> MediaError {
         MediaError(.outOfRange, "\(time.clockText()) is after the last picture")
     }
 
-    // MARK: - Moving
+    /// Whether a packet was read whose picture should have come out after a picture and before the next one.
+    private func isMissingPicture(after found: Found) -> Bool {
+        feed.times.contains { $0 > found.frame.time && (found.isLast || $0 < found.end) }
+    }
+}
 
+// MARK: - Moving
+
+extension FrameFinder {
     /// Brings the decoder to a picture that is not later than `time`, or to the first one.
     private func goTo(_ time: MediaTime) throws(MediaError) {
-        if let current, current.time <= time, !isWorthSkipping(to: time) { return }
-        if current == nil, !isWorthSkipping(to: time) {
+        if let current, current.time <= time, try !isWorthSkipping(to: time) { return }
+        if feed.isUnread, try !isWorthSkipping(to: time) {
             try begin(.beginning)
             if let current, current.time <= time { return }
         }
-        guard file.isSeekable else {
+        guard feed.file.isSeekable else {
             if let current, current.time > time {
                 throw MediaError(.invalidArgument, "a stream cannot go back: ask for times in rising order")
             }
@@ -145,15 +178,26 @@ final class FrameFinder {
     }
 
     /// Whether a sync sample lies between what was read and `time`, so that a seek saves decoding.
-    private func isWorthSkipping(to time: MediaTime) -> Bool {
-        guard hasIndex, file.isSeekable, let ticks = ticks(of: time),
-            let position = file.indexOfKeyframe(stream: track.index, notAfter: ticks),
-            let entry = file.indexEntry(stream: track.index, at: position)
+    private func isWorthSkipping(to time: MediaTime) throws(MediaError) -> Bool {
+        guard feed.file.isSeekable else { return false }
+        guard hasIndex else { return try isWorthScanning(to: time) }
+        guard let ticks = ticks(of: time),
+            let position = feed.file.indexOfKeyframe(stream: track.index, notAfter: ticks),
+            let entry = feed.file.indexEntry(stream: track.index, at: position)
         else { return false }
-        return entry.ticks > (readUpTo == .min ? firstIndexTicks : readUpTo)
+        return entry.ticks > (feed.ticks == .min ? firstIndexTicks : feed.ticks)
     }
 
-    private var firstIndexTicks: Int64 { file.indexEntry(stream: track.index, at: 0)?.ticks ?? .max }
+    /// The same by a scan, where there is one already or the moment is so far ahead that one costs less than decoding.
+    private func isWorthScanning(to time: MediaTime) throws(MediaError) -> Bool {
+        guard asset.hasPacketScan || time - max(feed.latestTime, .zero) > Self.worthScanning,
+            let stream = try asset.packetScan(cancellation).streams[track.index],
+            let number = stream.lastSyncSample(notAfter: time), number > 0
+        else { return false }
+        return stream.syncSamples[number].time > feed.latestTime
+    }
+
+    private var firstIndexTicks: Int64 { feed.file.indexEntry(stream: track.index, at: 0)?.ticks ?? .max }
 
     private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
 
@@ -161,10 +205,11 @@ final class FrameFinder {
         guard var target = limit ?? ticks(of: time) else { return false }
         // Decode times run ahead of presentation times by a few pictures, so few steps back are ever needed.
         for _ in 0..<8 {
-            guard let position = file.indexOfKeyframe(stream: track.index, notAfter: target),
-                let entry = file.indexEntry(stream: track.index, at: position),
-                try beginAtIndexed(entry.ticks)
+            guard let position = feed.file.indexOfKeyframe(stream: track.index, notAfter: target),
+                let entry = feed.file.indexEntry(stream: track.index, at: position),
+                try feed.move(toIndexed: entry.ticks)
             else { return false }
+            try begin(.indexed(entry.ticks))
             if let current, current.time <= time { return true }
             guard entry.ticks > firstIndexTicks else { return false }
             target = entry.ticks &- 1
@@ -172,27 +217,13 @@ final class FrameFinder {
         return false
     }
 
-    /// Begins at the sync sample of the index whose decode time is `ticks`, or at one before it.
-    ///
-    /// libavformat's mov demuxer takes what it is asked for as a presentation time and looks earlier by the delay
-    /// between the two; the delay is added, where that does not lead too far.
-    private func beginAtIndexed(_ ticks: Int64) throws(MediaError) -> Bool {
-        for delay in reorderDelay > 0 ? [reorderDelay, 0] : [0] {
-            guard file.seek(stream: track.index, to: ticks &+ delay) else { return false }
-            try begin(.indexed(ticks))
-            if firstPacketTicks.map({ $0 <= ticks }) ?? true { return true }
-        }
-        return true
-    }
-
     private func seekByScan(to time: MediaTime, from limit: Int? = nil) throws(MediaError) -> Bool {
         guard let stream = try asset.packetScan(cancellation).streams[track.index] else { return false }
         let samples = stream.syncSamples
         var index = limit ?? stream.lastSyncSample(notAfter: time)
         for _ in 0..<8 {
-            guard let here = index, here > 0, let position = samples[here].position, file.seek(toByte: position) else {
-                return false
-            }
+            guard let here = index, here > 0, let position = samples[here].position, feed.move(toByte: position)
+            else { return false }
             try begin(.scanned(here))
             if let current, current.time <= time, current.time >= samples[here].time { return true }
             index = here - 1
@@ -203,10 +234,25 @@ final class FrameFinder {
     /// Reads the file anew from its start.
     private func rewind() throws(MediaError) {
         (current, following) = (nil, nil)
-        file = try asset.takeFile(cancellation)
-        file.select(streams: [track.index])
-        source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
+        feed = PacketFeed(try asset.takeFile(cancellation), track: track, origin: origin)
+        source = try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads)
         try begin(.beginning)
+    }
+
+    /// Begins where it began the last time.
+    private func beginAgain() throws(MediaError) {
+        switch start {
+        case .beginning: break
+        case .indexed(let ticks):
+            if try feed.move(toIndexed: ticks) { return try begin(start) }
+        case .scanned(let number):
+            if let position = try asset.packetScan(cancellation).streams[track.index]?.syncSamples[number].position,
+                feed.move(toByte: position)
+            {
+                return try begin(start)
+            }
+        }
+        try rewind()
     }
 
     /// Begins one sync sample earlier than the last time, for the same moment; `false` at the file's beginning.
@@ -221,11 +267,6 @@ final class FrameFinder {
         return true
     }
 
-    /// Whether a packet was read whose picture should have come out after a picture and before the next one.
-    private func isMissingPicture(after found: Found) -> Bool {
-        sentTimes.contains { $0 > found.frame.time && (found.isLast || $0 < found.end) }
-    }
-
     /// Decodes the first two pictures from where the file is.
     ///
     /// Pictures that are shown before the sync sample and stored after it (an open group of pictures) may lack what
@@ -233,73 +274,58 @@ final class FrameFinder {
     private func begin(_ start: Start) throws(MediaError) {
         self.start = start
         // Nothing is known of the new place until it was decoded, also if that fails.
-        (current, following) = (nil, nil)
-        readUpTo = .min
-        firstPacketTime = nil
-        firstPacketTicks = nil
-        sentTimes = []
-        source.flush()
+        prepareToDecode()
         current = try source.next(from: packets)
         var isInside = true
         if case .beginning = start { isInside = false }
-        while isInside, let early = current, let sync = firstPacketTime, early.time < sync {
+        while isInside, let early = current, let sync = feed.firstTime, early.time < sync {
             current = try source.next(from: packets)
         }
+        noteDoubt(about: current)
         following = current == nil ? nil : try source.next(from: packets)
+        noteDoubt(about: following)
+    }
+
+    /// Empties the decoder, as is due after a move; the finder is nowhere then.
+    func prepareToDecode() {
+        (current, following) = (nil, nil)
+        (hasLeftOut, isDoubtful) = (false, false)
+        source.flush()
     }
 
     private func advance() throws(MediaError) {
         current = following
         following = try source.next(from: packets)
-        if let passed = current?.time { sentTimes.removeAll { $0 <= passed } }
+        noteDoubt(about: following)
+        if let passed = current?.time { feed.pass(passed) }
+    }
+
+    private func noteDoubt(about frame: TimedFrame?) {
+        if let frame, frame.picture.frame.isCorrupt { isDoubtful = true }
     }
 
     private var packets: PacketQueue {
+        var queue = queue { () throws(MediaError) in try self.feed.next() }
+        guard leavesOut else { return queue }
+        queue.isDispensable = { sample in
+            // A picture is not the one looked for if another one follows it that is not too late.
+            guard let time = self.feed.time(of: sample), time < self.target else { return false }
+            _ = try? self.feed.peek()
+            guard self.feed.knowsPacket(after: time, notAfter: self.target) else { return false }
+            self.hasLeftOut = true
+            return true
+        }
+        return queue
+    }
+
+    /// A queue whose damage is counted.
+    func queue(_ next: @escaping () throws(MediaError) -> StoredSample?) -> PacketQueue {
         PacketQueue(
-            next: { () throws(MediaError) in try self.nextPacket() },
+            next: next,
             reportDamage: { ticks in
-                // What is decoded again on the way to another time is damaged once.
-                if let ticks, !self.damagedTicks.insert(ticks).inserted { return }
+                self.isDoubtful = true
                 let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) - self.origin }
                 self.damage.add(track: self.track.index, at: time)
             })
-    }
-
-    private func nextPacket() throws(MediaError) -> StoredSample? {
-        while let packet = try readOn(file) {
-            guard packet.streamIndex == track.index else { continue }
-            readUpTo = max(readUpTo, packet.dts ?? packet.pts ?? readUpTo)
-            if let pts = packet.pts, !packet.isDiscarded {
-                let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
-                if firstPacketTime == nil { firstPacketTime = time }
-                sentTimes.append(time)
-            }
-            if firstPacketTicks == nil { firstPacketTicks = packet.dts ?? packet.pts }
-            reorderDelay = packet.reorderDelay ?? reorderDelay
-            return StoredSample(packet)
-        }
-        return nil
-    }
-}
-
-// MARK: - Sync samples
-
-extension FrameFinder {
-    /// The picture for `time` where others near enough will do.
-    ///
-    /// A picture is allowed if its interval meets [time − before, time + after]. Among those the sync sample nearest to
-    /// `time` is given, and where there is none the picture at `time` itself.
-    func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
-        guard time.isNumeric, file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
-        for candidate in try syncSamples.around(time) where candidate <= time + after {
-            do throws(MediaError) {
-                let found = try frame(at: candidate)
-                if found.frame.time == candidate, found.end > time - before { return found }
-            } catch {
-                // A sync sample that cannot be decoded is none; what ends the work is another matter.
-                guard error.code == .outOfRange || error.code == .damaged else { throw error }
-            }
-        }
-        return try frame(at: time)
     }
 }

@@ -58,14 +58,29 @@ public final class ImageGenerator: Sendable {
     /// Ends the request that is under way.
     private let running = Mutex<Cancellation?>(nil)
 
+    private let damageLog: DamageLog
+
     private struct State {
         var finder: FrameFinder?
+        var syncSamples: SyncSamples?
         var track: AssetTrack?
         var threads = 0
     }
 
     /// A generator for an asset; opens nothing yet.
-    public init(asset: Asset) { self.asset = asset }
+    public init(asset: Asset) {
+        self.asset = asset
+        damageLog = DamageLog()
+    }
+
+    /// A further generator for the same asset and with the same configuration, to be used on another thread.
+    ///
+    /// It opens the file again; what both cannot decode is counted together.
+    package init(sharing other: ImageGenerator) {
+        asset = other.asset
+        damageLog = other.damageLog
+        configuration = other.configuration
+    }
 
     /// How images are chosen and shaped; holds for requests that begin after it is set.
     public var configuration: Configuration {
@@ -115,6 +130,12 @@ public final class ImageGenerator: Sendable {
     ) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
         let (found, track) = try locate(time, configuration, born: born, unlessCancelled: unwanted)
+        return try render(found, of: track, for: time, configuration)
+    }
+
+    private func render(
+        _ found: Located, of track: AssetTrack, for time: MediaTime, _ configuration: Configuration
+    ) throws(MediaError) -> GeneratedImage {
         let renderer = ImageRenderer(
             maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
             appliesPixelAspect: configuration.appliesPixelAspectRatio, transform: track.preferredTransform,
@@ -140,7 +161,17 @@ public final class ImageGenerator: Sendable {
     }
 
     /// What could not be decoded so far, on the way to the images that were asked for.
-    public var damage: DamageReport { state.withLock { $0.finder?.damage } ?? DamageReport() }
+    public var damage: DamageReport { damageLog.report }
+
+    private func syncSamples(
+        _ state: inout State, _ configuration: Configuration
+    ) throws(MediaError) -> (AssetTrack, SyncSamples) {
+        let track = try asset.videoTrack(configuration.trackIndex)
+        if let known = state.syncSamples, state.track == track { return (track, known) }
+        let samples = SyncSamples(asset, track: track, try asset.contents())
+        state = State(syncSamples: samples, track: track)
+        return (track, samples)
+    }
 
     private func locate(
         _ time: MediaTime, _ configuration: Configuration, born: Int,
@@ -154,11 +185,11 @@ public final class ImageGenerator: Sendable {
                 }
                 running.withLock { $0 = unwanted }
                 defer { running.withLock { $0 = nil } }
-                let track = try asset.videoTrack(configuration.trackIndex)
-                if state.finder == nil || state.track != track || state.threads != configuration.threads {
+                let (track, syncSamples) = try syncSamples(&state, configuration)
+                if state.finder == nil || state.threads != configuration.threads {
                     state.finder = try FrameFinder(
-                        asset, track: track, threads: configuration.threads, cancellation: unwanted)
-                    state.track = track
+                        asset, track: track, syncSamples: syncSamples, threads: configuration.threads,
+                        damage: damageLog, cancellation: unwanted)
                     state.threads = configuration.threads
                 }
                 guard let finder = state.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
@@ -181,6 +212,38 @@ public final class ImageGenerator: Sendable {
         } catch {
             throw error.at(path: asset.displayName)
         }
+    }
+}
+
+// MARK: - Sweeps
+
+extension ImageGenerator {
+    /// Splits moments in rising order into runs, each of which costs no more by itself than after the ones before it.
+    ///
+    /// Several generators may share them out; what is delivered depends on the runs, not on who makes them. Where only
+    /// reading all packets tells how to split, and the moments are far apart, that is done here.
+    package func runs(of times: [MediaTime]) throws(MediaError) -> [Range<Int>] {
+        let configuration = self.configuration
+        do throws(MediaError) {
+            return try state.withLock { state throws(MediaError) in
+                try syncSamples(&state, configuration).1.runs(of: times)
+            }
+        } catch {
+            throw error.at(path: asset.displayName)
+        }
+    }
+
+    /// Begins a run: what comes next does not depend on what was asked for before.
+    package func beginRun() { state.withLock { $0.finder?.forgetPlace() } }
+
+    /// The image at a time, made on the calling thread; `nil` where it is that of the picture of another image.
+    package func generateNow(
+        at time: MediaTime, unlessOf other: GeneratedImage?
+    ) throws(MediaError) -> GeneratedImage? {
+        let configuration = self.configuration
+        let (found, track) = try locate(time, configuration, born: currentGeneration)
+        if found.time == other?.actualTime { return nil }
+        return try render(found, of: track, for: time, configuration)
     }
 }
 

@@ -35,7 +35,8 @@ final class FrameSource: SoundSource {
             case .damage(let damage): tally.note(damage, packets)
             case .needsInput:
                 let sample = try packets.next()
-                if let damage = try decoder.send(sample) {
+                let isDispensable = sample.map(packets.isDispensable) ?? false
+                if let damage = try decoder.send(sample, unlessUnreferenced: isDispensable) {
                     tally.note(damage, packets)
                 } else if let sample {
                     tally.sent(skipping: sample.packet.skippedSamples)

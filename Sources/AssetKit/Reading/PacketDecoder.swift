@@ -39,13 +39,14 @@ struct PacketDecoder: ~Copyable, Sendable {
 
     /// Hands over a packet, or `nil` for the end; gives what is wrong with it.
     ///
+    /// - Parameter unlessUnreferenced: Whether its picture is left out if no other refers to it.
     /// - Throws: what is no matter of the packet.
-    mutating func send(_ sample: StoredSample?) throws(MediaError) -> Damage? {
+    mutating func send(_ sample: StoredSample?, unlessUnreferenced: Bool = false) throws(MediaError) -> Damage? {
         do throws(MediaError) {
             if let sample {
                 failuresInARow = 0
                 lastSent = sample.packet.pts
-                try decoder.send(sample.packet)
+                try decoder.send(sample.packet, unlessUnreferenced: unlessUnreferenced)
             } else if !isFinishing {
                 isFinishing = true
                 try decoder.finish()

@@ -34,22 +34,23 @@ package final class PlainSound: Sendable {
     /// Samples that are left to the reader.
     private static let rest: Int64 = 1 << 16
     /// Fewer samples are not worth the second opening.
-    private static let fewest: Int64 = 1 << 20
+    private static let fewest: Int64 = 1 << 18
 
     /// Looks for the part; `nil` where there is none, or where anything is out of the ordinary.
     ///
     /// - Throws: what opening and reading the file throw.
     package init?(_ asset: Asset, track: AssetTrack) throws(MediaError) {
         let contents = try asset.contents()
-        guard contents.tracks.count == 1, contents.origin == .zero, track.segments.isEmpty,
+        guard Self.formats.contains(contents.container.format), contents.tracks.count == 1, contents.origin == .zero,
+            track.segments.isEmpty,
             let description = track.formatDescriptions.first, let format = description.audio,
             let encoding = Encoding(codec: description.codec), (1...Limits.sampleRate).contains(format.sampleRate),
             (1...Limits.channels).contains(format.channels),
-            track.timeBase == Rational(1, Int64(format.sampleRate)), contents.isSeekable
+            track.timeBase == Rational(1, Int64(format.sampleRate)), asset.isRereadable
         else { return nil }
         let frameBytes = Int64(encoding.bytesPerSample * format.channels)
         let file = try asset.takeFile(Cancellation())
-        guard Self.formats.contains(file.formatName), let length = file.length,
+        guard let length = file.length,
             let first = try file.readPacket(), let position = first.position, (first.pts ?? 0) == 0,
             position < length
         else { return nil }

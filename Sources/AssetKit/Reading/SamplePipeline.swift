@@ -15,6 +15,8 @@ struct PacketQueue {
     let next: () throws(MediaError) -> StoredSample?
     /// Told of each packet that could not be decoded, by its time stamp, so that it is counted.
     let reportDamage: (Int64?) -> Void
+    /// Whether a packet's picture may be left out if no other refers to it.
+    var isDispensable: (StoredSample) -> Bool = { _ in false }
 }
 
 /// The times between which an output delivers, on the presentation's time line.

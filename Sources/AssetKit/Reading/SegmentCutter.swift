@@ -32,7 +32,7 @@ struct SegmentCutter {
         self.rule = rule
         self.timeBase = timeBase
         sampleRate = max(1, format.sampleRate)
-        length = Self.samples(in: bytes, format)
+        length = Self.samples(in: bytes, format) * rule.lengthFactor
         byteLimit = 4 * max(bytes, 1 << 20)
     }
 

@@ -67,6 +67,9 @@ struct SegmentRule: Sendable {
         return Array(recent[first...])
     }
 
+    /// How many times as long as others a segment is, so that a long pre-roll does not outweigh it.
+    var lengthFactor: Int { duration > .zero ? 2 : 1 }
+
     /// Whether the two frames that two decoders gave for a packet agree.
     func accepts(_ left: borrowing Frame, _ right: borrowing Frame) -> Bool {
         guard left.sampleCount <= longestFrame else { return false }

@@ -4,7 +4,7 @@ import MediaBase
 /// How sound is decoded in segments side by side.
 struct SegmentSettings: Sendable, Hashable {
     /// About how many bytes of decoded sound, at 32 bits a sample, a segment has.
-    var bytes = 6 << 20
+    var bytes = 3 << 20
     /// Threads that decode.
     var threads = 1
 }

@@ -63,7 +63,7 @@ final class TimedFrameSource {
                     if end.isNumeric { self.packetsEnd = max(self.packetsEnd, end) }
                 }
                 return sample
-            }, reportDamage: packets.reportDamage)
+            }, reportDamage: packets.reportDamage, isDispensable: packets.isDispensable)
     }
 
     /// Forgets all packets, as is due after a seek.

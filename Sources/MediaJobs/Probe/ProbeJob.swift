@@ -11,13 +11,16 @@ package import MediaBase
 package struct ProbeJob: Sendable {
     private let asset: Asset
     private let isStrict: Bool
+    private let scans: Bool
 
     /// Makes a job.
     ///
     /// - Parameters:
     ///   - asset: What is looked at; its options say whether all packets are read.
+    ///   - scans: Whether all packets are read, for what they show; with an asset of precise timing in one pass.
     ///   - isStrict: Whether damage in the file's structure is an error instead of a warning in the report.
-    package init(asset: Asset, isStrict: Bool = false) {
+    package init(asset: Asset, scans: Bool = false, isStrict: Bool = false) {
+        self.scans = scans
         self.asset = asset
         self.isStrict = isStrict
     }
@@ -32,9 +35,13 @@ package struct ProbeJob: Sendable {
         }
         let container = try asset.loadNow(.container)
         let tracks = try asset.loadNow(.tracks)
+        let headers = try asset.pictureHeaders()
+        let statistics = scans ? try asset.packetStatistics() : [:]
         return ProbeReport(
             container: ContainerReport(container, duration: try asset.loadNow(.duration)),
-            tracks: tracks.map { TrackReport($0, in: container) },
+            tracks: tracks.map {
+                TrackReport($0, in: container, headers: headers[$0.index], statistics: statistics[$0.index])
+            },
             chapters: try asset.loadNow(.chapters).map { ChapterReport($0) },
             metadata: try asset.loadNow(.metadata).map { MetadataReport($0) },
             attachments: tracks.compactMap { AttachmentReport($0) },

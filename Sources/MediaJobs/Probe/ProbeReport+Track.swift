@@ -1,4 +1,5 @@
 internal import AssetKit
+internal import Bitstreams
 package import MediaBase
 
 /// What is known of one track.
@@ -17,6 +18,8 @@ package struct TrackReport: Encodable, Sendable {
     package var profile: String?
     /// The level as the codec numbers it.
     package var level: Int?
+    /// The level as people write it, such as `4.1`.
+    package var levelName: String?
     /// ISO 639-2 code of the language.
     package var language: String?
     /// Whether it is meant to be used; `nil` for formats in which libavformat does not read that.
@@ -25,6 +28,8 @@ package struct TrackReport: Encodable, Sendable {
     package var dispositions: [String]
     /// Bits a second.
     package var bitRate: Int64?
+    /// The most bits in any second.
+    package var maximumBitRate: Int64?
     /// From its first sample to its end on the presentation's time line.
     package var timeRange: TimeRangeReport
     /// How long the stored media is, before any edits.
@@ -37,14 +42,23 @@ package struct TrackReport: Encodable, Sendable {
     package var associatedTracks: [String: [Int]]?
     /// The timecode of the first frame.
     package var timecode: TimecodeReport?
+    /// All formats that the samples may have; `nil` where there is one.
+    package var formats: [FormatReport]?
     /// The pictures.
     package var video: VideoReport?
     /// The sound.
     package var audio: AudioReport?
+    /// What reading all packets showed; `nil` where that was not asked for.
+    package var scan: ScanReport?
     /// The track's own metadata.
     package var metadata: [MetadataReport]
 
-    init(_ track: AssetTrack, in container: ContainerInfo) {
+    /// The report.
+    ///
+    /// - Parameters:
+    ///   - headers: What the coded pictures say of themselves.
+    ///   - statistics: What reading all packets showed.
+    init(_ track: AssetTrack, in container: ContainerInfo, headers: PictureHeaders?, statistics: PacketStatistics?) {
         let format = track.formatDescriptions.first
         id = track.id
         index = track.index
@@ -53,19 +67,62 @@ package struct TrackReport: Encodable, Sendable {
         codecTag = format?.codecTag
         profile = format?.profile
         level = format?.level
+        levelName = format.flatMap { Self.levelName($0) }
         language = track.language
         enabled = container.formatNames.contains("mov") ? track.isEnabled : nil
         dispositions = track.dispositions
         bitRate = format?.bitRate
+        maximumBitRate = format?.maximumBitRate
         timeRange = TimeRangeReport(track.timeRange)
         mediaDuration = track.mediaDuration?.ifNumeric
         sampleCount = track.sampleCount
         editList = track.segments.isEmpty ? nil : track.segments.map { EditReport($0) }
         associatedTracks = track.associatedTracks.isEmpty ? nil : track.associatedTracks
-        timecode = track.startTimecode.map { TimecodeReport(start: $0) }
-        video = format?.video.map { VideoReport($0, of: track) }
+        timecode = TimecodeReport(track)
+        formats = track.formatDescriptions.count < 2 ? nil : track.formatDescriptions.map { FormatReport($0) }
+        video = format?.video.map { VideoReport($0, of: track, headers: headers) }
         audio = format?.audio.map { AudioReport($0) }
+        scan = statistics.map { ScanReport($0) }
         metadata = track.metadata.map { MetadataReport($0) }
+    }
+
+    /// The level as people write it; `nil` for codecs whose numbers are no levels.
+    private static func levelName(_ format: FormatDescription) -> String? {
+        guard let level = format.level, level > 0 || format.codec == "av1" else { return nil }
+        func decimal(_ tenths: Int) -> String { "\(tenths / 10)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)") }
+        switch format.codec {
+        case "h264": return level == 9 ? "1b" : decimal(level)
+        case "hevc": return decimal(level / 3)
+        case "av1": return level > 23 ? nil : "\(2 + level >> 2).\(level & 3)"
+        case "vp9": return decimal(level)
+        case "mpeg2video": return [2: "High", 4: "High", 5: "Main", 6: "High 1440", 8: "Main", 10: "Low"][level]
+        default: return nil
+        }
+    }
+}
+
+/// One of several formats that a track's samples may have.
+package struct FormatReport: Encodable, Sendable {
+    /// libavcodec's name of the codec.
+    package var codec: String?
+    /// How the container names the codec.
+    package var codecTag: String?
+    /// The stored picture.
+    package var encodedSize: Dimensions?
+    /// What the container wants to be seen; `nil` where that is all of the picture.
+    package var cleanAperture: CleanApertureReport?
+    /// Samples a second and channel.
+    package var sampleRate: Int?
+    /// How many channels there are.
+    package var channels: Int?
+
+    init(_ format: FormatDescription) {
+        codec = format.codec == "unknown" ? nil : format.codec
+        codecTag = format.codecTag
+        encodedSize = format.video?.encodedSize
+        cleanAperture = format.video?.cleanAperture.map { CleanApertureReport($0) }
+        sampleRate = format.audio?.sampleRate
+        channels = format.audio?.channels
     }
 }
 
@@ -75,10 +132,28 @@ package struct TimecodeReport: Encodable, Sendable {
     package var start: String
     /// Whether some numbers are left out so that timecode keeps up with the clock.
     package var dropFrame: Bool
+    /// Where it is from: `track` for a timecode track's own sample, `metadata` for all else.
+    package var source: String
+    /// Frames since 00:00:00:00; `nil` unless it is a timecode track's.
+    package var frameNumber: Int64?
+    /// How long a frame lasts; `nil` unless it is a timecode track's.
+    package var frameDuration: MediaTime?
+    /// The numbers in a second of timecode; `nil` unless it is a timecode track's.
+    package var framesPerSecond: Int?
+    /// The reel that it belongs to.
+    package var reel: String?
 
-    init(start: String) {
+    /// The timecode of a track; `nil` where it has none.
+    init?(_ track: AssetTrack) {
+        let counter = track.timecode
+        guard let start = counter?.start.description ?? track.startTimecode else { return nil }
         self.start = start
-        dropFrame = start.contains(";")
+        dropFrame = counter?.start.rate.isDropFrame ?? start.contains(";")
+        source = counter == nil ? "metadata" : "track"
+        frameNumber = counter?.start.frameNumber
+        frameDuration = counter?.start.rate.frameDuration
+        framesPerSecond = counter?.start.rate.nominal
+        reel = counter?.source
     }
 }
 

@@ -1,4 +1,5 @@
 internal import AssetKit
+internal import Bitstreams
 package import MediaBase
 
 /// What is known of a track's pictures.
@@ -7,49 +8,75 @@ package struct VideoReport: Encodable, Sendable {
     package var encodedSize: Dimensions
     /// The stored picture with square pixels, in whole pixels.
     package var productionSize: Dimensions
-    /// The picture as it is shown: square pixels, turned, in whole pixels.
+    /// The clean aperture with square pixels, in whole pixels.
+    package var cleanApertureSize: Dimensions
+    /// The picture as it is shown: clean aperture, square pixels, turned, in whole pixels.
     package var displaySize: Dimensions
     /// Width of a pixel by its height.
     package var sampleAspectRatio: Rational?
-    /// Width of the picture by its height, before it is turned.
+    /// Width of the clean aperture by its height, before it is turned.
     package var displayAspectRatio: Rational?
+    /// What the container wants to be seen; `nil` where that is all of the picture.
+    package var cleanAperture: CleanApertureReport?
+    /// The sizes that QuickTime keeps for the track.
+    package var trackAperture: TrackApertureReport?
     /// The nine numbers of the display matrix, row by row.
     package var displayMatrix: [Double]?
     /// Degrees clockwise; `nil` where the file says nothing, or for another turn than by quarters.
     package var rotation: Int?
     /// Whether the picture is flipped left to right before it is turned.
     package var mirrored: Bool?
+    /// The size in which Matroska wants the cropped pictures to be shown.
+    package var containerDisplay: ContainerDisplay?
     /// How many frames there are a second.
     package var frameRate: FrameRateReport?
     /// `progressive`, `tt`, `bb`, `tb` or `bt`.
     package var fieldOrder: String?
+    /// Who says what of fields.
+    package var fields: FieldsReport?
     /// libavutil's name of how pixels are stored.
     package var pixelFormat: String?
     /// Significant bits of a component.
     package var bitDepth: Int?
+    /// How many chroma samples there are for luma samples, such as `4:2:0`.
+    package var chromaSubsampling: String?
     /// What the numbers of colours mean.
     package var color: ColorReport?
+    /// The exponent of the transfer function, as QuickTime has it.
+    package var gamma: Rational?
     /// What HDR metadata there is.
     package var hdr: HDRInfo?
 
-    init(_ video: VideoFormat, of track: AssetTrack) {
+    /// The report.
+    ///
+    /// - Parameter headers: What the coded pictures say of themselves.
+    init(_ video: VideoFormat, of track: AssetTrack, headers: PictureHeaders?) {
         encodedSize = video.encodedSize
         productionSize = video.presentationDimensions(usePixelAspectRatio: true)
-        displaySize = track.naturalSize ?? productionSize
+        cleanApertureSize = video.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)
+        displaySize = track.naturalSize ?? cleanApertureSize
         sampleAspectRatio = video.sampleAspectRatio
-        let storedShape = Rational(Int64(encodedSize.width), Int64(encodedSize.height))
-        displayAspectRatio = sampleAspectRatio.flatMap { storedShape.multiplied(by: $0) }
+        let shape =
+            video.cleanAperture.flatMap { $0.visibleRectangle.width.divided(by: $0.visibleRectangle.height) }
+            ?? Rational(Int64(encodedSize.width), Int64(encodedSize.height))
+        displayAspectRatio = sampleAspectRatio.flatMap { shape.multiplied(by: $0) }
+        cleanAperture = video.cleanAperture.map { CleanApertureReport($0) }
+        trackAperture = track.trackAperture.map { TrackApertureReport($0) }
         if let transform = track.displayTransform {
             displayMatrix = Self.numbers(of: transform.matrix)
             rotation = transform.isQuarterTurn ? transform.rotation : nil
             mirrored = transform.isQuarterTurn ? transform.isMirrored : nil
         }
         if !track.isAttachedPicture { frameRate = FrameRateReport(track) }
-        fieldOrder = video.fieldOrder
+        containerDisplay = track.containerDisplay
+        fields = FieldsReport(container: track.containerFieldOrder, stream: headers?.fieldOrder)
+        fieldOrder = fields?.order ?? video.fieldOrder
         pixelFormat = video.pixelFormat?.rawValue
-        bitDepth = video.bitDepth
-        color = ColorReport(container: track.containerColor, stream: video.color)
-        hdr = video.hdr
+        bitDepth = video.bitDepth ?? headers?.sequence?.bitDepth
+        chromaSubsampling = headers?.sequence?.chroma?.rawValue
+        color = ColorReport(container: track.containerColor, headers: headers, effective: video.color)
+        gamma = video.gamma
+        hdr = HDRInfo(video.hdr, headers: headers)
     }
 
     /// The fixed-point numbers a b u, c d v, x y w of a matrix: 16.16, but the third of each row 2.30.
@@ -73,34 +100,5 @@ package struct FrameRateReport: Encodable, Sendable {
         average = track.averageFrameRate
         mode = track.hasConstantFrameRate.map { $0 ? "constant" : "variable" }
         if nominal == nil, average == nil, mode == nil { return nil }
-    }
-}
-
-/// What the numbers of colours mean, by both who say so.
-package struct ColorReport: Encodable, Sendable {
-    /// What the container says, apart from the coded pictures.
-    package var container: ColorInfo?
-    /// What libavformat says: the coded pictures' word, and where they are silent the container's.
-    package var stream: ColorInfo?
-    /// Whether both name something and disagree; `nil` unless both are known.
-    package var conflict: Bool?
-
-    /// The report; `nil` where nothing is known.
-    init?(container: ColorInfo?, stream: ColorInfo) {
-        self.container = container
-        self.stream = stream.isUnknown ? nil : stream
-        if container == nil, self.stream == nil { return nil }
-        if let container, let stream = self.stream { conflict = container.contradicts(stream) }
-    }
-}
-
-extension ColorInfo {
-    /// Whether something is named on both sides and not alike.
-    fileprivate func contradicts(_ other: ColorInfo) -> Bool {
-        let pairs = [
-            (primaries, other.primaries), (transfer, other.transfer), (matrix, other.matrix), (range, other.range),
-            (chromaLocation, other.chromaLocation),
-        ]
-        return pairs.contains { mine, theirs in mine != nil && theirs != nil && mine != theirs }
     }
 }

@@ -1,8 +1,9 @@
+package import AssetKit
 package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 
-/// Where images go: into files, or one of them to standard output.
+/// Where images, sheets or an index go: into files, or one of them to standard output.
 package enum ThumbsDestination: Sendable, Hashable {
     /// The process's standard output, for one image.
     case standardOutput
@@ -10,14 +11,20 @@ package enum ThumbsDestination: Sendable, Hashable {
     case files(ThumbsNameTemplate)
 
     /// The current folder, with the usual names.
-    package static let currentFolder = ThumbsDestination.files(ThumbsNameTemplate(inFolder: []))
+    package static func currentFolder(_ names: ThumbsNameTemplate.Usual = .images) -> ThumbsDestination {
+        .files(ThumbsNameTemplate(inFolder: [], names: names))
+    }
 
     /// The place that a path means: `-`, a folder, or a template for names.
     ///
     /// A folder is what exists as one, what ends with a slash, and what has neither a placeholder nor an extension of
-    /// ``ThumbsFormat``. What exists and is neither file nor folder, such as a FIFO, is written directly.
-    /// - Throws: `invalidArgument` for a template that makes no sense, and for the extension of another image format.
-    package init(_ path: FilePath, endsWithSlash: Bool) throws(MediaError) {
+    /// ``ImageFileFormat`` (of an index: `vtt`). What exists and is neither file nor folder, such as a FIFO, is written
+    /// directly.
+    /// - Parameter names: What is written there, and so what files in a folder are called.
+    /// - Throws: `invalidArgument` for a template that makes no sense, and for the extension of another format.
+    package init(
+        _ path: FilePath, endsWithSlash: Bool, names: ThumbsNameTemplate.Usual = .images
+    ) throws(MediaError) {
         let bytes = path.bytes
         if bytes == Array("-".utf8), !endsWithSlash {
             self = .standardOutput
@@ -26,7 +33,8 @@ package enum ThumbsDestination: Sendable, Hashable {
         switch (try? Stat(path))?.type {
         case .directory:
             let slash = UInt8(ascii: "/")
-            self = .files(ThumbsNameTemplate(inFolder: bytes + (bytes.last == slash ? [] : [slash])))
+            let folder = bytes + (bytes.last == slash ? [] : [slash])
+            self = .files(ThumbsNameTemplate(inFolder: folder, names: names))
             return
         case .some(let type) where type != .regular && !endsWithSlash:
             self = .files(ThumbsNameTemplate(literal: bytes))
@@ -35,16 +43,26 @@ package enum ThumbsDestination: Sendable, Hashable {
         }
         let template = try ThumbsNameTemplate(parsing: bytes)
         let ending = Self.lowercasedExtension(of: bytes)
-        if !endsWithSlash, Self.otherFormats.contains(ending) {
+        let isKnown = names == .index ? ending == "vtt" : ImageFileFormat(fileExtension: ending) != nil
+        if !endsWithSlash, !isKnown, Self.otherFormats.contains(ending) {
             throw MediaError(
-                .invalidArgument, "images are written as \(ThumbsFormat.names), not as .\(ending)", path: path.string)
+                .invalidArgument,
+                names == .index
+                    ? "an index is written as WebVTT, not as .\(ending)"
+                    : "images are written as PNG, JPEG or WebP, not as .\(ending)",
+                path: path.string)
         }
-        let isName = template.hasFields || ThumbsFormat.allCases.contains { $0.fileExtension == ending }
-        self = .files(endsWithSlash || !isName ? template.asFolder : template)
+        self = .files(endsWithSlash || !(template.hasFields || isKnown) ? template.asFolder(of: names) : template)
+    }
+
+    /// The image format that the end of a name asks for; `nil` where it asks for none.
+    package static func format(of path: FilePath) -> ImageFileFormat? {
+        ImageFileFormat(fileExtension: lowercasedExtension(of: path.bytes))
     }
 
     private static let otherFormats: Set<String> = [
-        "jpg", "jpeg", "webp", "avif", "heic", "gif", "bmp", "tif", "tiff", "jxl", "svg", "pdf",
+        "png", "jpg", "jpeg", "webp", "avif", "heic", "gif", "bmp", "tif", "tiff", "jxl", "svg", "pdf", "vtt", "srt",
+        "xml", "json",
     ]
 
     private static func lowercasedExtension(of bytes: [UInt8]) -> String {
@@ -52,15 +70,4 @@ package enum ThumbsDestination: Sendable, Hashable {
         guard let point = name.lastIndex(of: UInt8(ascii: ".")) else { return "" }
         return String(decoding: name[(point + 1)...], as: UTF8.self).lowercased()
     }
-}
-
-/// A file format for images.
-package enum ThumbsFormat: String, Sendable, CaseIterable {
-    /// Portable Network Graphics, 8 bits, with alpha where the picture has any.
-    case png
-
-    /// The usual extension, without a point.
-    package var fileExtension: String { rawValue }
-
-    static let names = allCases.map { $0.rawValue.uppercased() }.joined(separator: ", ")
 }

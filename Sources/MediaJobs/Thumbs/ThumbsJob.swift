@@ -1,12 +1,14 @@
 internal import AssetKit
 package import MediaBase
+internal import Pictures
 internal import SystemCalls
 package import SystemPackage
 
 /// Writes still images of one video file: the command `thumbs`.
 ///
 /// The times that are asked for are worked out first, then sorted; one sweep over the file makes the images, and each
-/// is written and let go before the next one is made, so that memory does not grow with their number.
+/// is written and let go before the next one is made, so that memory does not grow with their number. Only scenes, and
+/// the best frames near each time, take a look at the pictures before that sweep.
 package struct ThumbsJob: Sendable {
     /// The file that images are made of.
     package struct Input: Sendable {
@@ -41,16 +43,13 @@ package struct ThumbsJob: Sendable {
 
     /// What is asked for.
     package let request: ThumbsRequest
-    /// Where images go.
-    package let destination: ThumbsDestination
-    /// The format of the files.
-    package let format: ThumbsFormat
+    /// What is written, and where.
+    package let output: ThumbsOutput
 
     /// Makes a job, which may be run on any number of files, at once too.
-    package init(_ request: ThumbsRequest, to destination: ThumbsDestination, format: ThumbsFormat = .png) {
+    package init(_ request: ThumbsRequest, output: ThumbsOutput) {
         self.request = request
-        self.destination = destination
-        self.format = format
+        self.output = output
     }
 
     /// Makes the images of one file.
@@ -61,63 +60,101 @@ package struct ThumbsJob: Sendable {
     ///   - input: The file.
     ///   - outputs: Puts files in place.
     ///   - progress: Gets the done fraction of the work now and then.
+    ///   - announce: Gets each file as it is complete, in rising order of time. What it throws ends the work.
     /// - Throws: what concerns the file as a whole: it cannot be read or has no pictures, its length is not known, names
-    ///   would collide, or the reader of standard output is gone.
+    ///   would collide, a sheet would be too large, or the reader of standard output is gone.
     package func run(
-        on input: Input, outputs: OutputFileSet, progress: (Double) -> Void = { _ in }
+        on input: Input, outputs: OutputFileSet, progress: (Double) -> Void = { _ in },
+        announce: (ThumbsEvent) throws(MediaError) -> Void = { _ in }
     ) throws(MediaError) -> ThumbsReport {
         let (asset, track) = try open(input)
         let context = TimeExpression.Context(
             track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
-        var frames = FrameTimes(asset, track: track, highest: request.highestFrame ?? 0, threads: request.threads)
-        let times = try ThumbsTimes(request, in: context) { number throws(MediaError) in try frames.time(of: number) }
-        var files = try ThumbsFiles(
-            destination, format: format, outputs: outputs, stem: input.stem, times: times.requested, context: context)
-
-        var answers: [Result<ThumbsReport.Delivered, MediaError>?] = times.requested.map {
-            if case .failure(let error) = $0 { .failure(error) } else { nil }
+        let needsFrames = output.needsFrameNumbers
+        var frames = FrameTimes(
+            asset, track: track, highest: needsFrames ? .max : request.highestFrame ?? 0, threads: request.threads)
+        let looks = request.looksBeforehand
+        let times = try times(in: context, asset, track, &frames) { progress($0 / 2) }
+        let names = ThumbsNames(
+            stem: input.stem, format: output.format, times: times.requested,
+            frames: needsFrames ? try frames.numbers(at: times.requested) : [], context: context)
+        let files = try output.images.map { destination throws(MediaError) in
+            try ThumbsFiles(destination, outputs: outputs, names: names)
         }
-        let half = times.spacing?.multiplied(by: 1, dividedBy: 2)
-        let tolerance = request.tolerance ?? half.map { ThumbsRequest.Tolerance(before: $0, after: $0) } ?? .exact
-        let moments = times.sweep
-        let sweep = ThumbsSweep(asset, track: track, request: request, tolerance: tolerance)
-        try sweep.run(moments.map(\.time)) { index, result throws(MediaError) in
-            for place in moments[index].places {
-                answers[place] = try Self.answer(result, place: place, files: &files)
+        let index = try output.index.map { template throws(MediaError) in
+            try ThumbsIndexFile(FilePath(bytes: names.sheet(template, number: 0, size: nil)), outputs: outputs)
+        }
+        let chosen =
+            request.prefersBest
+            ? try BestMoments(asset: asset, track: track, request: request, times: times).chosen { progress($0 / 2) }
+            : times.requested
+        let moments = ThumbsTimes.sweep(over: chosen)
+        let sheets = try output.sheets.map { sheets throws(MediaError) in
+            try ThumbsSheets(
+                sheets, of: output, outputs: outputs, names: names, expected: moments.count,
+                header: sheets.hasHeader ? ContactSheetHeader.lines(input, asset, track: track) : [])
+        }
+        var writer = ThumbsWriter(times.requested, files: files, sheets: sheets)
+        let sweep = ThumbsSweep(
+            asset, track: track, request: request.boxed(for: track, onSheets: output.sheets != nil),
+            tolerance: tolerance(spacing: times.spacing))
+        let (wanted, exactSize, sizeProblem) = (output, request.exactSize, sizeProblem(of: track))
+        try sweep.run(moments.map(\.time)) { _, image throws(MediaError) in
+            Result { () throws(MediaError) in
+                let image = image.mapError { $0.code == .damaged ? sizeProblem ?? $0 : $0 }
+                return try ThumbsWriter.Content(image.get(), exactSize: exactSize, output: wanted)
             }
-            progress(Double(index + 1) / Double(moments.count))
+        } deliver: { index, content throws(MediaError) in
+            try writer.deliver(content, to: moments[index].places, announce: announce)
+            let done = Double(index + 1) / Double(moments.count)
+            progress(looks ? (1 + done) / 2 : done)
         }
-        let images = zip(times.requested, answers).map { requested, answer in
+        try writer.finish(announce: announce)
+        var report = ThumbsReport(trackIndex: track.index, trackID: track.id)
+        report.images = zip(times.requested.indices, zip(times.requested, writer.answers)).map { place, answer in
             ThumbsReport.Image(
-                requested: (try? requested.get()) ?? .invalid,
-                result: answer ?? .failure(MediaError(.cancelled, "was not made")))
+                requested: (try? answer.0.get()) ?? .invalid, requestedText: request.text(ofTime: place),
+                result: answer.1 ?? .failure(MediaError(.cancelled, "was not made")))
         }
-        let damage = DamageSummary(sweep.generator.damage)
-        return ThumbsReport(
-            trackIndex: track.index, trackID: track.id, images: images, damage: damage.isEmpty ? nil : damage)
+        let damage = DamageSummary(sweep.damage)
+        report.damage = damage.isEmpty ? nil : damage
+        if let index {
+            do throws(MediaError) {
+                let cues = try index.write(writer.answers, range: times.range)
+                report.index = index.path
+                try announce(.index(index.path, cues: cues))
+            } catch {
+                if error.code == .brokenPipe, error.path == "-" { throw error }
+                report.errors.append(error.ofOutput)
+            }
+        }
+        return report
     }
 
-    private static func answer(
-        _ result: Result<ImageGenerator.GeneratedImage, MediaError>, place: Int, files: inout ThumbsFiles
-    ) throws(MediaError) -> Result<ThumbsReport.Delivered, MediaError> {
-        let image: ImageGenerator.GeneratedImage
-        switch result {
-        case .failure(let error): return .failure(error)
-        case .success(let made): image = made
+    private func times(
+        in context: TimeExpression.Context, _ asset: Asset, _ track: AssetTrack, _ frames: inout FrameTimes,
+        progress: (Double) -> Void
+    ) throws(MediaError) -> ThumbsTimes {
+        try ThumbsTimes(request, in: context) { number throws(MediaError) in
+            try frames.time(of: number)
+        } find: { range throws(MediaError) in
+            try withoutActuallyEscaping(progress) { progress throws(MediaError) in
+                let found = FoundTimes(asset: asset, track: track, threads: request.threads, progress: progress)
+                if case .scenes(let threshold) = request.times {
+                    return try found.scenes(in: range, threshold: threshold)
+                }
+                return try found.syncSamples(in: range)
+            }
         }
-        do throws(MediaError) {
-            let file = try files.write(image, place: place)
-            return .success(
-                ThumbsReport.Delivered(
-                    actual: image.actualTime, duration: image.duration, file: file,
-                    size: Dimensions(width: image.image.width, height: image.image.height),
-                    isKeyframe: image.isKeyframe))
-        } catch {
-            if error.code == .brokenPipe, error.path == "-" { throw error }
-            // The path of the error is to be the input's; which output failed is part of what is said.
-            let place = error.path.map { "\($0): " } ?? ""
-            return .failure(MediaError(error.code, place + error.message, cause: error.cause))
-        }
+    }
+
+    private func tolerance(spacing: MediaTime?) -> ThumbsRequest.Tolerance {
+        if request.prefersBest { return .exact }
+        if let asked = request.tolerance { return asked }
+        // Each of the times is a sync sample's own.
+        if case .keyframes = request.times { return .keyframe }
+        let half = spacing?.multiplied(by: 1, dividedBy: 2)
+        return half.map { ThumbsRequest.Tolerance(before: $0, after: $0) } ?? .exact
     }
 
     /// Opens the file, and reads all its packets where the request depends on a length that the header only estimates.
@@ -139,5 +176,18 @@ package struct ThumbsJob: Sendable {
         } catch {
             throw error.at(path: asset.displayName)
         }
+    }
+
+    /// Why nothing of a track can be decoded, where its pictures' size says so; `nil` where that is a usual one.
+    private func sizeProblem(of track: AssetTrack) -> MediaError? {
+        let size = track.formatDescriptions.first?.video?.encodedSize ?? Dimensions(width: 0, height: 0)
+        let (pixels, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+        let limit = Bitmap.maximumPixelCount
+        // libavcodec forgets a size that it does not take.
+        if pixels == 0 {
+            return MediaError(.damaged, "its pictures have no size, or one of more than \(limit) pixels")
+        }
+        guard overflow || pixels > limit else { return nil }
+        return MediaError(.limitExceeded, "its pictures of \(size) have more than \(limit) pixels")
     }
 }

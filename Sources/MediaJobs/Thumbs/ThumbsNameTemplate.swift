@@ -9,12 +9,14 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
     package enum Field: String, Sendable, CaseIterable {
         /// The input's file name without its last extension; `stdin` for standard input.
         case stem
-        /// The image's number from 1, in at least three digits.
+        /// The image's, or the sheet's, number from 1, in at least three digits.
         case index
         /// The time asked for in seconds with three decimals, as in `12.500`.
         case seconds
         /// The time asked for as `HH-MM-SS-FF`, since many systems allow no colon in a name.
         case timecode
+        /// The number of the frame on screen at the time asked for, from 0 in presentation order, in at least six digits.
+        case frame
         /// The image's width in pixels.
         case width
         /// The image's height in pixels.
@@ -23,7 +25,7 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
         case ext
     }
 
-    private enum Piece: Sendable, Hashable {
+    fileprivate enum Piece: Sendable, Hashable {
         case literal([UInt8])
         case field(Field)
     }
@@ -68,23 +70,45 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
     /// A name without placeholders, in which braces are braces.
     package init(literal name: [UInt8]) { pieces = [.literal(name)] }
 
-    /// The names in a folder, which is taken literally: `{stem}-{index}.{ext}`.
-    ///
-    /// - Parameter folder: The folder with the slash that parts it from the name; empty for the current one.
-    package init(inFolder folder: [UInt8]) {
-        pieces = (folder.isEmpty ? [] : [.literal(folder)]) + Self.standard
+    /// What files in a folder are called where nothing else is said.
+    package enum Usual: Sendable, Hashable {
+        /// `{stem}-{index}.{ext}`
+        case images
+        /// `{stem}-sprite-{index}.{ext}`
+        case sprites
+        /// `{stem}-contact-{index}.{ext}`
+        case contactSheets
+        /// `{stem}.vtt`
+        case index
+
+        fileprivate var pieces: [Piece] {
+            let kind =
+                switch self {
+                case .images: "-"
+                case .sprites: "-sprite-"
+                case .contactSheets: "-contact-"
+                case .index: ".vtt"
+                }
+            let head: [Piece] = [.field(.stem), .literal(Array(kind.utf8))]
+            return self == .index ? head : head + [.field(.index), .literal([UInt8(ascii: ".")]), .field(.ext)]
+        }
     }
 
-    /// The same names in a folder whose own name this template is.
-    package var asFolder: ThumbsNameTemplate {
+    /// The usual names in a folder, which is taken literally.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder with the slash that parts it from the name; empty for the current one.
+    ///   - names: What the files are.
+    package init(inFolder folder: [UInt8], names: Usual = .images) {
+        pieces = (folder.isEmpty ? [] : [.literal(folder)]) + names.pieces
+    }
+
+    /// The usual names in a folder whose own name this template is.
+    package func asFolder(of names: Usual = .images) -> ThumbsNameTemplate {
         var copy = self
-        copy.pieces += [.literal([UInt8(ascii: "/")])] + Self.standard
+        copy.pieces += [.literal([UInt8(ascii: "/")])] + names.pieces
         return copy
     }
-
-    private static let standard: [Piece] = [
-        .field(.stem), .literal([UInt8(ascii: "-")]), .field(.index), .literal([UInt8(ascii: ".")]), .field(.ext),
-    ]
 
     /// All placeholders, for messages and help.
     package static let placeholders = Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")

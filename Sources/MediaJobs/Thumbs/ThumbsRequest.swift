@@ -1,15 +1,37 @@
+internal import AssetKit
 package import MediaBase
+package import Pictures
 
 /// What is asked of ``ThumbsJob``: when, how near, and how large; the same for every file of a run.
 package struct ThumbsRequest: Sendable {
     /// Which times are asked for.
     package enum Times: Sendable {
         /// These, in this order, the same one as often as it is named.
-        case at([TimeExpression])
+        case at([NamedTime])
         /// The start of the range and every so long after it, up to and without the range's end.
         case every(Spacing)
         /// The centres of so many equal parts of the range, 1 to ``maximumCount``.
         case count(Int)
+        /// Every sync sample that is shown in the range.
+        case keyframes
+        /// The start of the range and every frame in it with which a new shot begins.
+        ///
+        /// The threshold is that of ``SceneDetector``, above 0 and up to 100.
+        case scenes(threshold: Double)
+    }
+
+    /// A time and the words in which it was asked for.
+    package struct NamedTime: Sendable, Hashable {
+        /// The time, which a file may not have.
+        package var time: TimeExpression
+        /// As it was written.
+        package var text: String
+
+        /// Makes a named time of both.
+        package init(_ time: TimeExpression, text: String) {
+            self.time = time
+            self.text = text
+        }
     }
 
     /// How far apart times are.
@@ -39,6 +61,23 @@ package struct ThumbsRequest: Sendable {
         package static let keyframe = Tolerance(before: .positiveInfinity, after: .positiveInfinity)
     }
 
+    /// How images get a size that is the same for all.
+    package struct ExactSize: Sendable, Hashable {
+        /// Width and height in pixels.
+        package var dimensions: Dimensions
+        /// Whether pictures cover it all and are cut, instead of being shown whole.
+        package var crops: Bool
+        /// What is where no picture is; pictures are never enlarged.
+        package var background: Color
+
+        /// Makes an exact size.
+        package init(_ dimensions: Dimensions, crops: Bool, background: Color) {
+            self.dimensions = dimensions
+            self.crops = crops
+            self.background = background
+        }
+    }
+
     /// The most times that one request may mean.
     package static let maximumCount = 100_000
 
@@ -52,6 +91,11 @@ package struct ThumbsRequest: Sendable {
     package var tolerance: Tolerance?
     /// The size that images are fitted into; a side of 0 sets no limit.
     package var maximumSize = Dimensions(width: 0, height: 0)
+    /// The size that all images get; `nil` for what they are by ``maximumSize``, which does not hold beside it.
+    package var exactSize: ExactSize?
+    /// Whether the sharpest frame near each time that is not black is taken instead of the frame at the time; see
+    /// ``BestMoments``.
+    package var prefersBest = false
     /// Whether images are turned upright.
     package var appliesRotation = true
     /// The track; `nil` for the first enabled video track.
@@ -67,17 +111,59 @@ extension ThumbsRequest {
     /// How many times are asked for, where that does not depend on the file.
     package var count: Int? {
         switch times {
-        case .at(let expressions): expressions.count
+        case .at(let named): named.count
         case .count(let count): count
-        case .every: nil
+        case .every, .keyframes, .scenes: nil
         }
+    }
+
+    /// Whether pictures are looked at before the images are made, which is about half of the work.
+    var looksBeforehand: Bool {
+        if case .scenes = times { return true }
+        return prefersBest
+    }
+
+    /// A time as it was written; `nil` where times were not named.
+    func text(ofTime place: Int) -> String? {
+        guard case .at(let named) = times, named.indices.contains(place) else { return nil }
+        return named[place].text
+    }
+
+    /// The request with the largest size that images may have for what becomes of them.
+    ///
+    /// For an exact size, it lets them cover what is to be cropped; for sheets, pictures of every shape, as where it
+    /// changes in mid-stream, fit into the tiles of the track's own shape.
+    func boxed(for track: AssetTrack, onSheets: Bool) -> ThumbsRequest {
+        var copy = self
+        let shown = shownSize(of: track)
+        guard let exactSize else {
+            if onSheets, let shown { copy.maximumSize = shown.tile(in: maximumSize) }
+            return copy
+        }
+        copy.maximumSize = exactSize.dimensions
+        guard exactSize.crops, let shown else { return copy }
+        let asWide = shown.width.multipliedReportingOverflow(by: exactSize.dimensions.height)
+        let asHigh = shown.height.multipliedReportingOverflow(by: exactSize.dimensions.width)
+        guard !asWide.overflow, !asHigh.overflow else { return copy }
+        // What is wider than wanted is limited by its height alone, so that it covers the width.
+        if asWide.partialValue >= asHigh.partialValue {
+            copy.maximumSize = Dimensions(width: 0, height: exactSize.dimensions.height)
+        } else {
+            copy.maximumSize = Dimensions(width: exactSize.dimensions.width, height: 0)
+        }
+        return copy
+    }
+
+    private func shownSize(of track: AssetTrack) -> Dimensions? {
+        guard let upright = track.naturalSize else { return nil }
+        return appliesRotation ? upright : track.preferredTransform.apply(to: upright)
     }
 
     /// Whether what is asked for depends on where the track ends, or how long it is.
     var needsTimeRange: Bool {
-        guard case .at(let expressions) = times else { return true }
-        return expressions.contains { expression in
-            switch expression {
+        guard case .at(let named) = times, !prefersBest else { return true }
+        return named.contains { named in
+            switch named.time {
             case .end, .percentage: true
             case .time, .timecode, .frame: false
             }
@@ -87,7 +173,21 @@ extension ThumbsRequest {
     /// The highest frame number in it; `nil` where there is none.
     var highestFrame: Int64? {
         var expressions = [start, end].compactMap(\.self)
-        if case .at(let named) = times { expressions += named }
+        if case .at(let named) = times { expressions += named.map(\.time) }
         return expressions.highestFrame
+    }
+}
+
+extension Dimensions {
+    /// The largest size in a box into which a picture of this shape fits exactly, and not a rounded pixel smaller.
+    fileprivate func tile(in box: Dimensions) -> Dimensions {
+        var tile = fitted(into: box)
+        // Each step takes a pixel off one side at most, and few are ever needed.
+        for _ in 0..<8 {
+            let again = fitted(into: tile)
+            if again == tile { break }
+            tile = again
+        }
+        return tile
     }
 }

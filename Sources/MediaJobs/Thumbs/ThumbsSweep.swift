@@ -1,14 +1,23 @@
 import AssetKit
 import MediaBase
+import SystemCalls
 
 /// Makes the images of moments in rising order, in one sweep over the file.
 ///
-/// No more than one image is held at a time: each is delivered before the next one is made.
+/// The moments are split into runs that are decoded apart, each from a sync sample. Where there are several, several
+/// workers share them out, each with a generator and one codec thread of its own: that is faster than a decoder with
+/// several threads. A single run gets all threads for its decoder. What is delivered does not depend on any of this.
+///
+/// Few images are held at a time, however many there are: each is delivered as soon as all before it are.
 struct ThumbsSweep {
-    /// What makes the images, configured.
+    /// What makes the images, configured; further workers have one like it.
     let generator: ImageGenerator
     /// How far an image may be from its time.
     let tolerance: ThumbsRequest.Tolerance
+    private let threads: Int
+
+    /// How many bytes of images may wait for those before them.
+    private static let room = 48 << 20
 
     init(_ asset: Asset, track: AssetTrack, request: ThumbsRequest, tolerance: ThumbsRequest.Tolerance) {
         var configuration = ImageGenerator.Configuration()
@@ -17,31 +26,135 @@ struct ThumbsSweep {
         configuration.appliesPreferredTrackTransform = request.appliesRotation
         configuration.maximumSize = request.maximumSize
         configuration.trackIndex = track.index
-        configuration.threads = request.threads
+        threads = request.threads > 0 ? request.threads : availableProcessors()
         generator = ImageGenerator(asset: asset)
         generator.configuration = configuration
         self.tolerance = tolerance
     }
 
+    /// What could not be decoded on the way to the images.
+    var damage: DamageReport { generator.damage }
+
     /// Makes the images.
+    ///
+    /// Where one picture stands for several moments, it is prepared once, with the place of the first of them, and what
+    /// came of it is delivered for each.
     ///
     /// - Parameters:
     ///   - times: The moments, each later than the one before.
-    ///   - deliver: Gets the place of a moment in `times` and its image, or why there is none. What it throws ends the
-    ///     sweep.
-    func run(
+    ///   - prepare: Makes of an image what is to be delivered, as a rule the bytes of a file; gets the place of a moment
+    ///     in `times` and its image, or why there is none. Called on any thread, in any order, several times at once.
+    ///   - deliver: Gets the place of a moment and what was prepared for it, in rising order, on the calling thread.
+    /// - Throws: what `prepare` or `deliver` throws, which ends the sweep.
+    func run<Prepared: Sendable>(
         _ times: [MediaTime],
-        deliver: (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) -> Void
+        prepare:
+            @escaping @Sendable (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) ->
+            Prepared,
+        deliver: (Int, Prepared) throws(MediaError) -> Void
     ) throws(MediaError) {
-        var last: ImageGenerator.GeneratedImage?
-        for (index, time) in times.enumerated() {
-            if let last, isOnlyOne(last, for: time) {
-                try deliver(index, .success(last))
-                continue
+        let runs = try generator.runs(of: times)
+        let workers = min(threads, runs.count)
+        generator.configuration.threads = max(1, threads / max(1, workers))
+        let maker = RunMaker(times: times, tolerance: tolerance, prepare: prepare)
+        if workers > 1, try share(runs, workers, maker, deliver) { return }
+        for run in runs {
+            try maker.make(run, with: generator) { place, prepared, _ throws(MediaError) in
+                try deliver(place, prepared)
+                return true
             }
-            let result = Result { () throws(MediaError) in try generator.generateNow(at: time) }
-            last = try? result.get()
-            try deliver(index, result)
+        }
+    }
+
+    /// Has several threads make the runs; `false` where not one could be started.
+    private func share<Prepared>(
+        _ runs: [Range<Int>], _ workers: Int, _ maker: RunMaker<Prepared>,
+        _ deliver: (Int, Prepared) throws(MediaError) -> Void
+    ) throws(MediaError) -> Bool {
+        typealias Piece = Result<(place: Int, prepared: Prepared), MediaError>
+        let work = OrderedRuns<Piece>(count: runs.count, room: Self.room)
+        let generators = [generator] + (1..<workers).map { _ in ImageGenerator(sharing: generator) }
+        let running = Monitor(0)
+        for (number, generator) in generators.enumerated() {
+            running.update { $0 += 1 }
+            do throws(WorkerThread.CannotStart) {
+                let thread = try WorkerThread {
+                    while let run = work.takeRun() {
+                        do throws(MediaError) {
+                            try maker.make(runs[run], with: generator) { place, prepared, cost in
+                                work.hand(.success((place, prepared)), cost: cost, from: run)
+                                return work.waitForRoom(in: run)
+                            }
+                        } catch {
+                            work.hand(.failure(error), cost: 0, from: run)
+                        }
+                        work.finish(run)
+                    }
+                    running.update { $0 -= 1 }
+                }
+                thread.detach()
+            } catch {
+                // The threads that there are do the work.
+                running.update { $0 -= 1 }
+                if number == 0 { return false }
+                break
+            }
+        }
+        defer {
+            work.stop()
+            for generator in generators { generator.cancelAllImageGeneration() }
+            running.wait { $0 == 0 ? () : nil }
+        }
+        while case let pieces = work.next(), !pieces.isEmpty {
+            for piece in pieces {
+                let (place, prepared) = try piece.get()
+                try deliver(place, prepared)
+            }
+        }
+        return true
+    }
+}
+
+/// Makes the images of one run of moments after the other.
+private struct RunMaker<Prepared: Sendable>: Sendable {
+    let times: [MediaTime]
+    let tolerance: ThumbsRequest.Tolerance
+    let prepare: @Sendable (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) -> Prepared
+
+    /// Makes the images of a run.
+    ///
+    /// - Parameter yield: Gets the place of a moment, what was prepared for it, and about how many bytes that has; says
+    ///   whether more is wanted.
+    func make(
+        _ run: Range<Int>, with generator: ImageGenerator,
+        yield: (Int, Prepared, Int) throws(MediaError) -> Bool
+    ) throws(MediaError) {
+        generator.beginRun()
+        var last: (image: ImageGenerator.GeneratedImage, prepared: Prepared)?
+        for place in run {
+            let result: Result<ImageGenerator.GeneratedImage?, MediaError>
+            if let last, isOnlyOne(last.image, for: times[place]) {
+                result = .success(nil)
+            } else {
+                result = Result { () throws(MediaError) in
+                    try generator.generateNow(at: times[place], unlessOf: last?.image)
+                }
+            }
+            let made: Prepared
+            var cost = 1 << 10
+            switch result {
+            case .success(.some(let image)):
+                made = try prepare(place, .success(image))
+                last = (image, made)
+                cost += 4 * image.image.width * image.image.height
+            case .success(nil):
+                guard let last else { continue }
+                made = last.prepared
+            case .failure(let error):
+                made = try prepare(place, .failure(error))
+                last = nil
+            }
+            guard try yield(place, made, cost) else { return }
         }
     }
 

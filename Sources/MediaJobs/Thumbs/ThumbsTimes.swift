@@ -4,27 +4,33 @@ import MediaBase
 struct ThumbsTimes {
     /// One for every time asked for, in that order; a failure where the file has no such time.
     let requested: [Result<MediaTime, MediaError>]
-    /// How far apart they are; `nil` where they were named.
+    /// How far apart they are; `nil` where they were named or found in the file.
     let spacing: MediaTime?
+    /// The part of the track that they are of; all of it where they were named.
+    let range: MediaTimeRange
 
     /// Works the times out.
     ///
     /// - Parameters:
     ///   - context: What is known of the track.
     ///   - frameTime: Gives the time of a frame by its number.
+    ///   - find: Gives the times in a range, in rising order, that only the file's content tells: sync samples or scenes.
     /// - Throws: where the range cannot be told or contains nothing, or the times are too many.
     init(
         _ request: ThumbsRequest, in context: TimeExpression.Context,
-        frameTime: (Int64) throws(MediaError) -> MediaTime
+        frameTime: (Int64) throws(MediaError) -> MediaTime,
+        find: (MediaTimeRange) throws(MediaError) -> [MediaTime] = { _ in [] }
     ) throws(MediaError) {
-        if case .at(let expressions) = request.times {
-            requested = expressions.map { expression in
-                Result { () throws(MediaError) in try expression.resolve(in: context, frameTime: frameTime) }
+        if case .at(let named) = request.times {
+            requested = named.map { named in
+                Result { () throws(MediaError) in try named.time.resolve(in: context, frameTime: frameTime) }
             }
             spacing = nil
+            range = context.timeRange
             return
         }
         let range = try Self.range(request, in: context, frameTime: frameTime)
+        self.range = range
         switch request.times {
         case .at: (requested, spacing) = ([], nil)
         case .count(let count):
@@ -44,6 +50,14 @@ struct ThumbsTimes {
             let count = try Self.count(of: step, in: range.duration)
             requested = (0..<count).map { .success(range.start + step.multiplied(by: $0)) }
             spacing = step
+        case .keyframes, .scenes:
+            let found = try find(range)
+            guard found.count <= ThumbsRequest.maximumCount else { throw Self.tooMany }
+            guard !found.isEmpty else {
+                throw MediaError(.outOfRange, "no keyframe is shown in that part of the track; use --every or --count")
+            }
+            requested = found.map { .success($0) }
+            spacing = nil
         }
     }
 
@@ -87,9 +101,12 @@ struct ThumbsTimes {
 
 extension ThumbsTimes {
     /// The distinct moments in rising order, and which of the requested ones each stands for.
-    var sweep: [(time: MediaTime, places: [Int])] {
+    var sweep: [(time: MediaTime, places: [Int])] { Self.sweep(over: requested) }
+
+    /// The distinct ones among some moments in rising order, and the places of each; failures have no place.
+    static func sweep(over moments: [Result<MediaTime, MediaError>]) -> [(time: MediaTime, places: [Int])] {
         var places: [MediaTime: [Int]] = [:]
-        for (place, time) in requested.enumerated() {
+        for (place, time) in moments.enumerated() {
             if case .success(let time) = time { places[time, default: []].append(place) }
         }
         return places.map { (time: $0.key, places: $0.value) }.sorted { $0.time < $1.time }

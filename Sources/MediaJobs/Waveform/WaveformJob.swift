@@ -41,11 +41,12 @@ package struct WaveformJob: Sendable {
 
         var writer = try WaveformWriter(outputs, into: files)
         let request = WaveformMeter.Request(
-            mode: options.channels, levels: writer.levels, columns: writer.hasPictures ? options.picture.width : 0)
+            mode: options.channels, levels: writer.levels, measuresMeanSquares: writer.hasPictureOfLevel,
+            columns: writer.widestFitted)
         let sound = try WaveformReading(asset: asset, track: track, range: range, request, options)
             .measure(progress: progress)
         if options.isStrict, let error = DamageSummary(sound.damage).strictError { throw error }
-        try writer.write(sound, picture: options.picture)
+        try writer.write(WaveformSource(sound), picture: options.picture)
         return report(track, range, sound, writer.results)
     }
 

@@ -5,26 +5,30 @@ internal import MediaBase
 ///
 /// A level that is a multiple of another one is not measured but joined from it in the end, which gives the same values.
 struct WaveformLevels {
-    private var builders: [(samplesPerPixel: Int, builder: PeakBuilder)] = []
-    private let levels: [Int]
+    private var builders: [(spacing: Peaks.Spacing, builder: PeakBuilder)] = []
+    private let levels: [Peaks.Spacing]
 
     /// - Parameters:
-    ///   - levels: Samples per pixel, in any order; equal ones count once.
+    ///   - levels: The samples a point of each level, in any order; equal ones count once.
     ///   - channels: The interleaved channels of what is fed, all of which get peaks.
+    ///   - measuresMeanSquares: Whether ``Peaks/meanSquares`` are measured too.
     ///   - start: How many frames of the sound lie before what is fed.
-    init(_ levels: [Int], sampleRate: Int, channels: Int, startingAt start: Int64 = 0) throws(MediaError) {
+    init(
+        _ levels: [Peaks.Spacing], sampleRate: Int, channels: Int, measuresMeanSquares: Bool = false,
+        startingAt start: Int64 = 0
+    ) throws(MediaError) {
         self.levels = Set(levels).sorted()
         for level in self.levels where measuredLevel(below: level) == nil {
             let builder = try PeakBuilder(
-                sampleRate: sampleRate, channels: channels, spacing: Peaks.Spacing(samples: level), mode: .split,
-                startingAt: start)
+                sampleRate: sampleRate, channels: channels, spacing: level, mode: .split,
+                measuresMeanSquares: measuresMeanSquares, startingAt: start)
             builders.append((level, builder))
         }
     }
 
     /// The coarsest measured level from which another can be joined.
-    private func measuredLevel(below level: Int) -> Int? {
-        builders.last { level % $0.samplesPerPixel == 0 }?.samplesPerPixel
+    private func measuredLevel(below level: Peaks.Spacing) -> Peaks.Spacing? {
+        builders.last { level.multiple(of: $0.spacing) != nil }?.spacing
     }
 
     mutating func append(_ samples: Span<Int16>) throws(MediaError) {
@@ -42,13 +46,13 @@ struct WaveformLevels {
         }
     }
 
-    /// Writes the last, partial points and gives the peaks by their samples per pixel, with 16 bits.
-    consuming func finish() throws(MediaError) -> [Int: Peaks] {
-        var peaks: [Int: Peaks] = [:]
+    /// Writes the last, partial points and gives the peaks by their spacing, with 16 bits.
+    consuming func finish() throws(MediaError) -> [Peaks.Spacing: Peaks] {
+        var peaks: [Peaks.Spacing: Peaks] = [:]
         for (level, builder) in builders { peaks[level] = try builder.finish() }
         for level in levels where peaks[level] == nil {
             guard let base = measuredLevel(below: level) else { continue }
-            peaks[level] = try peaks[base]?.coarser(samplesPerPixel: level)
+            peaks[level] = try peaks[base]?.coarser(to: level)
         }
         return peaks
     }

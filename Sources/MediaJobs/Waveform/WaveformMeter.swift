@@ -10,17 +10,19 @@ struct WaveformMeter {
     struct Request {
         /// The channels of peaks and pictures.
         var mode: PeakBuilder.ChannelMode
-        /// Samples per pixel of the peaks files.
-        var levels: [Int]
-        /// The columns of the widest picture; 0 for none.
+        /// The zoom levels of the outputs, which the sample rate makes spacings.
+        var levels: [WaveformDensity]
+        /// Whether the levels have mean squares, for pictures.
+        var measuresMeanSquares = false
+        /// The columns of the widest output that is fitted to a width; 0 for none.
         var columns: Int
     }
 
     /// What was measured.
     struct Result {
-        /// Peaks by their samples per pixel, with 16 bits.
-        var levels: [Int: Peaks]
-        /// Peaks fine enough for pictures; `nil` where none was asked for.
+        /// Peaks by the samples that a point covers, with 16 bits.
+        var levels: [Peaks.Spacing: Peaks]
+        /// Peaks fine enough for what is fitted to a width; `nil` where nothing is.
         var overview: Peaks?
         /// Loudness and clipping of every channel of the sound.
         var statistics: SampleStatistics
@@ -51,7 +53,11 @@ struct WaveformMeter {
         self.channels = channels
         digester = WaveformDigester(request.mode, significantBits: significantBits)
         let measured = request.mode == .split ? channels : 1
-        levels = try WaveformLevels(request.levels, sampleRate: sampleRate, channels: measured, startingAt: start)
+        var spacings: [Peaks.Spacing] = []
+        for level in request.levels { spacings.append(try level.spacing(sampleRate: sampleRate)) }
+        levels = try WaveformLevels(
+            spacings, sampleRate: sampleRate, channels: measured, measuresMeanSquares: request.measuresMeanSquares,
+            startingAt: start)
         if request.columns > 0 {
             overview = try OverviewBuilder(
                 sampleRate: sampleRate, channels: measured, points: request.columns * Self.pointsPerColumn,

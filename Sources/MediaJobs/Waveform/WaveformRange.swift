@@ -27,17 +27,23 @@ struct WaveformRange {
         let start = try options.start?.resolve(in: context, frameTime: frameTime)
         // Sound goes on to its own end, whatever the container says of it.
         let end = options.end == .end ? nil : try options.end?.resolve(in: context, frameTime: frameTime)
+        try Self.check(start: start, end: end)
+        self.start = start ?? .zero
+        self.end = end
+        let isAsked = options.start != nil || options.end != nil
+        requested = isAsked ? WaveformReport.Requested(start: start, end: end) : nil
+    }
+
+    /// Throws ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range.
+    static func check(start: MediaTime?, end: MediaTime?) throws(MediaError) {
         if let start, start < .zero {
-            throw MediaError(.outOfRange, "the start, \(start.seconds) s, is before the beginning")
+            throw MediaError(
+                .outOfRange, "the start, \(start.seconds) s, is before the beginning; times count from 0")
         }
         if let end, end <= start ?? .zero {
             throw MediaError(
                 .invalidArgument, "there is nothing from \((start ?? .zero).seconds) s to \(end.seconds) s")
         }
-        self.start = start ?? .zero
-        self.end = end
-        let isAsked = options.start != nil || options.end != nil
-        requested = isAsked ? WaveformReport.Requested(start: start, end: end) : nil
     }
 
     /// Frame rates, frame numbers and timecodes are those of the pictures that the sound goes with.

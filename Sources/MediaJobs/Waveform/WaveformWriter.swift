@@ -1,4 +1,3 @@
-internal import MediaAnalysis
 internal import MediaBase
 internal import SystemPackage
 
@@ -27,13 +26,30 @@ struct WaveformWriter {
         try throwIfAllFailed()
     }
 
-    /// The samples per pixel of the peaks files.
-    var levels: [Int] {
-        open.filter { $0.format.peakFile != nil }.map(\.samplesPerPixel)
+    /// The zoom levels of the outputs.
+    var levels: [WaveformDensity] {
+        open.compactMap { output in
+            switch output.scale {
+            case .standard: .samplesPerPixel(WaveformOutput.standardSamplesPerPixel)
+            case .level(let density): density
+            case .fitted: nil
+            }
+        }
     }
 
-    /// Whether a picture is to be drawn.
-    var hasPictures: Bool { open.contains { $0.format.peakFile == nil } }
+    /// Whether a picture shows a zoom level, for which mean squares are measured.
+    var hasPictureOfLevel: Bool {
+        open.contains { output in
+            if case .fitted = output.scale { false } else { output.format.isPicture }
+        }
+    }
+
+    /// The greatest width to which an output is fitted; 0 where none is.
+    var widestFitted: Int {
+        open.reduce(0) { widest, output in
+            if case .fitted(let width) = output.scale { max(widest, width) } else { widest }
+        }
+    }
 
     private var open: [WaveformOutput] { entries.filter { $0.file != nil }.map(\.output) }
 
@@ -45,11 +61,12 @@ struct WaveformWriter {
     }
 
     /// Writes each output and puts it in place; throws the first one's error where not one of them can be.
-    mutating func write(_ sound: MeasuredSound, picture: WaveformPicture) throws {
+    mutating func write(_ source: WaveformSource, picture: WaveformPicture) throws {
+        let encoding = WaveformEncoding(source: source, picture: picture)
         for index in entries.indices {
             guard let file = entries[index].file.take() else { continue }
             do {
-                let (content, bytes) = try Self.content(of: entries[index].output, sound, picture)
+                let (content, bytes) = try encoding.encode(entries[index].output)
                 try file.write(contentsOf: bytes)
                 try file.commit()
                 entries[index].result = .success(content)
@@ -59,24 +76,6 @@ struct WaveformWriter {
             }
         }
         try throwIfAllFailed()
-    }
-
-    private static func content(
-        of output: WaveformOutput, _ sound: MeasuredSound, _ picture: WaveformPicture
-    ) throws(MediaError) -> (WaveformReport.Output.Content, [UInt8]) {
-        if let form = output.format.peakFile, let measured = sound.measured.levels[output.samplesPerPixel] {
-            let peaks = try measured.converted(toBits: output.bits)
-            let bytes = try PeakFile.encode(peaks, as: form)
-            let content = WaveformReport.Output.Content.peaks(
-                bits: peaks.bits, samplesPerPixel: peaks.samplesPerPixel, points: peaks.length,
-                channels: peaks.channels)
-            return (content, bytes)
-        }
-        guard let peaks = sound.measured.overview else {
-            throw MediaError(.invalidArgument, "the output was not measured", path: output.path.string)
-        }
-        let bytes = try picture.png(of: peaks, from: sound.start, frames: sound.frames)
-        return (.picture(width: picture.width, height: picture.height, channels: peaks.channels), bytes)
     }
 
     /// A report is worth having as long as something was delivered.

@@ -39,6 +39,20 @@ package struct FrameTimes {
         return times[index]
     }
 
+    /// The numbers of the pictures on screen at some moments; `nil` for what is before the first picture, or no moment.
+    package mutating func numbers(at moments: [Result<MediaTime, MediaError>]) throws(MediaError) -> [Int64?] {
+        let times = try allTimes()
+        return moments.map { moment in
+            guard case .success(let moment) = moment else { return nil }
+            var (low, high) = (0, times.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if times[middle] <= moment { low = middle + 1 } else { high = middle }
+            }
+            return low > 0 ? Int64(low - 1) : nil
+        }
+    }
+
     private mutating func allTimes() throws(MediaError) -> [MediaTime] {
         if let times { return times }
         let read: [MediaTime]
@@ -50,8 +64,7 @@ package struct FrameTimes {
     /// The times of the samples as stored; `nil` where samples may be something else than pictures.
     func storedTimes() throws(MediaError) -> [MediaTime]? {
         guard try asset.loadNow(.container).format.split(separator: ",").contains("mov"),
-            let format = track.formatDescriptions.first, Self.onePictureASample.contains(format.codec),
-            format.video?.fieldOrder ?? "progressive" == "progressive"
+            track.storesOnePictureASample
         else { return nil }
         var times: [MediaTime] = []
         var isFirst = true
@@ -89,8 +102,4 @@ package struct FrameTimes {
         try reader.add(output)
         try reader.startReading()
     }
-
-    private static let onePictureASample: Set<String> = [
-        "h264", "hevc", "av1", "vp9", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
-    ]
 }

@@ -12,6 +12,7 @@ import SystemPackage
 /// ```
 struct ResultPrinter {
     private let form: OutputFormatOptions.Form
+    private let selection: JSONSelection?
     private let write: (String) throws -> Void
     private let report: (MediaError) -> Void
     private var count = 0
@@ -21,13 +22,16 @@ struct ResultPrinter {
     ///
     /// - Parameters:
     ///   - form: How results are printed.
+    ///   - selection: The one value of each result that is printed; `nil` for all of it.
     ///   - write: Takes what goes to standard output.
     ///   - report: Takes errors for standard error.
     init(
-        form: OutputFormatOptions.Form, write: @escaping (String) throws -> Void = StandardOutput.write,
+        form: OutputFormatOptions.Form, selection: JSONSelection? = nil,
+        write: @escaping (String) throws -> Void = StandardOutput.write,
         report: @escaping (MediaError) -> Void = StandardError.report
     ) {
         self.form = form
+        self.selection = selection
         self.write = write
         self.report = report
     }
@@ -51,6 +55,7 @@ struct ResultPrinter {
         }
         if !isComplete { self.isComplete = false }
         if case .failure = result { self.isComplete = false }
+        if let selection { return try print(selection, of: path, result) }
 
         switch form {
         case .text:
@@ -66,9 +71,24 @@ struct ResultPrinter {
         count += 1
     }
 
+    /// Prints the value that was asked for, on a line of its own where it is not laid out on several.
+    ///
+    /// A file that has no such value gives no line and an error.
+    private mutating func print<Value: Encodable>(
+        _ selection: JSONSelection, of path: FilePath, _ result: Result<Value, MediaError>
+    ) throws {
+        guard case .success = result else { return }
+        let value = try selection.text(
+            in: FileResult(path: path, result: result), layout: form == .object ? .pretty : .compact,
+            quotesStrings: form != .text)
+        if let value { return try write(value + "\n") }
+        isComplete = false
+        report(MediaError(.notFound, "has no \(selection.text)", path: path.displayPath))
+    }
+
     /// Ends the output and gives the exit code: 0, or 2 where something was not delivered.
     mutating func finish() throws -> ExitCode {
-        if form == .array { try write(count == 0 ? "[]\n" : "\n]\n") }
+        if form == .array, selection == nil { try write(count == 0 ? "[]\n" : "\n]\n") }
         return isComplete ? .success : .notDelivered
     }
 

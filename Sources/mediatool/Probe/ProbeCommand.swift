@@ -17,6 +17,8 @@ struct ProbeCommand: ParsableCommand {
               mediatool probe interview.mov
               mediatool probe --json interview.mov
               mediatool probe --jsonl --jobs 4 *.mp4
+              mediatool probe --scan --jobs 4 *.ts
+              mediatool probe --select 'tracks[0].video.cleanApertureSize.width' interview.mov
               mediatool probe - --json < stream.ts
             """)
 
@@ -25,6 +27,15 @@ struct ProbeCommand: ParsableCommand {
 
     @Option(help: "How to print the result; 'json' and 'jsonl' are the same as the flags.")
     var format: Format?
+
+    @Flag(help: "Read every packet, without decoding: true counts, durations, spacing, bit rate over time, gaps.")
+    var scan = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Print one value of the JSON for each file, such as 'tracks[0].video.encodedSize'; a string as it is, or "
+                + "as JSON with a flag for JSON.", valueName: "path"))
+    var select: JSONSelection?
 
     @OptionGroup var output: OutputFormatOptions
     @OptionGroup var options: RunOptions
@@ -47,10 +58,10 @@ struct ProbeCommand: ParsableCommand {
 
     func run() throws {
         if output.schema { return try StandardOutput.write(ProbeSchema.text) }
-        var printer = ResultPrinter(form: output.form(fileCount: files.count))
+        var printer = ResultPrinter(form: output.form(fileCount: files.count), selection: select)
         var isFirst = true
-        try concurrentForEach(files, workers: options.jobs) { [options] file in
-            Result { try Self.probe(file, options: options) }
+        try concurrentForEach(files, workers: options.jobs) { [options, scan] file in
+            Result { try Self.probe(file, scans: scan, options: options) }
         } deliver: { index, result in
             let path = files[index].path
             if case .success(let report) = result, !options.quiet {
@@ -64,12 +75,20 @@ struct ProbeCommand: ParsableCommand {
         throw try printer.finish()
     }
 
-    private static func probe(_ file: PathArgument, options: RunOptions) throws -> ProbeReport {
+    private static func probe(_ file: PathArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
         var assetOptions = Asset.Options()
+        assetOptions.isPrecise = scans
         assetOptions.allowsNestedFiles = options.allowNested
         let asset =
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
-        return try ProbeJob(asset: asset, isStrict: options.strict).run()
+        return try ProbeJob(asset: asset, scans: scans, isStrict: options.strict).run()
+    }
+}
+
+extension JSONSelection: ExpressibleByArgument {
+    /// Reads a path; `nil` where it is none.
+    package init?(argument: String) {
+        try? self.init(argument)
     }
 }

@@ -6,7 +6,8 @@ import SystemPackage
 /// `mediatool thumbs`: still images of video files.
 struct ThumbsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "thumbs", abstract: "Write still images of a video at any times, in one sweep over the file.",
+        commandName: "thumbs",
+        abstract: "Write still images of a video at any times, or sheets of them, in one sweep over the file.",
         discussion: """
             An image shows the picture that is on screen at its time; what was delivered for each time is printed, or \
             as JSON with --json. A time outside the track is an error for that time only, and the exit code is then 2.
@@ -16,27 +17,24 @@ struct ThumbsCommand: ParsableCommand {
             Examples:
               mediatool thumbs --at 12.5 clip.mov
                   writes clip-001.png into the current folder
-              mediatool thumbs --count 10 --width 320 -o stills/ *.mp4
+              mediatool thumbs --count 10 --width 320 --format jpeg -o stills/ *.mp4
                   writes ten images of each file into the folder stills
               mediatool thumbs --every 10 --tolerance keyframe --json \\
                   -o 'out/{stem}-{seconds}.{ext}' clip.mov
                   keyframes only, named by the time asked for, and a manifest
-              mediatool thumbs --at 50% -o - clip.mov > middle.png
+              mediatool thumbs --at 50% --best -o - clip.mov > middle.png
+              mediatool thumbs --scenes --exact-size 320x180 -o scenes/ clip.mov
+              mediatool thumbs --sprite --every 5 -o 'web/{stem}-{index}.jpg' --vtt web/ clip.mov
+                  sheets of 10x10 small images, and web/clip.vtt for a player
+              mediatool thumbs --contact-sheet --grid 4x5 -o clip.jpg clip.mov
+                  twenty images with their times on one page
             """)
 
     @OptionGroup(title: "Images") var images: ThumbsOptions
 
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp(
-            "A folder (made if missing), a template for names, or - for one image to standard output. Placeholders: "
-                + "\(ThumbsNameTemplate.placeholders); seconds and timecode are those asked for. "
-                + "(default: {stem}-{index}.{ext} in the current folder)",
-            valueName: "output"))
-    var output: PathArgument?
+    @OptionGroup(title: "Size") var size: ThumbsSizeOptions
 
-    @Option(help: "The format of the files.")
-    var format = ThumbsFormat.png
+    @OptionGroup(title: "Output") var output: ThumbsOutputOptions
 
     @OptionGroup(title: "Result") var result: OutputFormatOptions
 
@@ -45,20 +43,21 @@ struct ThumbsCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Video files; - is standard input.", valueName: "file"))
     var files: [PathArgument] = []
 
-    func validate() throws {
+    mutating func validate() throws {
         guard !result.schema else { return }
+        if case .file(let file)? = images.scenes { files.insert(file, at: 0) }
         try result.checkFiles(files)
-        guard images.request(threads: 0) != nil else {
-            throw ValidationError("Say which images: '--at', '--every' or '--count'.")
+        guard let request = request(threads: 0) else {
+            throw ValidationError("Say which images: '--at', '--every', '--count', '--keyframes' or '--scenes'.")
         }
-        try checkNames(destination())
+        try checkNames(request.count)
     }
 
     func run() throws {
-        guard !result.schema, let request = images.request(threads: running.threadsPerFile) else {
+        guard !result.schema, let request = request(threads: running.threadsPerFile) else {
             return try StandardOutput.write(ThumbsSchema.text)
         }
-        let job = ThumbsJob(request, to: try destination(), format: format)
+        let job = ThumbsJob(request, output: try output.result(pad: size.pad))
         let inputs = files.map {
             ThumbsJob.Input(
                 path: $0.path, isStandardInput: $0.isStandardStream, allowsNestedFiles: running.allowNested)
@@ -67,54 +66,73 @@ struct ThumbsCommand: ParsableCommand {
         let progress = Progress(
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
             isQuiet: running.quiet, parts: files.count)
-        var printer = ResultPrinter(form: result.form(fileCount: files.count))
-        try concurrentForEach(Array(inputs.indices), workers: running.jobs) {
-            index -> Result<ThumbsReport, any Error> in
-            Result {
-                try job.run(on: inputs[index], outputs: outputs) { progress.update(part: index, fraction: $0) }
+        let form = result.form(fileCount: files.count)
+        // Where files are worked on at once, their lines wait until each file has its turn.
+        let isAlone = min(running.jobs, files.count) <= 1
+        var printer = ResultPrinter(form: form)
+        try concurrentForEach(Array(inputs.indices), workers: running.jobs) { index -> Outcome in
+            var lines = ""
+            let result = Result { () throws(MediaError) in
+                try job.run(on: inputs[index], outputs: outputs) {
+                    progress.update(part: index, fraction: $0)
+                } announce: { event throws(MediaError) in
+                    guard form == .text else { return }
+                    if isAlone { try Self.print(event.line) } else { lines += event.line }
+                }
             }
+            return Outcome(result: result.mapError { $0 as any Error }, lines: lines)
         } deliver: { index, outcome in
             StatusLine.clear()
             let path = inputs[index].path
-            let report = try? outcome.get()
+            let report = try? outcome.result.get()
             var failures = report?.failures ?? []
             if running.strict, let error = report?.damage?.strictError { failures.append(error) }
             Self.report(failures, of: path)
             if let damage = report?.damage, !running.strict, !running.quiet {
                 StandardError.warn(damage.text, path: path)
             }
-            try printer.print(outcome, of: path, isComplete: failures.isEmpty) { $0.text }
+            try printer.print(outcome.result, of: path, isComplete: failures.isEmpty) { _ in outcome.lines }
         }
         progress.finish()
         throw try printer.finish()
     }
 }
 
+/// What came of one file, and the lines about it that are still to be printed.
+private struct Outcome: Sendable {
+    let result: Result<ThumbsReport, any Error>
+    let lines: String
+}
+
 extension ThumbsCommand {
-    private func destination() throws -> ThumbsDestination {
-        guard let output else { return .currentFolder }
-        do throws(MediaError) {
-            return try ThumbsDestination(output.path, endsWithSlash: output.endsWithSlash)
-        } catch {
-            throw ValidationError(error.message + ".")
+    private func request(threads: Int) -> ThumbsRequest? {
+        images.request(sheetCount: output.imagesPerSheet, threads: threads).map { request in
+            var request = request
+            size.apply(to: &request, standard: output.standardSide)
+            return request
         }
     }
 
     /// Refuses names that are sure to collide, before any file is opened.
-    private func checkNames(_ destination: ThumbsDestination) throws {
-        let count = images.request(threads: 0)?.count
-        guard case .files(let template) = destination else {
+    private func checkNames(_ count: Int?) throws {
+        let output = try output.result(pad: size.pad)
+        let names: [ThumbsNameTemplate?]
+        switch output.images {
+        case .standardOutput:
             if result.isJSON {
                 throw ValidationError("'-o -' and '--json' exclude each other: both want standard output.")
             }
             if files.count > 1 || count ?? 1 > 1 { throw ValidationError("'-o -' takes one image of one file.") }
-            return
-        }
-        if count ?? 1 > 1, ![.index, .seconds, .timecode].contains(where: template.contains) {
-            throw ValidationError("Several images need names of their own: put {index} into the output's name.")
+            names = [output.sheets?.names, output.index]
+        case .files(let template):
+            if count ?? 1 > 1, ![.index, .seconds, .timecode, .frame].contains(where: template.contains) {
+                throw ValidationError("Several images need names of their own: put {index} into the output's name.")
+            }
+            names = [template, output.sheets?.names, output.index]
+        case nil: names = [output.sheets?.names, output.index]
         }
         guard files.count > 1 else { return }
-        guard template.contains(.stem) else {
+        guard names.compactMap(\.self).allSatisfy({ $0.contains(.stem) }) else {
             throw ValidationError("Several files need names of their own: put {stem} into the output's name.")
         }
         var stems: [[UInt8]: PathArgument] = [:]
@@ -127,31 +145,23 @@ extension ThumbsCommand {
         }
     }
 
+    private static func print(_ line: String) throws(MediaError) {
+        StatusLine.clear()
+        do { try StandardOutput.write(line) } catch { throw MediaError(describing: error) }
+    }
+
     /// Tells on standard error what was not delivered, in a few lines however much it is.
     private static func report(_ failures: [MediaError], of path: FilePath) {
-        let shown = 5
-        for failure in failures.prefix(shown) { StandardError.report(failure.at(path: path.displayPath)) }
-        guard failures.count > shown else { return }
+        var shown: [MediaError] = []
+        // All images of a sheet that cannot be written fail for one reason.
+        for failure in failures where shown.count < 5 && !shown.contains(failure) { shown.append(failure) }
+        for failure in shown { StandardError.report(failure.at(path: path.displayPath)) }
+        let more = failures.count { !shown.contains($0) }
+        guard more > 0 else { return }
         StandardError.report(
             MediaError(
-                .outOfRange, "\(failures.count - shown) more images were not made either", path: path.displayPath))
-    }
-}
-
-extension ThumbsFormat: ExpressibleByArgument {}
-
-extension ThumbsReport {
-    /// A line for each image that was written to a file.
-    fileprivate var text: String {
-        var lines = ""
-        for image in images {
-            guard case .success(let made) = image.result, let file = made.file else { continue }
-            let size = "\(made.size.width)x\(made.size.height)"
-            let line =
-                [StandardError.singleLine(file.displayPath), size, made.actual.clockText()]
-                + (made.isKeyframe ? ["keyframe"] : [])
-            lines += line.joined(separator: "  ") + "\n"
-        }
-        return lines
+                .outOfRange,
+                more == 1 ? "1 more image was not made either" : "\(more) more images were not made either",
+                path: path.displayPath))
     }
 }

@@ -27,6 +27,15 @@ enum ThumbsSchema {
                   "description": "The container's own number of that track.",
                   "type": "integer"
                 },
+                "vtt": {
+                  "description": "The path of the WebVTT index as it was written; absent where none was.",
+                  "type": "string"
+                },
+                "vttBytes": {
+                  "description": "The bytes of that path in base64, where it is not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
                 "images": {
                   "description": "One answer for every time asked for, in the order asked; a time asked for twice has two.",
                   "type": "array",
@@ -36,6 +45,12 @@ enum ThumbsSchema {
                       { "$ref": "#/$defs/failedImage" }
                     ]
                   }
+                },
+                "errors": {
+                  "description": "What failed beyond single images, such as the index; absent where nothing did.",
+                  "type": "array",
+                  "items": { "$ref": "#/$defs/error" },
+                  "minItems": 1
                 },
                 "damage": {
                   "description": "What could not be decoded on the way to the images; absent where everything could.",
@@ -80,7 +95,7 @@ enum ThumbsSchema {
                   "$ref": "#/$defs/time"
                 },
                 "file": {
-                  "description": "The path of the image as it was written, relative to the current folder unless -o named an absolute one.",
+                  "description": "The path of the single image as it was written, relative to the current folder unless an absolute one was named; absent where there are only sheets.",
                   "type": "string"
                 },
                 "fileBytes": {
@@ -101,9 +116,48 @@ enum ThumbsSchema {
                 "keyframe": {
                   "description": "Whether the picture came from a sync sample.",
                   "type": "boolean"
+                },
+                "sheet": { "$ref": "#/$defs/sheet" }
+              },
+              "required": ["requested", "actual", "duration", "width", "height", "keyframe"],
+              "anyOf": [{ "required": ["file"] }, { "required": ["sheet"] }],
+              "additionalProperties": false
+            },
+            "sheet": {
+              "description": "Where the image lies on a sheet, in pixels from the sheet's top left corner.",
+              "type": "object",
+              "properties": {
+                "file": {
+                  "description": "The path of the sheet as it was written.",
+                  "type": "string"
+                },
+                "fileBytes": {
+                  "description": "The bytes of that path in base64, where it is not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
+                "x": {
+                  "description": "The image's left edge.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "y": {
+                  "description": "The image's upper edge.",
+                  "type": "integer",
+                  "minimum": 0
+                },
+                "width": {
+                  "description": "The width of the image's place.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "height": {
+                  "description": "The height of the image's place.",
+                  "type": "integer",
+                  "minimum": 1
                 }
               },
-              "required": ["requested", "actual", "duration", "file", "width", "height", "keyframe"],
+              "required": ["file", "x", "y", "width", "height"],
               "additionalProperties": false
             },
             "failedImage": {
@@ -113,6 +167,10 @@ enum ThumbsSchema {
                 "requested": {
                   "description": "The time asked for; flagged invalid where the file has no such time, as for a frame number beyond the last.",
                   "$ref": "#/$defs/time"
+                },
+                "requestedText": {
+                  "description": "The time as it was written, where the file has no such time.",
+                  "type": "string"
                 },
                 "error": { "$ref": "#/$defs/error" }
               },

@@ -13,6 +13,9 @@ struct WaveformCommand: ParsableCommand {
             The track is decoded once, whatever the number of outputs. Sample 0 is time 0 of the presentation: priming \
             and what an edit list leaves out is cut, a late start and holes are silence.
 
+            A peaks file (.dat, .json) as input is written in other formats, as a picture, and at levels that are exact \
+            multiples of its own; its channels stay as they are, and ranges are widened to whole points.
+
             Examples:
               mediatool waveform talk.mp3 -o talk.png
               mediatool waveform film.mov -o film.dat -o film.json --samples-per-pixel 512
@@ -20,6 +23,12 @@ struct WaveformCommand: ParsableCommand {
                   --samples-per-pixel 256,1024,4096
               mediatool waveform film.mov -o part.png --track a:1 --split-channels \\
                   --start 1:30 --end 2:00
+              mediatool waveform talk.mp3 -o talk.svg --bar-width 3 --bar-style rounded \\
+                  --color '#365e9ecc' --background transparent
+              mediatool waveform talk.mp3 -o talk.csv --pixels-per-second 33.3
+              mediatool waveform talk.mp3 -o talk.json --format wavesurfer --width 2000
+              mediatool waveform film.dat -o film.png -o 'film-{spp}.json' --samples-per-pixel 1024
+              sox in.wav -t raw -e signed -b 16 - | mediatool waveform - --raw s16le:44100:2 -o in.dat
               mediatool waveform *.wav -o '{stem}.dat' --jobs 2
               mediatool waveform talk.mp3 --json        (loudness only)
             """)
@@ -46,7 +55,7 @@ struct WaveformCommand: ParsableCommand {
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
         let work = Work(
-            options: settings, outputs: outputs, allowNested: options.allowNested,
+            options: settings, raw: sound.raw, outputs: outputs, allowNested: options.allowNested,
             files: OutputFileSet(force: options.force, inputs: files.compactMap(\.identity)),
             progress: Progress(
                 label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
@@ -60,8 +69,8 @@ struct WaveformCommand: ParsableCommand {
             if index == files.count - 1 { work.progress.finish() }
             let errors = (try? result.get().outputErrors) ?? []
             for error in errors { StandardError.report(error) }
-            if let damage = try? result.get().damage, !damage.isEmpty, !options.quiet {
-                StandardError.warn(damage.text, path: path)
+            if let warnings = try? result.get().warnings(namesEnd: sound.namesEnd), !options.quiet {
+                for warning in warnings { StandardError.warn(warning, path: path) }
             }
             try printer.print(result, of: path, isComplete: errors.isEmpty) { _ in "" }
         }
@@ -72,14 +81,21 @@ struct WaveformCommand: ParsableCommand {
     /// What is done with each file, from whatever thread.
     private struct Work: Sendable {
         let options: WaveformOptions
+        let raw: RawSound?
         let outputs: WaveformOutputOptions
         let allowNested: Bool
         let files: OutputFileSet
         let progress: Progress
 
-        func run(_ file: PathArgument, part: Int) throws -> WaveformReport {
+        func run(_ file: PathArgument, part: Int) throws -> WaveformResult {
+            if raw == nil, let peaks = try peaksFile(file) {
+                let requests = outputs.requests(for: file.path, standardLevel: peaks.peaks.samplesPerPixel)
+                let report = try PeaksFileJob(peaks, options: options).run(requests, into: files.setForAnotherJob())
+                return .peaksFile(report)
+            }
             var opening = Asset.Options()
             opening.allowsNestedFiles = allowNested
+            opening.rawSound = raw
             opening.isPrecise = options.needsExactDuration
             let asset =
                 file.isStandardStream
@@ -92,8 +108,14 @@ struct WaveformCommand: ParsableCommand {
                     progress.update(
                         part: part, fraction: fraction, speed: Self.speed(seconds, in: clock.now - begun))
                 } : nil
-            return try WaveformJob(asset: asset, options: options)
-                .run(outputs.requests(for: file.path), into: files.setForAnotherJob(), progress: tell)
+            return .sound(
+                try WaveformJob(asset: asset, options: options)
+                    .run(outputs.requests(for: file.path), into: files.setForAnotherJob(), progress: tell))
+        }
+
+        private func peaksFile(_ file: PathArgument) throws -> PeaksFileInput? {
+            file.isStandardStream
+                ? try PeaksFileInput(standardInput: .standardInput) : try PeaksFileInput(path: file.path)
         }
 
         /// Seconds of sound in a second, in words.

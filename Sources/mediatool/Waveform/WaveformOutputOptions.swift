@@ -1,5 +1,6 @@
 import ArgumentParser
 import MediaAnalysis
+import MediaBase
 import MediaJobs
 import SystemPackage
 
@@ -11,51 +12,106 @@ struct WaveformOutputOptions: ParsableArguments {
         name: .shortAndLong,
         help: ArgumentHelp(
             """
-            An output; the extension (.dat, .json, .png) says what it is. Give it more than once for several; - is \
-            standard output. {stem} stands for the input's name without extension, {spp} for the samples per pixel.
+            An output; the extension (.dat, .json, .csv, .txt, .png, .svg) says what it is. Give it more than once for \
+            several; - is standard output. {stem} stands for the input's name without extension, {spp} for the samples \
+            per pixel.
             """, valueName: "file"))
     var output: [PathArgument] = []
 
-    @Option(help: "What the outputs are, whatever their names; peaksjs is a .dat of 8 bits.")
+    @Option(
+        help:
+            "What the outputs are, whatever their names; peaksjs is a .dat of 8 bits, wavesurfer JSON for that player."
+    )
     var format: WaveformOutput.Format?
 
-    @Option(help: ArgumentHelp("Bits of a value in peaks files: 8 or 16.", valueName: "8|16"))
+    @Option(help: ArgumentHelp("Bits of a value in dat, json, csv and txt: 8 or 16. (default: 16)", valueName: "8|16"))
     var bits: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Samples in a point of peaks files; with several, -o needs {spp}.", valueName: "n,…"))
-    var samplesPerPixel = Levels(values: [256])
+            "Samples in a point; with several, -o needs {spp}. A picture follows if its name has {spp}. (default: 256)",
+            valueName: "n,…"))
+    var samplesPerPixel: Levels?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Points a second, such as 100, 33.3 or 30000/1001, without drift: point k begins at sample \
+            floor(k * rate / n). A .dat or .json has floor(rate / n) samples a point instead.
+            """, valueName: "n"), transform: WaveformArgument.rate)
+    var pixelsPerSecond: Rational?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Fit all of the sound into so many pixels, or points of csv, txt and wavesurfer where no other number of \
+            points is asked for. (default for pictures: \(WaveformPicture.standardWidth))
+            """, valueName: "n"))
+    var width: Int?
 
     /// One or several zoom levels, parted by commas.
     struct Levels: ExpressibleByArgument {
         var values: [Int]
-
-        init(values: [Int]) { self.values = values }
 
         init?(argument: String) {
             let numbers = argument.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
             guard let values = numbers as? [Int], Set(values).count == values.count else { return nil }
             self.values = values
         }
-
-        var defaultValueDescription: String { values.map(String.init).joined(separator: ",") }
     }
 
     func validate() throws {
         if let bits, bits != 8, bits != 16 { throw ValidationError("'--bits' is 8 or 16.") }
         if format == .peaksjs, bits == 16 { throw ValidationError("'--format peaksjs' has 8 bits.") }
-        let range = PeakFile.minimumSamplesPerPixel...Int(Int32.max)
-        guard samplesPerPixel.values.allSatisfy(range.contains) else {
-            throw ValidationError("'--samples-per-pixel' takes whole numbers from \(range.lowerBound).")
+        if samplesPerPixel != nil, pixelsPerSecond != nil {
+            throw ValidationError("'--samples-per-pixel' and '--pixels-per-second' exclude each other.")
         }
-        for output in output where format(of: output) == nil {
+        if let width, !(1...WaveformPicture.greatestWidth).contains(width) {
+            throw ValidationError("'--width' is 1 to \(WaveformPicture.greatestWidth).")
+        }
+        for output in output {
+            if output.endsWithSlash {
+                throw ValidationError(
+                    "'\(output.path.displayPath)/' is a folder: name the file in it, such as '\(output.path.displayPath)/{stem}.dat'."
+                )
+            }
+            guard let format = format(of: output) else {
+                throw ValidationError(
+                    "'\(output.path.displayPath)' does not say what it is: end it with .dat, .json, .csv, .txt, .png or "
+                        + ".svg, or add '--format'.")
+            }
+            try checkLevels(of: output, format)
+        }
+        if width != nil, !output.isEmpty, !output.contains(where: isFitted) {
             throw ValidationError(
-                "'\(output.path.displayPath)' does not say what it is: end it with .dat, .json or .png, or add "
-                    + "'--format'.")
+                "'--width' fits pictures, csv, txt and wavesurfer, and no output here is fitted to a width.")
         }
         guard output.count(where: \.isStandardStream) <= 1 else {
             throw ValidationError("Standard output ('-') can be named only once.")
+        }
+    }
+
+    private func isFitted(_ output: PathArgument) -> Bool {
+        guard let format = format(of: output) else { return false }
+        return scales(of: format, tellsLevels: WaveformOutputTemplate(output.path).tellsLevels, standardLevel: 0)
+            .contains { if case .fitted = $0.scale { true } else { false } }
+    }
+
+    private func checkLevels(of output: PathArgument, _ format: WaveformOutput.Format) throws {
+        let least = format.peakFile == nil ? 1 : PeakFile.minimumSamplesPerPixel
+        guard samplesPerPixel?.values.allSatisfy((least...Int(Int32.max)).contains) ?? true else {
+            throw ValidationError("'--samples-per-pixel' takes whole numbers from \(least) for \(format.rawValue).")
+        }
+        let tellsLevels = WaveformOutputTemplate(output.path).tellsLevels
+        let scales = scales(of: format, tellsLevels: tellsLevels, standardLevel: WaveformOutput.standardSamplesPerPixel)
+        if scales.count > 1, !tellsLevels {
+            throw ValidationError(
+                "With several '--samples-per-pixel' '-o \(output.path.displayPath)' needs {spp} in it.")
+        }
+        if tellsLevels, scales.contains(where: { $0.level == nil }) {
+            throw ValidationError(
+                "'-o \(output.path.displayPath)': {spp} stands for '--samples-per-pixel', and the output has another "
+                    + "number of points.")
         }
     }
 
@@ -67,34 +123,42 @@ struct WaveformOutputOptions: ParsableArguments {
         if isJSON, output.contains(where: \.isStandardStream) {
             throw ValidationError("'-o -' and '--json' both go to standard output.")
         }
-        for output in output {
+        for output in output where inputs > 1 && !WaveformOutputTemplate(output.path).tellsInputs {
+            throw ValidationError("With several files '-o \(output.path.displayPath)' needs {stem} in it.")
+        }
+    }
+
+    /// The outputs of one input, whose level is `standardLevel` where none is asked for.
+    func requests(
+        for input: FilePath, standardLevel: Int = WaveformOutput.standardSamplesPerPixel
+    ) -> [WaveformOutput] {
+        output.flatMap { output -> [WaveformOutput] in
+            guard let format = format(of: output) else { return [] }
             let template = WaveformOutputTemplate(output.path)
-            let isPeaks = format(of: output)?.peakFile != nil
-            if inputs > 1, !template.tellsInputs {
-                throw ValidationError("With several files '-o \(output.path.displayPath)' needs {stem} in it.")
-            }
-            if isPeaks, samplesPerPixel.values.count > 1, !template.tellsLevels {
-                throw ValidationError(
-                    "With several '--samples-per-pixel' '-o \(output.path.displayPath)' needs {spp} in it.")
-            }
-            if !isPeaks, template.tellsLevels {
-                throw ValidationError("A picture is fitted to its width and has no {spp}.")
+            return scales(of: format, tellsLevels: template.tellsLevels, standardLevel: standardLevel).map { scale in
+                WaveformOutput(
+                    path: template.path(for: input, samplesPerPixel: scale.level ?? 0), format: format,
+                    scale: scale.scale, bits: bits)
             }
         }
     }
 
-    /// The outputs of one input.
-    func requests(for input: FilePath) -> [WaveformOutput] {
-        output.flatMap { output -> [WaveformOutput] in
-            guard let format = format(of: output) else { return [] }
-            let template = WaveformOutputTemplate(output.path)
-            let levels = format.peakFile == nil ? [0] : samplesPerPixel.values
-            return levels.map { level in
-                WaveformOutput(
-                    path: template.path(for: input, samplesPerPixel: level), format: format, samplesPerPixel: level,
-                    bits: bits ?? 16)
-            }
+    /// How many points outputs of a format have, and the samples in a point where that is what was asked for.
+    private func scales(
+        of format: WaveformOutput.Format, tellsLevels: Bool, standardLevel: Int
+    ) -> [(scale: WaveformOutput.Scale, level: Int?)] {
+        if let levels = samplesPerPixel?.values, tellsLevels || !format.isPicture {
+            return levels.map { (.level(.samplesPerPixel($0)), $0) }
         }
+        if tellsLevels, pixelsPerSecond == nil { return [(.standard, standardLevel)] }
+        if let width, format.isPicture { return [(.fitted(width: width), nil)] }
+        if let rate = pixelsPerSecond {
+            let isWhole = format.peakFile != nil
+            return [(.level(isWhole ? .wholeSamplesNear(pixelsPerSecond: rate) : .pixelsPerSecond(rate)), nil)]
+        }
+        if format.isPicture { return [(.fitted(width: WaveformPicture.standardWidth), nil)] }
+        if let width, format.peakFile == nil { return [(.fitted(width: width), nil)] }
+        return [(.standard, standardLevel)]
     }
 
     private func format(of output: PathArgument) -> WaveformOutput.Format? {

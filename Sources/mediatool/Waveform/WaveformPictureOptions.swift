@@ -5,9 +5,6 @@ import Pictures
 
 /// The options of `waveform` that say how pictures look.
 struct WaveformPictureOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Pixels across, into which all of the sound is fitted.", valueName: "n"))
-    var width = WaveformPicture().width
-
     @Option(help: ArgumentHelp("Pixels down, with the time axis.", valueName: "n"))
     var height = WaveformPicture().height
 
@@ -23,12 +20,54 @@ struct WaveformPictureOptions: ParsableArguments {
             "The colour of the waveform; several, parted by commas, for the channels in turn.", valueName: "color,…"))
     var color: Colors?
 
+    @Option(
+        help: ArgumentHelp("The colour of the root mean square inside the peaks.", valueName: "color"),
+        transform: WaveformArgument.color)
+    var rmsColor: Color?
+
+    @Flag(help: "Leave out the root mean square.")
+    var noRms = false
+
     @Flag(help: "Leave out the time axis.")
     var noAxis = false
 
     @Option(
+        help: ArgumentHelp("The colour of the axis and its labels.", valueName: "color"),
+        transform: WaveformArgument.color)
+    var axisColor: Color?
+
+    @Option(help: ArgumentHelp("The size of the labels, 1 to 16, for screens of high resolution.", valueName: "n"))
+    var textScale = 1
+
+    @Option(help: "Whether height stands for the sample value or for its level in dB.")
+    var amplitude = Amplitude.linear
+
+    @Option(
+        help: ArgumentHelp("The level below full scale that has no height, with '--amplitude db'.", valueName: "db"))
+    var dbRange = 60.0
+
+    @Option(
         help: ArgumentHelp("Multiply samples by a number, or by as much as fits.", valueName: "n|auto"))
     var amplitudeScale = Scale(factor: 1)
+
+    @Option(help: ArgumentHelp("Draw bars of so many pixels instead of an outline.", valueName: "n"))
+    var barWidth: Int?
+
+    @Option(help: ArgumentHelp("Pixels between two bars. (default: half of a bar, at least 1)", valueName: "n"))
+    var barGap: Int?
+
+    @Option(help: "The ends of bars.")
+    var barStyle: BarStyle?
+
+    /// What height stands for.
+    enum Amplitude: String, ExpressibleByArgument, CaseIterable {
+        case linear, db
+    }
+
+    /// How bars end.
+    enum BarStyle: String, ExpressibleByArgument, CaseIterable {
+        case square, rounded
+    }
 
     /// Colours parted by commas.
     struct Colors: ExpressibleByArgument {
@@ -58,6 +97,10 @@ struct WaveformPictureOptions: ParsableArguments {
     }
 
     func validate() throws {
+        if barWidth == nil, barGap != nil || barStyle != nil {
+            throw ValidationError("'--bar-gap' and '--bar-style' need '--bar-width'.")
+        }
+        if noRms, rmsColor != nil { throw ValidationError("'--no-rms' and '--rms-color' exclude each other.") }
         do throws(MediaError) {
             try picture().check()
         } catch {
@@ -68,12 +111,19 @@ struct WaveformPictureOptions: ParsableArguments {
     /// The picture that the options ask for.
     func picture() -> WaveformPicture {
         var picture = WaveformPicture()
-        picture.width = width
         picture.height = height
         picture.background = background
         picture.colors = color?.values ?? []
+        picture.levelColor = rmsColor
+        picture.hasLevel = !noRms
         picture.hasAxis = !noAxis
+        picture.axisColor = axisColor
+        picture.textScale = textScale
+        picture.amplitude = amplitude == .linear ? .linear : .decibels(range: dbRange)
         picture.amplitudeScale = amplitudeScale.factor
+        picture.bars = barWidth.map { width in
+            WaveformStyle.Bars(width: width, gap: barGap ?? max(1, width / 2), isRounded: barStyle == .rounded)
+        }
         return picture
     }
 }

@@ -12,12 +12,15 @@ enum WaveformSchema {
               "$ref": "#/$defs/report"
             },
             {
+              "$ref": "#/$defs/peaksReport"
+            },
+            {
               "$ref": "#/$defs/failure"
             }
           ],
           "$defs": {
             "report": {
-              "description": "A file that was measured.",
+              "description": "Sound that was measured.",
               "type": "object",
               "properties": {
                 "schemaVersion": {
@@ -53,19 +56,7 @@ enum WaveformSchema {
                 },
                 "requested": {
                   "description": "The range asked for, in exact times; absent where none was.",
-                  "type": "object",
-                  "properties": {
-                    "start": {
-                      "description": "The first moment; absent where --start was not given.",
-                      "$ref": "#/$defs/time"
-                    },
-                    "end": {
-                      "description": "The first moment that is not wanted; absent where --end was not given, or is end.",
-                      "$ref": "#/$defs/time"
-                    }
-                  },
-                  "required": [],
-                  "additionalProperties": false
+                  "$ref": "#/$defs/range"
                 },
                 "start": {
                   "description": "When the first sample sounds, on the presentation's time line.",
@@ -183,8 +174,128 @@ enum WaveformSchema {
               ],
               "additionalProperties": false
             },
+            "peaksReport": {
+              "description": "A peaks file that was read.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": {
+                  "description": "The version of this schema.",
+                  "const": 1
+                },
+                "path": {
+                  "description": "The file as it was named; what is not UTF-8 is repaired.",
+                  "type": "string"
+                },
+                "pathBytes": {
+                  "description": "The bytes of path in base64, where they are not UTF-8.",
+                  "type": "string",
+                  "contentEncoding": "base64"
+                },
+                "peaksFile": {
+                  "description": "The file as it is.",
+                  "type": "object",
+                  "properties": {
+                    "format": {
+                      "description": "Its form; peaksjs is a dat of 8 bits.",
+                      "enum": [
+                        "dat",
+                        "json",
+                        "peaksjs"
+                      ]
+                    },
+                    "bits": {
+                      "description": "Bits of a value.",
+                      "enum": [
+                        8,
+                        16
+                      ]
+                    },
+                    "samplesPerPixel": {
+                      "description": "Samples in a point.",
+                      "type": "integer",
+                      "minimum": 2
+                    },
+                    "points": {
+                      "description": "Its points.",
+                      "type": "integer",
+                      "minimum": 0
+                    },
+                    "channels": {
+                      "description": "Its channels.",
+                      "type": "integer",
+                      "minimum": 1,
+                      "maximum": 24
+                    }
+                  },
+                  "required": [
+                    "format",
+                    "bits",
+                    "samplesPerPixel",
+                    "points",
+                    "channels"
+                  ],
+                  "additionalProperties": false
+                },
+                "sampleRate": {
+                  "description": "Samples a second and channel of the sound that was measured.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "requested": {
+                  "description": "The range asked for, in exact times; absent where none was.",
+                  "$ref": "#/$defs/range"
+                },
+                "start": {
+                  "description": "When the first point begins.",
+                  "$ref": "#/$defs/time"
+                },
+                "duration": {
+                  "description": "How much the points cover: up to a point more than the sound, whose length the file does not say.",
+                  "$ref": "#/$defs/time"
+                },
+                "outputs": {
+                  "description": "The outputs in the order asked for.",
+                  "type": "array",
+                  "items": {
+                    "$ref": "#/$defs/output"
+                  }
+                },
+                "channels": {
+                  "description": "Each channel of the peaks that were read.",
+                  "type": "array",
+                  "items": {
+                    "description": "One channel.",
+                    "type": "object",
+                    "properties": {
+                      "peakDBFS": {
+                        "description": "The largest magnitude in dB, of which 0 is full scale; null for silence.",
+                        "type": [
+                          "number",
+                          "null"
+                        ]
+                      }
+                    },
+                    "required": [
+                      "peakDBFS"
+                    ],
+                    "additionalProperties": false
+                  }
+                }
+              },
+              "required": [
+                "schemaVersion",
+                "path",
+                "peaksFile",
+                "sampleRate",
+                "start",
+                "duration",
+                "outputs",
+                "channels"
+              ],
+              "additionalProperties": false
+            },
             "failure": {
-              "description": "A file that could not be measured, or of which no output could be written.",
+              "description": "A file that could not be read, or of which no output could be written.",
               "type": "object",
               "properties": {
                 "schemaVersion": {
@@ -229,24 +340,36 @@ enum WaveformSchema {
                   "enum": [
                     "dat",
                     "json",
+                    "peaksjs",
+                    "wavesurfer",
+                    "csv",
+                    "txt",
                     "png",
-                    "peaksjs"
+                    "svg"
                   ]
                 },
                 "bits": {
-                  "description": "Bits of a value in a peaks file.",
+                  "description": "Bits of a value in dat, json, peaksjs, csv and txt.",
                   "enum": [
                     8,
                     16
                   ]
                 },
                 "samplesPerPixel": {
-                  "description": "Samples in a point of a peaks file.",
-                  "type": "integer",
-                  "minimum": 2
+                  "description": "Samples that a point or a column of pixels covers; a fraction is rounded. Absent for a picture wider than there are samples.",
+                  "type": "number",
+                  "minimum": 1
+                },
+                "pixelsPerSecond": {
+                  "description": "Points, or columns of pixels, a second: exactly what the file has.",
+                  "$ref": "#/$defs/rational"
+                },
+                "requestedPixelsPerSecond": {
+                  "description": "What --pixels-per-second asked for; a dat or json has a whole number of samples a point, and so may have more.",
+                  "$ref": "#/$defs/rational"
                 },
                 "points": {
-                  "description": "Points of a peaks file, each with a minimum and a maximum a channel.",
+                  "description": "Points, each with a minimum and a maximum a channel; absent in pictures.",
                   "type": "integer",
                   "minimum": 0
                 },
@@ -272,6 +395,42 @@ enum WaveformSchema {
               "required": [
                 "file",
                 "format"
+              ],
+              "additionalProperties": false
+            },
+            "range": {
+              "type": "object",
+              "properties": {
+                "start": {
+                  "description": "The first moment; absent where --start was not given.",
+                  "$ref": "#/$defs/time"
+                },
+                "end": {
+                  "description": "The first moment that is not wanted; absent where --end was not given, or is end.",
+                  "$ref": "#/$defs/time"
+                }
+              },
+              "required": [],
+              "additionalProperties": false
+            },
+            "rational": {
+              "description": "An exact fraction in lowest terms.",
+              "type": "object",
+              "properties": {
+                "num": {
+                  "description": "Numerator.",
+                  "type": "integer",
+                  "minimum": 1
+                },
+                "den": {
+                  "description": "Denominator.",
+                  "type": "integer",
+                  "minimum": 1
+                }
+              },
+              "required": [
+                "num",
+                "den"
               ],
               "additionalProperties": false
             },

@@ -12,11 +12,21 @@ struct WaveformSoundOptions: ParsableArguments {
     var track: TrackSelector?
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Read the input as samples without a header: s16le:44100:2. Formats: s8, u8, s16le, s16be, s24le, s32le, \
+            f32le, f64le, alaw, mulaw and the like; one channel where none are named.
+            """, valueName: "format:rate[:n]"), transform: WaveformArgument.raw)
+    var raw: RawSound?
+
+    @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Where to begin, exact to the sample: 12.5, 1:30.25, 50%, 9009/30000…", valueName: "time"),
         transform: WaveformArgument.time)
     var start: TimeExpression?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Where to end: the first moment that is not wanted.", valueName: "time"),
         transform: WaveformArgument.time)
     var end: TimeExpression?
@@ -39,8 +49,21 @@ struct WaveformSoundOptions: ParsableArguments {
             throw ValidationError("'--split-channels' and '--channel' exclude each other.")
         }
         if let channel, channel < 0 { throw ValidationError("Channels are counted from 0.") }
+        for (name, time) in [("--start", start), ("--end", end)] {
+            if case .time(let time) = time, time < .zero {
+                throw ValidationError("'\(name)' is before the beginning: times count from 0.")
+            }
+        }
         if case .time(let start) = start, case .time(let end) = end, start >= end {
             throw ValidationError("'--end' is not after '--start'.")
+        }
+    }
+
+    /// Whether `--end` is a moment of its own, not one that follows from the length of the track.
+    var namesEnd: Bool {
+        switch end {
+        case .time, .timecode, .frame: true
+        case .percentage, .end, nil: false
         }
     }
 

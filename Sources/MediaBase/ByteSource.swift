@@ -1,5 +1,3 @@
-package import MediaBase
-
 /// Bytes that can be read at any offset: a file, or an array in a test.
 ///
 /// Reads never move a position, so that a box reader and another user of the same file do not disturb each other.

@@ -1,4 +1,4 @@
-import ISOMedia
+import MediaBase
 import Testing
 
 struct ByteSourceTests {

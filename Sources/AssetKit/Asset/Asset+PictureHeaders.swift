@@ -1,0 +1,89 @@
+package import Bitstreams
+import LibAV
+package import MediaBase
+
+// What coded pictures say of themselves, apart from what the container says of them.
+
+extension Asset {
+    /// How much of a sample is read; headers stand at its beginning.
+    private static let headerLength = 64 << 10
+    /// How many packets are passed over until each track's first was seen.
+    private static let mostPackets = 1000
+
+    /// Reads the headers of each track's coded pictures, by the track's ``AssetTrack/index``.
+    ///
+    /// The codec's header as the container keeps it, and where that does not say all, the first sample's beginning. A
+    /// track of another codec, or whose headers cannot be read, is left out. Nothing is decoded; a stream that can be
+    /// read only once gives its codec headers alone.
+    package func pictureHeaders() throws(MediaError) -> [Int: PictureHeaders] {
+        let contents = try contents()
+        let tracks = contents.tracks.filter { track in
+            track.mediaType == .video && !track.isAttachedPicture
+                && track.formatDescriptions.first.map { PictureHeaders.codecs.contains($0.codec) } ?? false
+        }
+        let samples = try firstSamples(of: tracks.filter(\.needsSampleForHeaders))
+        var headers: [Int: PictureHeaders] = [:]
+        for track in tracks {
+            guard let format = track.formatDescriptions.first else { continue }
+            let read = PictureHeaders(
+                codec: format.codec, header: format.extradata, sample: samples[track.index] ?? [])
+            if read.sequence != nil || !read.messages.isEmpty { headers[track.index] = read }
+        }
+        return headers
+    }
+
+    /// The beginnings of tracks' first samples; a track without any is left out.
+    private func firstSamples(of tracks: [AssetTrack]) throws(MediaError) -> [Int: [UInt8]] {
+        guard !tracks.isEmpty, canBeReadAgain else { return [:] }
+        var samples: [Int: [UInt8]] = [:]
+        for track in tracks {
+            guard let place = track.firstSample else { continue }
+            let count = Int(clamping: min(UInt64(Self.headerLength), place.upperBound - place.lowerBound))
+            samples[track.index] = sourceBytes(at: place.lowerBound, count: count)
+        }
+        var left = Set(tracks.map(\.index).filter { samples[$0] == nil })
+        guard !left.isEmpty else { return samples }
+        let file = try openForLookUp()
+        var count = 0
+        while !left.isEmpty, count < Self.mostPackets, let packet = try readOn(file) {
+            count += 1
+            if left.remove(packet.streamIndex) != nil {
+                samples[packet.streamIndex] = packet.prefix(Self.headerLength)
+            }
+        }
+        return samples
+    }
+}
+
+extension AssetTrack {
+    fileprivate var needsSampleForHeaders: Bool {
+        guard let format = formatDescriptions.first else { return false }
+        return format.extradata.isEmpty || PictureHeaders.codecsNeedingSample.contains(format.codec)
+    }
+}
+
+extension PictureHeaders {
+    /// What the headers say of colours, by libavutil's names; `nil` where they say nothing.
+    package var color: ColorInfo? {
+        guard let sequence else { return nil }
+        let points = sequence.color ?? SequenceInfo.CodePoints()
+        var color = ColorInfo(
+            primaries: points.primaries, transfer: points.transfer, matrix: points.matrix,
+            isFullRange: points.isFullRange)
+        color.chromaLocation = sequence.chromaLocation.flatMap {
+            [0: "left", 1: "center", 2: "topleft", 3: "top", 4: "bottomleft", 5: "bottom"][$0]
+        }
+        return color.isUnknown ? nil : color
+    }
+
+    /// What the headers say of fields: `progressive`, `interlaced` where the order is not told, `tt` or `bb`.
+    package var fieldOrder: String? {
+        switch sequence?.scan {
+        case .progressive: "progressive"
+        case .interlaced: "interlaced"
+        case .topFieldFirst: "tt"
+        case .bottomFieldFirst: "bb"
+        case nil: nil
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import LibAV
+import MediaBase
+
+/// The samples that an encoder put before and after the real ones, where a format notes them outside an edit list.
+struct EncoderDelay: Equatable, Sendable {
+    /// Samples before the first real one.
+    var priming: Int
+    /// Samples after the last real one; `nil` where nothing is noted.
+    var remainder: Int?
+
+    /// The delay of MPEG audio's decoder, which comes on top of the encoder's.
+    private static let decoderDelay = 529
+
+    /// Reads the header of Opus (RFC 7845, 5.1), whose pre-skip counts samples of 48 kHz.
+    init?(opus header: [UInt8]) {
+        guard header.count >= 12, header.starts(with: [UInt8]("OpusHead".utf8)) else { return nil }
+        priming = Int(header[10]) | Int(header[11]) << 8
+        remainder = nil
+    }
+
+    /// Reads the text that iTunes writes as `iTunSMPB`: hexadecimal numbers, of which the second and third matter.
+    init?(iTunes text: String) {
+        let fields = text.split(separator: " ").map { UInt32($0, radix: 16) }
+        guard fields.count >= 4, let priming = fields[1], let remainder = fields[2] else { return nil }
+        self.init(priming: Int(priming), remainder: Int(remainder))
+    }
+
+    /// Reads the LAME tag in the first frame of an MP3 (behind its ID3v2 tags).
+    ///
+    /// - Parameter read: Gives bytes of the file; fewer where it ends.
+    init?(mp3 read: (_ offset: UInt64, _ count: Int) -> [UInt8]) {
+        var offset: UInt64 = 0
+        // A tag after another is rare but allowed.
+        for _ in 0..<8 {
+            let head = read(offset, 10)
+            guard head.count == 10, head.starts(with: [0x49, 0x44, 0x33]) else { break }
+            let size = head[6...9].reduce(UInt64(0)) { $0 << 7 | UInt64($1 & 0x7F) }
+            offset += 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
+        }
+        let frame = read(offset, 400)
+        guard frame.count > 4, frame[0] == 0xFF, frame[1] & 0xE0 == 0xE0 else { return nil }
+        let isMPEG1 = frame[1] & 0x18 == 0x18
+        let isMono = frame[3] & 0xC0 == 0xC0
+        let tag = frame.dropFirst(4 + (isMPEG1 ? (isMono ? 17 : 32) : (isMono ? 9 : 17)))
+        guard tag.starts(with: [UInt8]("Xing".utf8)) || tag.starts(with: [UInt8]("Info".utf8)),
+            let flags = tag.dropFirst(7).first
+        else { return nil }
+        // Number of frames, number of bytes, table of contents, quality.
+        let optional = zip([4, 4, 100, 4], 0..<4).reduce(0) { $0 + (flags >> UInt8($1.1) & 1 == 1 ? $1.0 : 0) }
+        let encoder = tag.dropFirst(8 + optional)
+        guard ["LAME", "Lavf", "Lavc"].contains(where: { encoder.starts(with: [UInt8]($0.utf8)) }) else { return nil }
+        let delays = Array(encoder.dropFirst(21).prefix(3))
+        guard delays.count == 3 else { return nil }
+        priming = (Int(delays[0]) << 4 | Int(delays[1]) >> 4) + Self.decoderDelay
+        remainder = max(0, (Int(delays[1] & 0xF) << 8 | Int(delays[2])) - Self.decoderDelay)
+    }
+
+    init(priming: Int, remainder: Int?) {
+        self.priming = priming
+        self.remainder = remainder
+    }
+
+    /// Adds to a stream what an MP3, Opus or iTunes says beside it, where nothing else does.
+    static func complete(_ stream: inout StreamInfo, of file: InputFile) {
+        guard let audio = stream.format.audio, audio.priming == nil else { return }
+        let delay: EncoderDelay?
+        if file.formatName == "mp3", file.isSeekable {
+            delay = EncoderDelay { offset, count in (try? file.bytes(at: offset, count: count)) ?? [] }
+        } else if stream.format.codec == "opus" {
+            delay = EncoderDelay(opus: stream.format.extradata)
+        } else {
+            let text = (stream.metadata + file.metadata).first { $0.key == "iTunSMPB" }?.value
+            delay = text.flatMap { EncoderDelay(iTunes: $0) }
+        }
+        guard let delay else { return }
+        stream.format.audio?.priming = delay.priming
+        stream.format.audio?.remainder = delay.remainder
+    }
+}

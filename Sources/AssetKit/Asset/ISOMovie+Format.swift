@@ -1,0 +1,154 @@
+import ISOMedia
+import LibAV
+import MediaBase
+
+// What the boxes say of a stream's formats that libavformat 5.1 keeps to itself.
+
+extension ISOMovie {
+    /// Adds to a stream what only the boxes say of its formats.
+    ///
+    /// - Parameter warnings: Gets a sentence for each thing that cannot be used as it is written.
+    func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
+        guard let id = UInt32(exactly: stream.id), let track = header.track(id: id),
+            let first = track.sampleEntries.first
+        else { return }
+        if let size = stream.format.video?.encodedSize {
+            stream.format.video?.cleanAperture = Self.aperture(first, in: size, track: id, warnings: &warnings)
+            stream.containerColor = first.visual.flatMap { ColorInfo($0.colors) }
+            stream.containerFieldOrder = first.visual?.fields?.order
+            stream.format.video?.gamma = first.visual?.gamma.map { Rational(Int64($0), 1 << 16) }
+        }
+        if stream.format.bitRate == nil, let rate = first.bitRates?.average, rate > 0 {
+            stream.format.bitRate = Int64(rate)
+        }
+        if let rate = first.bitRates?.maximum, rate > 0 { stream.format.maximumBitRate = Int64(rate) }
+        stream.format.audio?.setCut(of: track, in: header)
+        // libavformat knows the first; a file can claim any number of others.
+        for entry in track.sampleEntries.dropFirst().prefix(Self.mostFormats) {
+            stream.furtherFormats.append(Self.format(entry, like: stream.format, track: id, warnings: &warnings))
+        }
+    }
+
+    private static let mostFormats = 100
+
+    private static func aperture(
+        _ entry: SampleEntry, in size: Dimensions, track: UInt32, warnings: inout [String]
+    ) -> CleanAperture? {
+        guard let fields = entry.visual?.cleanAperture else { return nil }
+        do throws(MediaError) {
+            let aperture = try fields.aperture(in: size)
+            if aperture.exceedsPicture {
+                warnings.append("the clean aperture (clap) of track \(track) reaches beyond the picture")
+            }
+            return aperture
+        } catch {
+            warnings.append("the clean aperture (clap) of track \(track) \(error.message) and was left out")
+            return nil
+        }
+    }
+
+    /// A format by its sample entry alone.
+    private static func format(
+        _ entry: SampleEntry, like first: FormatDescription, track: UInt32, warnings: inout [String]
+    ) -> FormatDescription {
+        let tag = entry.format.text
+        var format = FormatDescription(
+            mediaType: first.mediaType,
+            codec: FormatDescription.codec(ofTag: tag, mediaType: first.mediaType) ?? "unknown", codecTag: tag,
+            bitRate: entry.bitRates.flatMap { $0.average > 0 ? Int64($0.average) : nil },
+            extradata: entry.configuration)
+        format.maximumBitRate = entry.bitRates.flatMap { $0.maximum > 0 ? Int64($0.maximum) : nil }
+        if let visual = entry.visual {
+            let size = Dimensions(width: Int(visual.width), height: Int(visual.height))
+            let aspect = visual.pixelAspect.map {
+                Rational(Int64($0.horizontalSpacing), Int64($0.verticalSpacing))
+            }
+            format.video = VideoFormat(
+                encodedSize: size, sampleAspectRatio: aspect.flatMap { $0.isPositive ? $0 : nil },
+                cleanAperture: aperture(entry, in: size, track: track, warnings: &warnings),
+                color: ColorInfo(visual.colors) ?? ColorInfo(), fieldOrder: visual.fields?.order)
+        }
+        if let sound = entry.sound {
+            let channels = Int(clamping: sound.channels)
+            format.audio = AudioFormat(
+                sampleRate: Int(clamping: sound.sampleRate),
+                channelLayout: ChannelLayout(channels: channels, name: "\(channels) channels"))
+        }
+        return format
+    }
+}
+
+extension AudioFormat {
+    /// Takes what an edit list cuts at both ends as priming and remainder.
+    ///
+    /// Only where one part of the media is played at its normal speed; sample n is kept if n / rate lies before the
+    /// edit's end.
+    fileprivate mutating func setCut(of track: MovieTrack, in movie: MovieHeader) {
+        guard sampleRate > 0, let edits = track.edits?.filter({ !$0.isEmpty }), edits.count == 1,
+            let edit = edits.first,
+            edit.rateInteger == 1, edit.mediaTime >= 0, let mediaScale = track.media?.timescale,
+            let movieScale = movie.timescale
+        else { return }
+        let rate = Rational(Int64(sampleRate))
+        func samples(_ ticks: Int64, _ timescale: UInt32, _ rule: RoundingRule) -> Int64? {
+            Rational(ticks, Int64(timescale)).multiplied(by: rate)?.rounded(rule)
+        }
+        guard let before = samples(edit.mediaTime, mediaScale, .halfAwayFromZero) else { return }
+        priming = Int(before)
+        // 0 means to the end; of fragments the sum is not the tables'.
+        guard edit.segmentDuration > 0, !movie.isFragmented, let length = Int64(exactly: edit.segmentDuration),
+            let total = track.tables?.timeToSample?.duration, let total = Int64(exactly: total),
+            let all = samples(total, mediaScale, .halfAwayFromZero), let kept = samples(length, movieScale, .up)
+        else { return }
+        remainder = Int(max(0, all.subtractingClamped(before).subtractingClamped(kept)))
+    }
+}
+
+extension FieldHandling {
+    /// By the names of `VideoFormat.fieldOrder`; `nil` where nothing is known.
+    fileprivate var order: String? {
+        count == 1 ? "progressive" : count == 2 ? [1: "tt", 6: "bb", 9: "tt", 14: "bb"][detail] : nil
+    }
+}
+
+extension ColorInfo {
+    /// What `colr` boxes say in code points; `nil` where there are none.
+    fileprivate init?(_ boxes: [ColorParameters]) {
+        for box in boxes {
+            switch box {
+            case .nclx(let primaries, let transfer, let matrix, let isFullRange):
+                self.init(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: isFullRange)
+            case .nclc(let primaries, let transfer, let matrix):
+                self.init(primaries: primaries, transfer: transfer, matrix: matrix, isFullRange: nil)
+            case .other: continue
+            }
+            if !isUnknown { return }
+        }
+        return nil
+    }
+}
+
+extension TrackAperture {
+    /// The sizes of a `tapt` box; `nil` where there are none.
+    init?(_ boxes: TrackApertures?) {
+        guard let boxes else { return nil }
+        self.init(
+            clean: boxes.clean.map { Size($0) }, production: boxes.production.map { Size($0) },
+            encoded: boxes.encoded.map { Size($0) })
+        guard self != TrackAperture() else { return nil }
+    }
+}
+
+extension TrackAperture.Size {
+    fileprivate init(_ size: FixedPointSize) {
+        self.init(width: Rational(Int64(size.width), 1 << 16), height: Rational(Int64(size.height), 1 << 16))
+    }
+}
+
+extension Int64 {
+    /// The difference, or the nearest number that there is.
+    fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (self < 0 ? .min : .max) : difference
+    }
+}

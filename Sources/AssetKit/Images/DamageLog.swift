@@ -1,0 +1,31 @@
+import MediaBase
+import Synchronization
+
+/// What could not be decoded, counted once however often it was met, by any number of finders on any thread.
+final class DamageLog: Sendable {
+    private struct State {
+        var times: Set<MediaTime> = []
+        var untimed = 0
+        var track = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Counts a packet of a track; `nil` for one that does not say when it is shown.
+    func add(track: Int, at time: MediaTime?) {
+        state.withLock { state in
+            state.track = track
+            if let time { state.times.insert(time) } else { state.untimed += 1 }
+        }
+    }
+
+    /// All that was counted, in order of time.
+    var report: DamageReport {
+        state.withLock { state in
+            var report = DamageReport()
+            for time in state.times.sorted() { report.add(track: state.track, at: time) }
+            for _ in 0..<state.untimed { report.add(track: state.track, at: nil) }
+            return report
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import LibAV
+import MediaBase
+
+extension FrameFinder {
+    /// The picture for `time` where others near enough will do.
+    ///
+    /// A picture is allowed if its interval meets [time − before, time + after]. Among those the sync sample nearest to
+    /// `time` is given, and where there is none the picture at `time` itself. A time before zero or after the asset's
+    /// end is an error all the same.
+    func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
+        guard time.isNumeric, feed.file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
+        if let end = try presentationEnd(), time > end { throw afterEnd(time) }
+        guard time >= .zero else {
+            throw MediaError(.outOfRange, "\(time.clockText()) is before the presentation begins")
+        }
+        for candidate in try syncSamples.around(time) where candidate.time <= time + after {
+            do throws(MediaError) {
+                let found = try frame(of: candidate)
+                if found.frame.time == candidate.time, found.end > time - before { return found }
+            } catch {
+                // A sync sample that cannot be decoded is none; what ends the work is another matter.
+                guard error.code == .outOfRange || error.code == .damaged else { throw error }
+            }
+        }
+        return try frame(at: time)
+    }
+
+    /// When the presentation is over; `nil` where the container only estimates it.
+    private func presentationEnd() throws(MediaError) -> MediaTime? {
+        let contents = try asset.contents()
+        let ends = [contents.duration, track.timeRange.end].filter(\.isNumeric)
+        return contents.isTimingPrecise ? ends.max() : nil
+    }
+
+    /// The picture of a sync sample: decoded alone where its interval is known from packets, else like any other.
+    private func frame(of sample: SyncSamples.Sample) throws(MediaError) -> Found {
+        if let last = lastSyncPicture, last.frame.time == sample.time { return last }
+        if let found = try loneFrame(of: sample) {
+            lastSyncPicture = found
+            return found
+        }
+        return try frame(at: sample.time)
+    }
+
+    /// Decodes the one packet of a sync sample, and reads when the next picture is shown off the packets that follow.
+    ///
+    /// - Returns: `nil` where that is not sure to be what decoding on would give.
+    private func loneFrame(of sample: SyncSamples.Sample) throws(MediaError) -> Found? {
+        guard track.storesOnePictureASample, !track.isAttachedPicture, try move(to: sample.place),
+            let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time,
+            let next = try timeOfNextPicture(after: sample.time)
+        else { return nil }
+        prepareToDecode()
+        defer { prepareToDecode() }
+        var waiting: StoredSample? = packet
+        let queue = queue { () throws(MediaError) in
+            defer { waiting = nil }
+            return waiting
+        }
+        guard let frame = try source.next(from: queue), frame.time == sample.time, frame.isKey, !isDoubtful,
+            !frame.picture.frame.isCorrupt
+        else { return nil }
+        return Found(frame: frame, end: next ?? source.end(ofLast: frame), isLast: next == nil)
+    }
+
+    private func move(to place: SyncSamples.Place) throws(MediaError) -> Bool {
+        switch place {
+        case .indexed(let ticks): try feed.move(toIndexed: ticks)
+        case .byte(let position): feed.move(toByte: position)
+        }
+    }
+
+    /// When the first picture after a sync sample is shown whose packet was handed out last.
+    ///
+    /// - Returns: `.some(nil)` where none follows; `nil` where packets do not tell.
+    private func timeOfNextPicture(after time: MediaTime) throws(MediaError) -> MediaTime?? {
+        var earliest: MediaTime?
+        // Pictures are reordered by 16 at most (H.264, A.3.1; HEVC, A.4.2); more are read for packets of no account.
+        for _ in 0..<64 {
+            guard let packet = try feed.next() else { return .some(earliest) }
+            guard let shown = packet.packet.isDiscarded ? .positiveInfinity : feed.time(of: packet),
+                let decoded = feed.decodeTime(of: packet)
+            else { return nil }
+            if shown > time { earliest = min(earliest ?? shown, shown) }
+            // What is decoded later is not shown earlier.
+            if let earliest, decoded >= earliest { return .some(earliest) }
+        }
+        return nil
+    }
+}
+
+extension AssetTrack {
+    /// Whether every stored sample is known to be one picture, so that pictures' times are those of samples.
+    ///
+    /// Not so where fields may be stored apart, or pictures that are never shown.
+    package var storesOnePictureASample: Bool {
+        guard let format = formatDescriptions.first, Self.onePictureASample.contains(format.codec) else { return false }
+        return format.video?.fieldOrder ?? "progressive" == "progressive"
+    }
+
+    private static let onePictureASample: Set<String> = [
+        "h264", "hevc", "av1", "vp9", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
+    ]
+}

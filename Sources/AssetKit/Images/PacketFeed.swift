@@ -1,0 +1,127 @@
+import LibAV
+import MediaBase
+
+/// The packets of one video track from wherever its file was moved to, with a look ahead, and what those that were handed
+/// out say of times.
+///
+/// One thread uses it at a time.
+final class PacketFeed {
+    /// The open file; moving it must be followed by ``restart()``.
+    let file: InputFile
+    private let track: AssetTrack
+    private let origin: MediaTime
+    /// Packets that were read and not handed out yet.
+    private var ahead: [StoredSample] = []
+    /// Whether no packet was read since the file was opened.
+    private(set) var isUnread = true
+    /// Where the last packet that was handed out lies in decode order, in the stream's time base.
+    private(set) var ticks = Int64.min
+    /// When the first packet since the last move is shown.
+    private(set) var firstTime: MediaTime?
+    /// The latest time at which one that was handed out since then is shown.
+    private(set) var latestTime = MediaTime.negativeInfinity
+    /// When those handed out since then are shown, apart from those that were passed.
+    private(set) var times: [MediaTime] = []
+    /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
+    private(set) var reorderDelay: Int64 = 0
+
+    init(_ file: InputFile, track: AssetTrack, origin: MediaTime) {
+        file.select(streams: [track.index])
+        (self.file, self.track, self.origin) = (file, track, origin)
+    }
+
+    /// Forgets what was read before the file was moved.
+    func restart() {
+        ahead = []
+        ticks = .min
+        firstTime = nil
+        latestTime = .negativeInfinity
+        times = []
+    }
+
+    /// The next packet; `nil` at the file's end, and where the container breaks off.
+    func next() throws(MediaError) -> StoredSample? {
+        guard let sample = try peek() else { return nil }
+        ahead.removeFirst()
+        ticks = max(ticks, sample.packet.dts ?? sample.packet.pts ?? ticks)
+        if let time = time(of: sample) {
+            if firstTime == nil { firstTime = time }
+            latestTime = max(latestTime, time)
+            times.append(time)
+        }
+        return sample
+    }
+
+    /// The packet that ``next()`` will give.
+    func peek() throws(MediaError) -> StoredSample? {
+        if let sample = ahead.first { return sample }
+        isUnread = false
+        while let packet = try readOn(file) {
+            guard packet.streamIndex == track.index else { continue }
+            reorderDelay = packet.reorderDelay ?? reorderDelay
+            let sample = StoredSample(packet)
+            ahead.append(sample)
+            return sample
+        }
+        return nil
+    }
+
+    /// Says that the pictures up to a time came out of the decoder.
+    func pass(_ time: MediaTime) { times.removeAll { $0 <= time } }
+
+    /// When a packet's picture is shown; `nil` where it does not say, or is not shown at all.
+    func time(of sample: StoredSample) -> MediaTime? {
+        guard let pts = sample.packet.pts, !sample.packet.isDiscarded else { return nil }
+        return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
+    }
+
+    /// When a packet is to be decoded, on the presentation's time line; `nil` where it does not say.
+    func decodeTime(of sample: StoredSample) -> MediaTime? {
+        sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+    }
+
+    /// Whether a packet is known whose picture is shown after one time and not after another.
+    func knowsPacket(after time: MediaTime, notAfter end: MediaTime) -> Bool {
+        if let next = ahead.first.flatMap(self.time(of:)), next > time, next <= end { return true }
+        return times.contains { $0 > time && $0 <= end }
+    }
+
+    /// Moves the file to the sync sample of its index whose time stamp is `ticks`, or to one before it.
+    ///
+    /// libavformat's mov demuxer takes what it is asked for as a presentation time and looks earlier by the delay
+    /// between the two; the delay is added, once it is known, where that does not lead too far.
+    func move(toIndexed ticks: Int64) throws(MediaError) -> Bool {
+        var tried: [Int64] = []
+        var delay = reorderDelay
+        while true {
+            guard file.seek(stream: track.index, to: ticks &+ delay) else { return false }
+            restart()
+            tried.append(delay)
+            guard let first = try peek(), let place = first.packet.dts ?? first.packet.pts else { return delay == 0 }
+            if place == ticks || first.packet.pts == ticks { return true }
+            if place < ticks, tried.count < 3, !tried.contains(reorderDelay) {
+                delay = reorderDelay
+            } else if delay > 0 {
+                delay = 0
+            } else {
+                return true
+            }
+        }
+    }
+
+    /// Moves the file to a byte of it.
+    func move(toByte position: Int64) -> Bool {
+        guard file.seek(toByte: position) else { return false }
+        restart()
+        return true
+    }
+}
+
+extension Packet {
+    /// By how much a sync sample is shown later than it is decoded; `nil` for other packets.
+    var reorderDelay: Int64? {
+        guard isKey, let pts, let dts else { return nil }
+        let (delay, overflow) = pts.subtractingReportingOverflow(dts)
+        return overflow ? nil : min(max(delay, 0), Int64(Int32.max))
+    }
+}

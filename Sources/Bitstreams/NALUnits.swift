@@ -1,0 +1,98 @@
+import MediaBase
+
+/// The units of H.264 and HEVC: where each begins and ends, in the forms in which they are stored.
+package enum NALUnits {
+    /// How many units are looked at in one piece.
+    private static let limit = 1000
+
+    /// The units of a stream with start codes (ITU-T H.264, Annex B), without the codes.
+    package static func inByteStream(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var units: [ArraySlice<UInt8>] = []
+        var start: Int?
+        var place = 0
+        while place + 3 <= bytes.count, units.count < limit {
+            guard bytes[place] == 0, bytes[place + 1] == 0, bytes[place + 2] == 1 else {
+                place += 1
+                continue
+            }
+            if let start { units.append(bytes[start..<place]) }
+            start = place + 3
+            place += 3
+        }
+        if let start, start < bytes.count, units.count < limit { units.append(bytes[start...]) }
+        return units
+    }
+
+    /// The units of a sample in which a length of one to four bytes stands before each; what is cut off is left out.
+    package static func inSample(_ bytes: [UInt8], lengthSize: Int) -> [ArraySlice<UInt8>] {
+        guard (1...4).contains(lengthSize) else { return [] }
+        var units: [ArraySlice<UInt8>] = []
+        var rest = bytes[...]
+        while rest.count > lengthSize, units.count < limit {
+            let length = rest.prefix(lengthSize).reduce(0) { $0 << 8 | Int($1) }
+            rest = rest.dropFirst(lengthSize)
+            guard length <= rest.count else { break }
+            if length > 0 { units.append(rest.prefix(length)) }
+            rest = rest.dropFirst(length)
+        }
+        return units
+    }
+
+    /// The bits of a unit without the bytes (3 after two zeros) that keep start codes out of it.
+    package static func payload(_ unit: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(unit.count)
+        var zeros = 0
+        for byte in unit {
+            if zeros >= 2, byte == 3 {
+                zeros = 0
+                continue
+            }
+            zeros = byte == 0 ? zeros + 1 : 0
+            bytes.append(byte)
+        }
+        return bytes
+    }
+}
+
+/// The header that MP4 and Matroska keep apart from the samples of H.264 and HEVC.
+///
+/// ISO/IEC 14496-15, 5.3.3 (avcC) and 8.3.3 (hvcC).
+package struct ParameterSets: Sendable {
+    /// The parameter sets and messages.
+    package var units: [ArraySlice<UInt8>] = []
+
+    /// How many bytes of length stand before each unit of a sample; `nil` where start codes do.
+    package var lengthSize: Int?
+
+    /// Reads a codec's header, in either form.
+    package init(_ header: [UInt8], isHEVC: Bool) {
+        guard header.count > 4, header.first == 1 else {
+            units = NALUnits.inByteStream(header)
+            return
+        }
+        var reader = BigEndianReader(header)
+        try? isHEVC ? readHEVC(&reader) : readAVC(&reader)
+    }
+
+    private mutating func readAVC(_ reader: inout BigEndianReader) throws(MediaError) {
+        try reader.skip(4)
+        lengthSize = Int(try reader.uint8() & 3) + 1
+        for mask in [0x1F, 0xFF] as [UInt8] {
+            for _ in 0..<(try reader.uint8() & mask) { try readUnit(&reader) }
+        }
+    }
+
+    private mutating func readHEVC(_ reader: inout BigEndianReader) throws(MediaError) {
+        try reader.skip(21)
+        lengthSize = Int(try reader.uint8() & 3) + 1
+        for _ in 0..<(try reader.uint8()) {
+            try reader.skip(1)
+            for _ in 0..<(try reader.uint16()) { try readUnit(&reader) }
+        }
+    }
+
+    private mutating func readUnit(_ reader: inout BigEndianReader) throws(MediaError) {
+        units.append(try reader.take(Int(try reader.uint16())))
+    }
+}

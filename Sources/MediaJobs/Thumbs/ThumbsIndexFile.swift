@@ -1,0 +1,61 @@
+import MediaBase
+import SystemCalls
+import SystemPackage
+
+/// The WebVTT file of one input, opened early so that a name which cannot be written is known before the work.
+struct ThumbsIndexFile {
+    /// The file as it was named.
+    let path: FilePath
+    private let file: OutputFile
+    private let outputs: OutputFileSet
+
+    /// Opens the file, making the folders that it needs.
+    init(_ path: FilePath, outputs: OutputFileSet) throws(MediaError) {
+        self.path = path
+        self.outputs = outputs.setForAnotherJob()
+        do {
+            let folder = path.removingLastComponent()
+            if !folder.isEmpty { try createFolder(at: folder) }
+            file = try self.outputs.begin(path)
+        } catch {
+            throw Self.failure(error, path)
+        }
+    }
+
+    /// Writes an index of the answers that have a picture, and puts it in place.
+    ///
+    /// - Returns: How many cues it has.
+    func write(
+        _ answers: [Result<ThumbsReport.Delivered, MediaError>?], range: MediaTimeRange
+    ) throws(MediaError) -> Int {
+        let delivered = answers.compactMap { try? $0?.get() }
+        var range = range
+        // The end of a track of unknown length is where its last picture goes.
+        if !range.end.isNumeric, let last = delivered.max(by: { $0.actual < $1.actual }) {
+            range = MediaTimeRange(start: .zero, end: last.actual + last.duration)
+        }
+        let pictures = delivered.compactMap { image in
+            reference(to: image).map { (time: image.actual, reference: $0) }
+        }
+        let index = WebVTT(pictures, range: range)
+        do {
+            try file.write(index.text)
+            try outputs.commit()
+        } catch {
+            throw Self.failure(error, path)
+        }
+        return index.cues.count
+    }
+
+    private func reference(to image: ThumbsReport.Delivered) -> String? {
+        if let sheet = image.sheet {
+            let part = "\(sheet.x),\(sheet.y),\(sheet.size.width),\(sheet.size.height)"
+            return URLReference.relative(to: sheet.file, from: path) + "#xywh=" + part
+        }
+        return image.file.map { URLReference.relative(to: $0, from: path) }
+    }
+
+    private static func failure(_ error: any Error, _ path: FilePath) -> MediaError {
+        (error as? MediaError ?? MediaError(.inputOutput, "cannot be written", cause: "\(error)")).at(path: path.string)
+    }
+}

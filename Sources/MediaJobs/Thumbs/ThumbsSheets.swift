@@ -1,0 +1,131 @@
+import AssetKit
+import MediaBase
+import Pictures
+import SystemCalls
+import SystemPackage
+
+/// Puts the images of one input on sheets, in the order in which they come, and writes each sheet when it is full.
+///
+/// One sheet is held at a time. All tiles have the size of the first image; one of another size, as where pictures change
+/// in mid-stream, is put into the middle of its tile.
+struct ThumbsSheets {
+    /// Where an image lies.
+    struct Place: Hashable {
+        /// Which sheet, from 0.
+        let sheet: Int
+        /// The left edge of the image, in pixels from the left.
+        let x: Int
+        /// The upper edge of the image, in pixels from the top.
+        let y: Int
+        /// The size of the image's tile.
+        let size: Dimensions
+    }
+
+    /// A sheet that is complete.
+    struct Written {
+        /// The file, or why it was not written.
+        let file: Result<FilePath, MediaError>
+        /// Its size in pixels.
+        let size: Dimensions
+        /// How many images are on it.
+        let count: Int
+    }
+
+    /// What became of the sheets so far, in their order.
+    private(set) var written: [Written] = []
+    private let output: ThumbsOutput
+    private let sheets: ThumbsOutput.Sheets
+    private let outputs: OutputFileSet
+    private let names: ThumbsNames
+    private let header: [String]
+    private var expected: Int
+    private var tile: Dimensions?
+    private var current: TileSheet?
+
+    /// Makes sure that every sheet has a name of its own.
+    ///
+    /// - Parameters:
+    ///   - output: What is written; it has sheets.
+    ///   - expected: How many images may come at most.
+    ///   - header: The lines above the images, for sheets that have a header.
+    /// - Throws: `invalidArgument` where several sheets would have the same name.
+    init(
+        _ sheets: ThumbsOutput.Sheets, of output: ThumbsOutput, outputs: OutputFileSet, names: ThumbsNames,
+        expected: Int, header: [String]
+    ) throws(MediaError) {
+        self.output = output
+        self.sheets = sheets
+        self.outputs = outputs
+        self.names = names
+        self.expected = expected
+        self.header = sheets.hasHeader ? header : []
+        if let rows = sheets.rows, expected > rows * sheets.columns, !sheets.names.contains(.index) {
+            throw MediaError(
+                .invalidArgument,
+                "\(expected) images do not fit on one sheet of \(sheets.columns)x\(rows): put {index} into the sheets' "
+                    + "name, or give --grid only columns")
+        }
+    }
+
+    /// Draws the next image.
+    ///
+    /// - Throws: `limitExceeded` for a sheet that its format cannot hold.
+    mutating func add(_ image: Bitmap, shownAt time: MediaTime) throws(MediaError) -> Place {
+        if let full = current, full.count == full.layout.columns * full.layout.rows { write() }
+        let tile = tile ?? Dimensions(width: image.width, height: image.height)
+        self.tile = tile
+        var sheet: TileSheet
+        if let current { sheet = current } else { sheet = try newSheet(of: tile) }
+        // One owner, or every tile would copy the sheet.
+        current = nil
+        let origin = sheet.add(
+            try image.centered(in: tile, background: sheets.background),
+            label: sheets.hasTimestamps ? time.clockText() : nil)
+        current = sheet
+        return Place(sheet: written.count, x: origin.x, y: origin.y, size: tile)
+    }
+
+    private mutating func newSheet(of tile: Dimensions) throws(MediaError) -> TileSheet {
+        let columns = min(sheets.columns, max(1, expected))
+        let neededRows = max(1, (expected + columns - 1) / columns)
+        var layout = TileSheet.Layout(
+            columns: columns, rows: min(sheets.rows ?? neededRows, neededRows), tile: tile)
+        expected -= layout.columns * layout.rows
+        layout.gap = sheets.gap
+        layout.headerHeight = TileSheet.headerHeight(
+            lines: header.count, sheetWidth: layout.size.width, gap: layout.gap)
+        let size = layout.size
+        let pixels = size.width.multipliedReportingOverflow(by: size.height)
+        guard max(size.width, size.height) <= output.format.largestSide, !pixels.overflow,
+            pixels.partialValue <= Bitmap.maximumPixelCount
+        else {
+            throw MediaError(
+                .limitExceeded,
+                "a sheet of \(size) pixels is too large for \(output.format.rawValue.uppercased()); "
+                    + "ask for smaller images, or for fewer on a sheet with --grid")
+        }
+        var sheet = try TileSheet(layout, background: sheets.background)
+        sheet.drawHeader(header)
+        return sheet
+    }
+
+    /// Writes the last sheet.
+    mutating func finish() {
+        if current != nil { write() }
+    }
+
+    private mutating func write() {
+        guard let sheet = current else { return }
+        // The canvas is let go before the file's bytes are made.
+        current = nil
+        let picture = sheet.bitmap
+        let size = Dimensions(width: picture.width, height: picture.height)
+        let file = Result { () throws(MediaError) -> FilePath in
+            let path = FilePath(bytes: names.sheet(sheets.names, number: written.count, size: size))
+            try outputs.put(
+                picture.encoded(as: output.format, quality: output.quality, background: output.background), at: path)
+            return path
+        }
+        written.append(Written(file: file, size: size, count: sheet.count))
+    }
+}

@@ -1,0 +1,173 @@
+import ArgumentParser
+import AssetKit
+import MediaBase
+import MediaJobs
+import Pictures
+
+/// The options of `thumbs` that say what is written where.
+struct ThumbsOutputOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "A folder (made if missing), a template for names, or - for one image to standard output. Placeholders: "
+                + "\(ThumbsNameTemplate.placeholders); seconds, timecode and frame are those asked for. (default: "
+                + "{stem}-{index}.{ext}, of sheets {stem}-sprite-{index}.{ext} or {stem}-contact-{index}.{ext}, in "
+                + "the current folder)",
+            valueName: "output"))
+    var output: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The format of images and sheets. (default: what the output's name ends with, else png)",
+            valueName: "png|jpeg|webp"),
+        transform: ThumbsArgument.format)
+    var format: ImageFileFormat?
+
+    @Option(
+        help: ArgumentHelp(
+            "How good JPEG (libjpeg's scale; chroma in full from 90 on) and WebP (libwebp's) are, 1 to 100. "
+                + "(default: 85)",
+            valueName: "n"))
+    var quality: Int?
+
+    @Flag(help: "Put the images on sheets instead, side by side, for players.")
+    var sprite = false
+
+    @Flag(help: "Put the images on sheets instead, with a header, and each with the time that it shows.")
+    var contactSheet = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Columns and rows of a sheet, or columns alone for one sheet with as many rows as it takes; without "
+                + "times, a sheet is filled. (default: 10x10, for --contact-sheet 4x4)",
+            valueName: "CxR|C"))
+    var grid: ThumbsArgument.Grid?
+
+    @Option(
+        help: ArgumentHelp(
+            "Pixels between the images of a sheet. (default: 0, for --contact-sheet 4)", valueName: "pixels"))
+    var gap: Int?
+
+    @Option(
+        help: ArgumentHelp("What is between the images of a sheet. (default: black)", valueName: "color"),
+        transform: ThumbsArgument.color)
+    var background = Color.black
+
+    @Flag(help: "Leave out the header of --contact-sheet.")
+    var noHeader = false
+
+    @Flag(help: "Leave out the times on --contact-sheet.")
+    var noTimestamps = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With sheets: write the single images too, named like --output.", valueName: "output"))
+    var images: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a WebVTT index of the sheets or images: a file, a template with {stem}, or a folder.",
+            valueName: "file"))
+    var vtt: PathArgument?
+
+    /// Whether there are sheets.
+    var hasSheets: Bool { sprite || contactSheet }
+
+    /// How many images fill a sheet; `nil` without sheets.
+    var imagesPerSheet: Int? { hasSheets ? shape.columns * (shape.rows ?? shape.columns) : nil }
+
+    /// The longest side of an image where nothing is said of it; `nil` for full size.
+    var standardSide: Int? { sprite ? 160 : contactSheet ? 320 : nil }
+
+    private var shape: ThumbsArgument.Grid {
+        grid ?? (sprite ? .init(columns: 10, rows: 10) : .init(columns: 4, rows: 4))
+    }
+
+    func validate() throws {
+        if sprite, contactSheet { throw ValidationError("'--sprite' and '--contact-sheet' exclude each other.") }
+        if !hasSheets, grid != nil || gap != nil || images != nil {
+            throw ValidationError("'--grid', '--gap' and '--images' go with '--sprite' or '--contact-sheet'.")
+        }
+        if !contactSheet, noHeader || noTimestamps {
+            throw ValidationError("'--no-header' and '--no-timestamps' go with '--contact-sheet'.")
+        }
+        if !(0...1000).contains(gap ?? 0) { throw ValidationError("'--gap' takes a number from 0 to 1000.") }
+        if !(1...100).contains(quality ?? 1) { throw ValidationError("'--quality' takes a number from 1 to 100.") }
+        _ = try result(pad: .black)
+    }
+
+    /// What the options ask for.
+    ///
+    /// - Parameter pad: What is behind transparent pictures in JPEG.
+    /// - Throws: `ValidationError` where they contradict each other.
+    func result(pad: Color) throws -> ThumbsOutput {
+        let format = try chosenFormat()
+        if quality != nil, !format.isLossy {
+            throw ValidationError("'--quality' goes with JPEG and WebP: PNG loses nothing.")
+        }
+        var result = ThumbsOutput(
+            images: hasSheets
+                ? try images.map { try destination($0, .images) }
+                : try output.map { try destination($0, .images) } ?? .currentFolder())
+        result.sheets = try sheets()
+        result.index = try vtt.map { path in
+            guard case .files(let template) = try destination(path, .index) else {
+                throw ValidationError("'--vtt' takes a file, not standard output.")
+            }
+            try refuse([.index, .seconds, .timecode, .frame, .width, .height, .ext], in: template, of: "--vtt")
+            return template
+        }
+        if result.index != nil, result.sheets == nil, result.images == .standardOutput {
+            throw ValidationError("'--vtt' needs images that have names: '-o -' gives them none.")
+        }
+        result.format = format
+        result.quality = quality ?? result.quality
+        result.background = pad
+        return result
+    }
+
+    private func sheets() throws -> ThumbsOutput.Sheets? {
+        guard hasSheets else { return nil }
+        let usual: ThumbsNameTemplate.Usual = sprite ? .sprites : .contactSheets
+        let place = try output.map { try destination($0, usual) } ?? .currentFolder(usual)
+        guard case .files(let template) = place else {
+            throw ValidationError("Sheets go into files: '-o -' is for one image.")
+        }
+        try refuse([.seconds, .timecode, .frame], in: template, of: "the sheets' name")
+        var sheets = ThumbsOutput.Sheets(template, columns: shape.columns, rows: shape.rows)
+        sheets.gap = gap ?? (contactSheet ? 4 : 0)
+        sheets.background = background
+        sheets.hasHeader = contactSheet && !noHeader
+        sheets.hasTimestamps = contactSheet && !noTimestamps
+        return sheets
+    }
+
+    private func refuse(
+        _ fields: [ThumbsNameTemplate.Field], in template: ThumbsNameTemplate, of name: String
+    ) throws {
+        guard let field = fields.first(where: template.contains) else { return }
+        throw ValidationError("{\(field.rawValue)} means nothing in \(name).")
+    }
+
+    /// The format asked for, and what names end with, which must not contradict each other.
+    private func chosenFormat() throws -> ImageFileFormat {
+        var format = format
+        for path in [output, images].compactMap(\.self) where !path.endsWithSlash {
+            guard let named = ThumbsDestination.format(of: path.path) else { continue }
+            if let format, named != format {
+                throw ValidationError(
+                    "'\(path.path.displayPath)' is no name for \(format.rawValue.uppercased()); use {ext} for the end.")
+            }
+            format = named
+        }
+        return format ?? .png
+    }
+
+    private func destination(_ path: PathArgument, _ names: ThumbsNameTemplate.Usual) throws -> ThumbsDestination {
+        do throws(MediaError) {
+            return try ThumbsDestination(path.path, endsWithSlash: path.endsWithSlash, names: names)
+        } catch {
+            throw ValidationError(error.message + ".")
+        }
+    }
+}
