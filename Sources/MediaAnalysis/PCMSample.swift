@@ -23,10 +23,6 @@ package protocol PCMSample: BitwiseCopyable, Sendable {
     /// What ``SampleKernels/convert(_:into:)`` does.
     static func convert(_ source: Span<Self>, into destination: inout MutableSpan<Int16>)
 
-    /// Writes one channel of interleaved frames as 16-bit samples, as many as fit.
-    static func extract(
-        _ channel: Int, of channels: Int, from source: Span<Self>, into destination: inout MutableSpan<Int16>)
-
     /// What ``SampleKernels/clippedCount(_:threshold:)`` does.
     static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int
 }
@@ -40,24 +36,6 @@ extension PCMSample {
         let source = source.extracting(first: count)
         for index in 0..<count {
             destination[index] = source[index].int16Value
-        }
-    }
-
-    /// Converts one channel; nothing for one that does not exist.
-    package static func extract(
-        _ channel: Int, of channels: Int, from source: Span<Self>, into destination: inout MutableSpan<Int16>
-    ) {
-        guard channels > 0, channel >= 0, channel < channels else { return }
-        if channels == 1 { return convert(source, into: &destination) }
-        let count = min(source.count / channels, destination.count)
-        let source = source.extracting(first: count * channels)
-        // Steps that are known beforehand are loaded as vectors and shuffled.
-        if channels == 2, channel == 0 {
-            for frame in 0..<count { destination[frame] = source[frame &* 2].int16Value }
-        } else if channels == 2 {
-            for frame in 0..<count { destination[frame] = source[frame &* 2 &+ 1].int16Value }
-        } else {
-            for frame in 0..<count { destination[frame] = source[frame &* channels &+ channel].int16Value }
         }
     }
 
@@ -104,7 +82,8 @@ extension Int32: PCMSample {
         let floor = self &>> 16
         let rest = self & 0xFFFF
         let rounded = floor &+ ((rest &+ 0x7FFF &+ (floor & 1)) &>> 16)
-        return Int16(truncatingIfNeeded: rounded > 32767 ? 32767 : rounded)
+        // Both bounds, though the lower one is never met: so it is one instruction for a whole vector.
+        return Int16(truncatingIfNeeded: Swift.min(Swift.max(rounded, -32768), 32767))
     }
 
     /// Whether |x| is at least `threshold`.

@@ -50,9 +50,16 @@ package enum SampleKernels {
         _ channel: Int, of channels: Int, from samples: Span<Int16>, into destination: inout MutableSpan<Int16>
     ) {
         guard channels > 0, channel >= 0, channel < channels else { return }
+        if channels == 1 { return convert(samples, into: &destination) }
         let frames = min(samples.count / channels, destination.count)
-        for frame in 0..<frames {
-            destination[frame] = samples[frame &* channels &+ channel]
+        let samples = samples.extracting(first: frames &* channels)
+        // Steps that are known beforehand are loaded as vectors and shuffled.
+        if channels == 2, channel == 0 {
+            for frame in 0..<frames { destination[frame] = samples[frame &* 2] }
+        } else if channels == 2 {
+            for frame in 0..<frames { destination[frame] = samples[frame &* 2 &+ 1] }
+        } else {
+            for frame in 0..<frames { destination[frame] = samples[frame &* channels &+ channel] }
         }
     }
 }

@@ -22,6 +22,8 @@ package struct SoundDistiller: Sendable {
     private let mode: PeakBuilder.ChannelMode
     private var statistics: SampleStatistics
     private var planes: [[Int16]]
+    /// Interleaved frames in 16 bits.
+    private var interleaved: [Int16] = []
 
     /// - Parameters:
     ///   - channels: The channels of the sound.
@@ -43,9 +45,17 @@ package struct SoundDistiller: Sendable {
         let frames = samples.count / channels
         let threshold = Sample.fullScale(significantBits: statistics.significantBits)
         let channels = channels
+        // Taken out while it is used, so that it is never copied.
+        var block: [Int16] = []
+        swap(&block, &interleaved)
+        defer { swap(&block, &interleaved) }
+        if block.count < samples.count { block = Array(repeating: 0, count: samples.count) }
+        var blockSpan = block.mutableSpan
+        SampleKernels.convert(samples, into: &blockSpan)
         for channel in 0..<channels {
             let levels = fill(channel, frames: frames) { plane in
-                Sample.extract(channel, of: channels, from: samples, into: &plane)
+                let whole = block.span.extracting(first: frames * channels)
+                SampleKernels.extract(channel, of: channels, from: whole, into: &plane)
             }
             var clipped = 0
             if levels.mayHold(threshold.int16Value) {

@@ -16,15 +16,15 @@ import Testing
     }
 
     @Test func extractsAChannel() {
-        let source: [Int32] = [65536, -65536, 131072, -131072, 196608, -196608, 7]
+        let source: [Int16] = [1, -1, 2, -2, 3, -3, 7]
         var out = [Int16](repeating: 9, count: 4)
         for (channel, wanted) in [(0, [1, 2, 3, 9]), (1, [-1, -2, -3, 9]), (2, [-1, -2, -3, 9])] as [(Int, [Int16])] {
             var span = out.mutableSpan
-            Int32.extract(channel, of: 2, from: source.span, into: &span)
+            SampleKernels.extract(channel, of: 2, from: source.span, into: &span)
             #expect(out == wanted)
         }
         var span = out.mutableSpan
-        Int32.extract(1, of: 3, from: source.span, into: &span)
+        SampleKernels.extract(1, of: 3, from: source.span, into: &span)
         #expect(out == [-1, 3, -3, 9])
     }
 

@@ -7,7 +7,7 @@ import Testing
     /// Noise of some 40 seconds, in a codec and a container of ffmpeg's.
     private func noise(_ codec: String, _ path: String, _ options: [String] = []) throws {
         _ = try FFmpeg.run(
-            ["-f", "lavfi", "-i", "anoisesrc=seed=3:r=8000:d=41.3:amplitude=1.2", "-c:a", codec] + options + [path])
+            ["-f", "lavfi", "-i", "anoisesrc=seed=3:r=8000:d=41.3,volume=1.2", "-c:a", codec] + options + [path])
     }
 
     /// The peaks, and the report without the lines that name files.

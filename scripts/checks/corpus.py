@@ -7,7 +7,7 @@ import sys
 from . import commands, frames, peaks, pictures, probe, sheets, sound
 from .tools import ROOT, Report
 
-GROUPS = {"pcm": sound.pcm, "range": sound.ranges, "peaks": peaks.peaks, "pictures": pictures.pictures,
+GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks, "pictures": pictures.pictures,
           "frames": frames.frames, "probe": probe.probe, "commands": commands.commands, "shapes": commands.shapes,
           "sheets": sheets.sheets}
 

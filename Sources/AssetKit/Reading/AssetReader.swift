@@ -123,7 +123,8 @@ public final class AssetReader: Sendable {
             }
             state.isStarted = true
             let threads = state.threads > 0 ? state.threads : availableProcessors()
-            let segments = SegmentSettings(bytes: state.segmentBytes, threads: threads)
+            let segments = SegmentSettings(
+                bytes: state.segmentBytes, threads: min(threads, SegmentSettings.mostThreads))
             return (state.outputs, state.timeRange, state.threads, state.decodesSegments ? segments : nil)
         }
         // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.

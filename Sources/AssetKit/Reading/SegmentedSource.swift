@@ -7,6 +7,9 @@ struct SegmentSettings: Sendable, Hashable {
     var bytes = 3 << 20
     /// Threads that decode.
     var threads = 1
+
+    /// More threads would only hold more sound in memory.
+    static let mostThreads = 16
 }
 
 /// Decodes a track's sound in segments, several at a time, and gives what one decoder would have given.
