@@ -37,12 +37,14 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     ///   - threads: Codec threads; 0 for as many as there are cores. What comes out does not depend on it.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
     package static func open(_ file: InputFile, stream index: Int, threads: Int) throws(MediaError) -> Decoder {
-        guard let stream = file.pointer(toStream: index) else {
-            throw MediaError(.noSuchTrack, "has no track \(index)")
-        }
-        let parameters = stream.pointee.codecpar
-        let name = String(cString: avcodec_get_name(parameters?.pointee.codec_id ?? AV_CODEC_ID_NONE))
-        guard let codec = avcodec_find_decoder(parameters?.pointee.codec_id ?? AV_CODEC_ID_NONE) else {
+        try open(DecoderSetup(file, stream: index), threads: threads)
+    }
+
+    /// Opens a decoder as it would be opened for the stream that a setup was taken of; throws as for a stream.
+    package static func open(_ setup: DecoderSetup, threads: Int) throws(MediaError) -> Decoder {
+        let parameters = setup.parameters
+        let name = String(cString: avcodec_get_name(parameters.pointee.codec_id))
+        guard let codec = avcodec_find_decoder(parameters.pointee.codec_id) else {
             throw MediaError(.unsupported, "this build of FFmpeg has no decoder for \(name)")
         }
         guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
@@ -50,7 +52,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         try AVStatus.check(
             avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context",
             doing: "set up the \(name) decoder")
-        context.pointee.pkt_timebase = stream.pointee.time_base
+        context.pointee.pkt_timebase = setup.timeBase
         context.pointee.max_pixels = Int64(Limits.pixels)
         context.pointee.thread_count = Int32(clamping: threads)
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")

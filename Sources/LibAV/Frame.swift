@@ -1,4 +1,5 @@
 import CFFmpeg
+import Glibc
 package import MediaBase
 
 /// Owner of one `AVFrame` with references to its planes: a decoded picture, or decoded sound.
@@ -141,6 +142,32 @@ extension Frame {
 }
 
 extension Frame {
+    /// Whether another frame holds sound of the same form, length and time stamp.
+    package func hasShape(of other: borrowing Frame) -> Bool {
+        pointer.pointee.format == other.pointer.pointee.format
+            && pointer.pointee.sample_rate == other.pointer.pointee.sample_rate
+            && pointer.pointee.nb_samples == other.pointer.pointee.nb_samples
+            && pts == other.pts && channelLayout == other.channelLayout
+    }
+
+    /// Whether another frame holds the very same sound, bit for bit.
+    package func isIdentical(to other: borrowing Frame) -> Bool {
+        guard hasShape(of: other), let (_, isPlanar) = sampleFormat else { return false }
+        return (0..<(isPlanar ? channelLayout.channels : 1)).allSatisfy { plane in
+            withSamples(plane: plane, in: 0..<sampleCount) { mine in
+                other.withSamples(plane: plane, in: 0..<sampleCount) { others in
+                    mine.byteCount == others.byteCount
+                        && mine.withUnsafeBytes { mine in
+                            others.withUnsafeBytes { others in
+                                guard let left = mine.baseAddress, let right = others.baseAddress else { return true }
+                                return memcmp(left, right, mine.count) == 0
+                            }
+                        }
+                }
+            }
+        }
+    }
+
     /// Lends samples `range` of one plane as numbers; an empty span where the format stores another type.
     package func withSamples<Sample: BitwiseCopyable, Result, Failure: Error>(
         of type: Sample.Type, plane: Int, in range: Range<Int>, _ body: (Span<Sample>) throws(Failure) -> Result

@@ -113,11 +113,21 @@ final class InputIO: @unchecked Sendable {
     func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         guard size != nil, let start = Int64(exactly: position), count > 0 else { return [] }
         var result = [UInt8](repeating: 0, count: count)
+        let filled: Result<Int, MediaError> = result.withUnsafeMutableBytes { buffer in
+            Result { () throws(MediaError) in try read(at: start, into: buffer) }
+        }
+        result.removeLast(count - (try filled.get()))
+        return result
+    }
+
+    /// Fills a buffer with bytes of the file, on any thread; gives how many there were before the end.
+    func read(at start: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(MediaError) -> Int {
+        guard size != nil, start >= 0, let address = buffer.baseAddress else { return 0 }
         var filled = 0
-        while filled < count {
-            let read = result.withUnsafeMutableBytes { buffer in
-                pread(source.rawValue, buffer.baseAddress.map { $0 + filled }, count - filled, Int(start) + filled)
-            }
+        while filled < buffer.count {
+            let (place, overflow) = start.addingReportingOverflow(Int64(filled))
+            guard !overflow else { break }
+            let read = pread(source.rawValue, address + filled, buffer.count - filled, Int(place))
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else {
                 throw MediaError(
@@ -126,8 +136,7 @@ final class InputIO: @unchecked Sendable {
             guard read > 0 else { break }
             filled += read
         }
-        result.removeLast(count - filled)
-        return result
+        return filled
     }
 
     private func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {

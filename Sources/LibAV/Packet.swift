@@ -45,6 +45,15 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         return (0..<4).reduce(0) { $0 | Int(data[$1]) << (8 * $1) }
     }
 
+    /// Whether it brings what the decoder must know from here on: a new header, or another form of sound or picture
+    /// (`AV_PKT_DATA_NEW_EXTRADATA`, `AV_PKT_DATA_PARAM_CHANGE`).
+    package var changesFormat: Bool {
+        [AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_DATA_PARAM_CHANGE].contains { kind in
+            var size = 0
+            return av_packet_get_side_data(pointer, kind, &size) != nil
+        }
+    }
+
     /// A copy of the first `count` stored bytes, or of all where there are fewer.
     package func prefix(_ count: Int) -> [UInt8] {
         Array(UnsafeBufferPointer(start: pointer.pointee.data, count: min(size, max(0, count))))

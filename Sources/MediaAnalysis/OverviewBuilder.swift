@@ -9,14 +9,11 @@ package struct OverviewBuilder: Sendable {
     /// The most points that are held, an even number.
     package let capacity: Int
 
-    private let sampleRate: Int
     private let channels: Int
     private var builder: PeakBuilder
-    private var spacing = 1
+    private var spacing: Int
     /// Frames that still fit before points have to be joined.
     private var room: Int
-    private var data: [Int16] = []
-    private var meanSquares: [Float] = []
 
     /// Starts with no points.
     ///
@@ -24,29 +21,32 @@ package struct OverviewBuilder: Sendable {
     ///   - sampleRate: Frames a second.
     ///   - channels: The interleaved channels of what is fed, all of which get peaks.
     ///   - points: At least how many points there are to be in the end, where there are as many samples; 1…2^20.
+    ///   - frames: How many frames the audio has at least, which saves joining; the result does not depend on it.
+    ///   - start: How many frames of the audio lie before what is fed; see ``append(_:)-(OverviewBuilder)``.
     /// - Throws: ``MediaError`` `invalidArgument` where a parameter is out of range.
-    package init(sampleRate: Int, channels: Int, points: Int) throws(MediaError) {
+    package init(
+        sampleRate: Int, channels: Int, points: Int, atLeast frames: Int64 = 0, startingAt start: Int64 = 0
+    ) throws(MediaError) {
         guard (1...1 << 20).contains(points) else {
             throw MediaError(.invalidArgument, "an overview has 1 to \(1 << 20) points, not \(points)")
         }
-        self.sampleRate = sampleRate
         self.channels = channels
         capacity = 2 * points
-        room = capacity
-        builder = try Self.builder(sampleRate: sampleRate, channels: channels, spacing: 1)
-    }
-
-    private static func builder(sampleRate: Int, channels: Int, spacing: Int) throws(MediaError) -> PeakBuilder {
-        try PeakBuilder(
+        var spacing = 1
+        while spacing < 1 << 40, frames / Int64(spacing) >= Int64(capacity) { spacing *= 2 }
+        self.spacing = spacing
+        room = capacity * spacing - Int(clamping: start)
+        builder = try PeakBuilder(
             sampleRate: sampleRate, channels: channels, spacing: Peaks.Spacing(samples: spacing), mode: .split,
-            measuresMeanSquares: true)
+            measuresMeanSquares: true, startingAt: start)
     }
 
     /// Measures interleaved frames; throws as ``PeakBuilder/append(_:)`` does.
     package mutating func append(_ samples: Span<Int16>) throws(MediaError) {
         var start = 0
         while start < samples.count {
-            let taken = min(room * channels, samples.count - start)
+            let fitting = room.multipliedReportingOverflow(by: channels)
+            let taken = min(fitting.overflow ? .max : fitting.partialValue, samples.count - start)
             try builder.append(samples.extracting(start..<start + taken))
             start += taken
             try advance(taken / channels)
@@ -64,25 +64,28 @@ package struct OverviewBuilder: Sendable {
         }
     }
 
+    /// Takes over what another builder measured of the frames that follow.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` where it was not begun for the same audio, as long at least, at the
+    ///   frame that this one has come to.
+    package mutating func append(_ next: OverviewBuilder) throws(MediaError) {
+        try builder.append(next.builder)
+        room = next.room
+        while room <= 0 { try widen() }
+    }
+
     /// Writes the last, partial point and returns the peaks.
-    package consuming func finish() throws(MediaError) -> Peaks { try joined() }
+    package consuming func finish() throws(MediaError) -> Peaks { try builder.finish() }
 
     private mutating func advance(_ frames: Int) throws(MediaError) {
         room -= frames
-        guard room <= 0 else { return }
         // All points are whole here, so that joining them is what a coarser builder would have given.
-        let coarser = try joined().coarser(by: 2)
-        data = coarser.data
-        meanSquares = coarser.meanSquares ?? []
-        spacing = coarser.samplesPerPixel
-        room = capacity / 2 * spacing
-        builder = try Self.builder(sampleRate: sampleRate, channels: channels, spacing: spacing)
+        if room <= 0 { try widen() }
     }
 
-    private func joined() throws(MediaError) -> Peaks {
-        let rest = try builder.finish()
-        return try Peaks(
-            sampleRate: sampleRate, spacing: Peaks.Spacing(samples: spacing), channels: channels,
-            data: data + rest.data, meanSquares: meanSquares + (rest.meanSquares ?? []))
+    private mutating func widen() throws(MediaError) {
+        try builder.coarsen()
+        room += capacity * spacing
+        spacing *= 2
     }
 }

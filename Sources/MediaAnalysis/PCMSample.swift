@@ -23,15 +23,8 @@ package protocol PCMSample: BitwiseCopyable, Sendable {
     /// What ``SampleKernels/convert(_:into:)`` does.
     static func convert(_ source: Span<Self>, into destination: inout MutableSpan<Int16>)
 
-    /// What ``SampleKernels/convert(plane:channel:of:into:)`` does, for a channel that exists.
-    static func convert(
-        plane: Span<Self>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>)
-
     /// What ``SampleKernels/clippedCount(_:threshold:)`` does.
     static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int
-
-    /// Adds each channel's samples at or above full scale to `counts`, one a channel, in interleaved frames.
-    static func addClipped(_ samples: Span<Self>, threshold: Self, to counts: inout [Int])
 }
 
 // The loops are requirements of the protocol so that each format's is compiled for it here, in its own module: a
@@ -46,19 +39,6 @@ extension PCMSample {
         }
     }
 
-    /// Converts one plane into one channel of interleaved frames.
-    package static func convert(
-        plane: Span<Self>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
-    ) {
-        let count = min(plane.count, destination.count / channels)
-        let plane = plane.extracting(first: count)
-        var position = channel
-        for frame in 0..<count {
-            destination[position] = plane[frame].int16Value
-            position &+= channels
-        }
-    }
-
     /// Counts over the whole span.
     package static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int {
         var count = 0
@@ -66,14 +46,6 @@ extension PCMSample {
             count &+= samples[index].isClipped(atOrAbove: threshold) ? 1 : 0
         }
         return count
-    }
-
-    /// Counts channel by channel; an incomplete frame counts for the channels it has.
-    package static func addClipped(_ samples: Span<Self>, threshold: Self, to counts: inout [Int]) {
-        guard !counts.isEmpty else { return }
-        for index in 0..<samples.count where samples[index].isClipped(atOrAbove: threshold) {
-            counts[index % counts.count] &+= 1
-        }
     }
 }
 
@@ -110,7 +82,8 @@ extension Int32: PCMSample {
         let floor = self &>> 16
         let rest = self & 0xFFFF
         let rounded = floor &+ ((rest &+ 0x7FFF &+ (floor & 1)) &>> 16)
-        return Int16(truncatingIfNeeded: rounded > 32767 ? 32767 : rounded)
+        // Both bounds, though the lower one is never met: so it is one instruction for a whole vector.
+        return Int16(truncatingIfNeeded: Swift.min(Swift.max(rounded, -32768), 32767))
     }
 
     /// Whether |x| is at least `threshold`.
@@ -146,11 +119,12 @@ extension Float: PCMSample {
     /// x · 32768 rounded half to even, clamped; NaN becomes 0.
     package var int16Value: Int16 {
         let scaled = self * 32768
-        let low = scaled < -32768 ? -32768 : scaled
-        let clamped = low > 32767 ? 32767 : low
-        let number = clamped == clamped ? clamped : 0
-        // Adding 1.5 · 2^23 leaves the integer, rounded half to even, in the low bits of the significand.
-        return Int16(truncatingIfNeeded: (number + 12_582_912).bitPattern)
+        // Adding 1.5 · 2^23 leaves the integer, rounded half to even, in the low bits of the significand; what is out of
+        // reach keeps its order, with negative sums all below the least.
+        let sum = Int32(bitPattern: (scaled + 12_582_912).bitPattern)
+        let integer = (sum & ~(sum &>> 31)) &- 0x4B40_0000
+        let number = scaled == scaled ? integer : 0
+        return Int16(truncatingIfNeeded: min(max(number, -32768), 32767))
     }
 
     /// Whether |x| is at least `threshold`; false for NaN.

@@ -24,7 +24,7 @@ public struct PeakBuilder: Sendable {
     private let sampleRate: Int
     private let inputChannels: Int
     private let outputChannels: Int
-    private let spacing: Peaks.Spacing
+    private var spacing: Peaks.Spacing
     private let mode: ChannelMode
 
     private var lows: [Int16]
@@ -36,8 +36,12 @@ public struct PeakBuilder: Sendable {
     /// The part of a sample, in 1/spacing.points, by which the point under way starts early.
     private var remainder: Int
 
+    /// Frames from the first one of the audio to where measuring began, and to where it has come.
+    private let start: Int64
+    private var position: Int64
     private var data: [Int16] = []
-    private var meanSquares: [Float]?
+    /// The sum of the squares of each channel of each point.
+    private var sums: [UInt64]?
     private var mono: [Int16]
 
     /// Frames that are brought to one channel at a time.
@@ -51,13 +55,15 @@ public struct PeakBuilder: Sendable {
     ///   - spacing: The samples a point.
     ///   - mode: The channels of the peaks.
     ///   - measuresMeanSquares: Whether ``Peaks/meanSquares`` are measured too.
+    ///   - start: How many frames of the audio lie before what is fed; the peaks of these are measured elsewhere, by
+    ///     a builder that this one is then appended to.
     /// - Throws: ``MediaError`` `invalidArgument` where a parameter is out of range or the single channel does not
     ///   exist.
     public init(
         sampleRate: Int, channels: Int, spacing: Peaks.Spacing, mode: ChannelMode = .mixed,
-        measuresMeanSquares: Bool = false
+        measuresMeanSquares: Bool = false, startingAt start: Int64 = 0
     ) throws(MediaError) {
-        guard (1...Int(Int32.max)).contains(sampleRate), (1...1024).contains(channels) else {
+        guard (1...Int(Int32.max)).contains(sampleRate), (1...1024).contains(channels), start >= 0 else {
             throw MediaError(.invalidArgument, "cannot measure \(channels) channels at \(sampleRate) Hz")
         }
         if case .single(let channel) = mode, !(0..<channels).contains(channel) {
@@ -71,9 +77,16 @@ public struct PeakBuilder: Sendable {
         lows = Array(repeating: .max, count: outputChannels)
         highs = Array(repeating: .min, count: outputChannels)
         squares = Array(repeating: 0, count: outputChannels)
-        needed = spacing.samples / spacing.points
-        remainder = spacing.samples % spacing.points
-        meanSquares = measuresMeanSquares ? [] : nil
+        // The point that holds the first frame, and where it begins and ends.
+        let (samples, points) = (Int128(spacing.samples), Int128(spacing.points))
+        let point = ((Int128(start) + 1) * points - 1) / samples
+        let (begin, end) = (point * samples / points, (point + 1) * samples / points)
+        filled = Int(truncatingIfNeeded: Int128(start) - begin)
+        needed = Int(truncatingIfNeeded: end - begin)
+        remainder = Int(truncatingIfNeeded: (point + 1) * samples % points)
+        self.start = start
+        position = start
+        sums = measuresMeanSquares ? [] : nil
         mono = channels == outputChannels ? [] : Array(repeating: 0, count: Self.blockFrames)
     }
 
@@ -128,9 +141,11 @@ public struct PeakBuilder: Sendable {
 
     /// Writes the last, partial point and returns the peaks.
     public consuming func finish() throws(MediaError) -> Peaks {
+        let last = filled
         if filled > 0 { writePoint() }
         return try Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: outputChannels, data: data, meanSquares: meanSquares)
+            sampleRate: sampleRate, spacing: spacing, channels: outputChannels, data: data,
+            meanSquares: meanSquares(framesInLast: last))
     }
 
     private func checkRoom(frames: Int64) throws(MediaError) {
@@ -150,7 +165,7 @@ public struct PeakBuilder: Sendable {
             let taken = min(needed - filled, frames - start)
             let part = samples.extracting(start * outputChannels..<(start + taken) * outputChannels)
             SampleKernels.extrema(of: part, lows: &lows, highs: &highs)
-            if meanSquares != nil { SampleKernels.addSquares(of: part, to: &squares) }
+            if sums != nil { SampleKernels.addSquares(of: part, to: &squares) }
             advance(taken)
             start += taken
         }
@@ -158,8 +173,13 @@ public struct PeakBuilder: Sendable {
 
     private mutating func advance(_ frames: Int) {
         filled += frames
+        position &+= Int64(frames)
         guard filled == needed else { return }
         writePoint()
+        prepareNextPoint()
+    }
+
+    private mutating func prepareNextPoint() {
         needed = spacing.samples / spacing.points
         remainder += spacing.samples % spacing.points
         if remainder >= spacing.points {
@@ -174,9 +194,97 @@ public struct PeakBuilder: Sendable {
             data.append(highs[channel])
             lows[channel] = .max
             highs[channel] = .min
-            meanSquares?.append(Float(Double(squares[channel]) / Double(filled) / (32768 * 32768)))
+            sums?.append(squares[channel])
             squares[channel] = 0
         }
         filled = 0
+    }
+}
+
+// MARK: - Parts
+
+extension PeakBuilder {
+    /// Takes over what another builder measured of the frames that follow.
+    ///
+    /// The result is what this builder would have measured of them itself.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` where the other did not begin where this one has come to, or measures
+    ///   something else; `limitExceeded` as ``append(_:)-(Span<Int16>)`` does; nothing changes then.
+    package mutating func append(_ next: PeakBuilder) throws(MediaError) {
+        guard next.start == position, next.spacing == spacing, next.outputChannels == outputChannels,
+            (next.sums == nil) == (sums == nil)
+        else { throw MediaError(.invalidArgument, "peaks of parts that do not follow each other cannot be joined") }
+        guard data.count + next.data.count < Peaks.maximumValueCount else {
+            throw MediaError(
+                .limitExceeded, "too many points at \(spacing) samples per pixel: choose a larger number")
+        }
+        let isInside = filled > 0
+        if isInside, next.data.isEmpty {
+            for channel in 0..<outputChannels {
+                lows[channel] = min(lows[channel], next.lows[channel])
+                highs[channel] = max(highs[channel], next.highs[channel])
+                squares[channel] &+= next.squares[channel]
+            }
+        } else {
+            if isInside { join(next) }
+            data += next.data.dropFirst(isInside ? 2 * outputChannels : 0)
+            if let more = next.sums { sums?.append(contentsOf: more.dropFirst(isInside ? outputChannels : 0)) }
+            (lows, highs, squares) = (next.lows, next.highs, next.squares)
+        }
+        (filled, needed, remainder) = (next.filled, next.needed, next.remainder)
+        position = next.position
+    }
+
+    /// Completes the point under way with the first one of the builder that goes on from here.
+    private mutating func join(_ next: PeakBuilder) {
+        for channel in 0..<outputChannels {
+            data.append(min(lows[channel], next.data[channel * 2]))
+            data.append(max(highs[channel], next.data[channel * 2 + 1]))
+            if let sum = next.sums?[channel] { sums?.append(squares[channel] &+ sum) }
+        }
+    }
+
+    /// Joins every two points into one of twice the length.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` inside a point, and where the number of points is odd.
+    package mutating func coarsen() throws(MediaError) {
+        let values = 2 * outputChannels
+        guard filled == 0, data.count % (2 * values) == 0, start == 0 else {
+            throw MediaError(.invalidArgument, "only whole pairs of points can be joined")
+        }
+        let wider = try Peaks.Spacing(samples: spacing.samples * 2, points: spacing.points)
+        var joined: [Int16] = []
+        joined.reserveCapacity(data.count)
+        var joinedSums: [UInt64] = []
+        for first in stride(from: 0, to: data.count, by: 2 * values) {
+            for place in stride(from: first, to: first + values, by: 2) {
+                joined.append(min(data[place], data[place + values]))
+                joined.append(max(data[place + 1], data[place + values + 1]))
+                if let sums { joinedSums.append(sums[place / 2] &+ sums[place / 2 + outputChannels]) }
+            }
+        }
+        data = joined
+        if sums != nil { sums = joinedSums }
+        let points = Int128(data.count / values)
+        spacing = wider
+        let (samples, count) = (Int128(wider.samples), Int128(wider.points))
+        needed = Int(truncatingIfNeeded: (points + 1) * samples / count - points * samples / count)
+        remainder = Int(truncatingIfNeeded: (points + 1) * samples % count)
+    }
+
+    /// The sums brought to means, where they are measured.
+    private func meanSquares(framesInLast last: Int) -> [Float]? {
+        guard let sums else { return nil }
+        let (samples, points) = (Int128(spacing.samples), Int128(spacing.points))
+        var means: [Float] = []
+        means.reserveCapacity(sums.count)
+        for (place, sum) in sums.enumerated() {
+            let point = place / outputChannels
+            let isLast = point == sums.count / outputChannels - 1
+            let whole = (Int128(point) + 1) * samples / points - Int128(point) * samples / points
+            let frames = isLast && last > 0 ? last : Int(truncatingIfNeeded: whole)
+            means.append(Float(Double(sum) / Double(frames) / (32768 * 32768)))
+        }
+        return means
     }
 }

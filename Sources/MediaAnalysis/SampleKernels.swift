@@ -13,21 +13,6 @@ package enum SampleKernels {
         Sample.convert(source, into: &destination)
     }
 
-    /// Converts one plane to 16 bits and writes it as one channel of interleaved frames.
-    ///
-    /// - Parameters:
-    ///   - plane: The samples of one channel.
-    ///   - channel: The channel's index; outside `0..<channels` nothing is written.
-    ///   - channels: The number of interleaved channels.
-    ///   - destination: Interleaved frames; frame `f` of `plane` goes to `destination[f * channels + channel]`.
-    package static func convert<Sample: PCMSample>(
-        plane: Span<Sample>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
-    ) {
-        guard channels > 0, channel >= 0, channel < channels else { return }
-        if channels == 1 { return convert(plane, into: &destination) }
-        Sample.convert(plane: plane, channel: channel, of: channels, into: &destination)
-    }
-
     /// Counts the samples at or above full scale, one for one over the span.
     package static func clippedCount<Sample: PCMSample>(_ samples: Span<Sample>, threshold: Sample) -> Int {
         Sample.clippedCount(samples, threshold: threshold)
@@ -65,9 +50,16 @@ package enum SampleKernels {
         _ channel: Int, of channels: Int, from samples: Span<Int16>, into destination: inout MutableSpan<Int16>
     ) {
         guard channels > 0, channel >= 0, channel < channels else { return }
+        if channels == 1 { return convert(samples, into: &destination) }
         let frames = min(samples.count / channels, destination.count)
-        for frame in 0..<frames {
-            destination[frame] = samples[frame &* channels &+ channel]
+        let samples = samples.extracting(first: frames &* channels)
+        // Steps that are known beforehand are loaded as vectors and shuffled.
+        if channels == 2, channel == 0 {
+            for frame in 0..<frames { destination[frame] = samples[frame &* 2] }
+        } else if channels == 2 {
+            for frame in 0..<frames { destination[frame] = samples[frame &* 2 &+ 1] }
+        } else {
+            for frame in 0..<frames { destination[frame] = samples[frame &* channels &+ channel] }
         }
     }
 }

@@ -3,15 +3,8 @@ package import MediaBase
 
 /// Peak, RMS and clipping of each channel, gathered while the samples pass by.
 ///
-/// Level and clipping are fed separately, because clipping is only visible before the conversion to 16 bits:
-///
-/// ```swift
-/// var statistics = try SampleStatistics(channels: 2, significantBits: 24)
-/// statistics.countClipping(decoded.span)       // as decoded: Float, Int32, …
-/// statistics.append(converted.span)            // the same frames as interleaved Int16
-/// ```
-///
-/// Sums are exact integers, so the result does not depend on how the samples were cut into spans.
+/// Sums are exact integers, so the result does not depend on how the samples were cut into spans, nor on the order in
+/// which statistics of parts are added up.
 package struct SampleStatistics: Sendable, Equatable {
     /// One channel's measurements.
     package struct Channel: Sendable, Hashable {
@@ -48,10 +41,6 @@ package struct SampleStatistics: Sendable, Equatable {
     /// The significant bits of integer sources, which say where full scale is.
     package let significantBits: Int
 
-    private var lows: [Int16]
-    private var highs: [Int16]
-    private var squares: [UInt64]
-
     /// Starts with no frames.
     ///
     /// - Parameters:
@@ -63,39 +52,40 @@ package struct SampleStatistics: Sendable, Equatable {
         }
         self.channels = Array(repeating: Channel(), count: channels)
         self.significantBits = significantBits
-        lows = Array(repeating: 0, count: channels)
-        highs = Array(repeating: 0, count: channels)
-        squares = Array(repeating: 0, count: channels)
     }
 
-    /// Measures interleaved frames; a trailing incomplete frame is ignored.
-    package mutating func append(_ samples: Span<Int16>) {
-        // A running sum in 64 bits holds 2^34 full-scale samples; parts stay far below.
-        let step = channels.count << 20
-        let whole = samples.count - samples.count % channels.count
-        var start = 0
-        while start < whole {
-            let end = min(start + step, whole)
-            measure(samples.extracting(start..<end))
-            start = end
+    /// Adds what was measured of one channel; nothing for a channel that does not exist.
+    ///
+    /// - Parameters:
+    ///   - levels: Of the samples in 16 bits.
+    ///   - frames: How many samples there were.
+    ///   - clipped: How many of them were at full scale before the conversion to 16 bits: |x| ≥ 1.0 for floating point,
+    ///     and for integers |x| at or above the largest positive code of ``significantBits``, so that both ends count.
+    package mutating func add(_ levels: PlaneLevels, frames: Int, clipped: Int, channel: Int) {
+        guard channels.indices.contains(channel) else { return }
+        channels[channel].minimum = min(channels[channel].minimum, levels.low)
+        channels[channel].maximum = max(channels[channel].maximum, levels.high)
+        channels[channel].exactSquares &+= UInt128(levels.squares)
+        channels[channel].clippedCount &+= Int64(clipped)
+        channels[channel].frames &+= Int64(frames)
+    }
+
+    /// Adds what was measured of further frames; nothing where the channels are not as many.
+    package mutating func add(_ other: SampleStatistics) {
+        guard other.channels.count == channels.count else { return }
+        for index in channels.indices {
+            let more = other.channels[index]
+            channels[index].minimum = min(channels[index].minimum, more.minimum)
+            channels[index].maximum = max(channels[index].maximum, more.maximum)
+            channels[index].exactSquares &+= more.exactSquares
+            channels[index].clippedCount &+= more.clippedCount
+            channels[index].frames &+= more.frames
         }
     }
 
-    private mutating func measure(_ samples: Span<Int16>) {
-        for index in channels.indices {
-            lows[index] = channels[index].minimum
-            highs[index] = channels[index].maximum
-            squares[index] = 0
-        }
-        SampleKernels.extrema(of: samples, lows: &lows, highs: &highs)
-        SampleKernels.addSquares(of: samples, to: &squares)
-        let frames = Int64(samples.count / channels.count)
-        for index in channels.indices {
-            channels[index].minimum = lows[index]
-            channels[index].maximum = highs[index]
-            channels[index].exactSquares &+= UInt128(squares[index])
-            channels[index].frames &+= frames
-        }
+    /// Forgets all that was measured.
+    package mutating func reset() {
+        for index in channels.indices { channels[index] = Channel() }
     }
 
     /// Counts frames of silence, in constant time; nothing for a negative number.
@@ -104,30 +94,6 @@ package struct SampleStatistics: Sendable, Equatable {
         for index in channels.indices {
             channels[index].frames &+= frames
         }
-    }
-
-    /// Counts the samples at full scale in interleaved frames as decoded.
-    ///
-    /// Full scale is |x| ≥ 1.0 for floating point, and for integers |x| at or above the largest positive code of
-    /// ``significantBits``, so that both ends count.
-    package mutating func countClipping<Sample: PCMSample>(_ samples: Span<Sample>) {
-        let threshold = Sample.fullScale(significantBits: significantBits)
-        // Most blocks have none: one vectorised pass finds that out.
-        guard SampleKernels.clippedCount(samples, threshold: threshold) > 0 else { return }
-        var counts = Array(repeating: 0, count: channels.count)
-        Sample.addClipped(samples, threshold: threshold, to: &counts)
-        for (channel, count) in counts.enumerated() { addClipped(count, channel: channel) }
-    }
-
-    /// Counts the samples at full scale in one plane as decoded; nothing for a channel that does not exist.
-    package mutating func countClipping<Sample: PCMSample>(plane: Span<Sample>, channel: Int) {
-        let threshold = Sample.fullScale(significantBits: significantBits)
-        addClipped(SampleKernels.clippedCount(plane, threshold: threshold), channel: channel)
-    }
-
-    private mutating func addClipped(_ count: Int, channel: Int) {
-        guard channels.indices.contains(channel) else { return }
-        channels[channel].clippedCount &+= Int64(count)
     }
 
     /// Two statistics are equal when every channel's measurements are.

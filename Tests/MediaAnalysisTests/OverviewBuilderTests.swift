@@ -22,6 +22,26 @@ import Testing
         #expect(peaks.meanSquares?.count == peaks.length)
     }
 
+    /// Parts of audio whose length is known are measured apart; the points are those of one builder that did not know.
+    @Test(arguments: [1, 8, 100, 1000, 4097], [[], [1], [50, 51], [7, 96, 99]])
+    func partsAreJoined(frames: Int, cuts: [Int]) throws {
+        let samples = ramp(frames)
+        var whole = try OverviewBuilder(sampleRate: 8000, channels: 1, points: 4)
+        try whole.append(samples.span)
+        let known = Int64(frames * 2 / 3)
+        var joined = try OverviewBuilder(sampleRate: 8000, channels: 1, points: 4, atLeast: known)
+        var start = 0
+        for end in cuts.filter({ $0 < known }) + [Int(known)] {
+            var part = try OverviewBuilder(
+                sampleRate: 8000, channels: 1, points: 4, atLeast: known, startingAt: Int64(start))
+            try part.append(samples.span.extracting(start..<end))
+            try joined.append(part)
+            start = end
+        }
+        try joined.append(samples.span.extracting(start..<frames))
+        #expect(try joined.finish() == whole.finish())
+    }
+
     @Test func silenceOfADayTakesNoTime() throws {
         var overview = try OverviewBuilder(sampleRate: 48000, channels: 2, points: 1000)
         try overview.appendSilence(frames: 24 * 3600 * 48000)

@@ -30,6 +30,40 @@ import Testing
         #expect(try PeakFile.encode(peaks, as: .json) == Golden.bytes("\(golden).json"))
     }
 
+    /// Parts that are measured apart and joined are what one builder gives, wherever they are cut.
+    @Test(arguments: [(1, 1), (7, 1), (256, 1), (7, 2), (1000, 333), (5000, 1)])
+    func partsAreJoined(_ samples: Int, _ points: Int) throws {
+        let sound = try Golden.samples(channels: 2)
+        var whole = try builder(2, samples, points: points, squares: true)
+        try feed(sound, to: &whole)
+        let wanted = try whole.finish()
+        for cuts in [[], [1], [3, 4, 5], [256, 512, 2560], [999, 1000, 1001, 4989], [2000, 2000]] {
+            var joined = try builder(2, samples, points: points, squares: true)
+            var start = 0
+            for end in cuts + [4990] {
+                var part = try PeakBuilder(
+                    sampleRate: 48000, channels: 2, spacing: Peaks.Spacing(samples: samples, points: points),
+                    mode: .split, measuresMeanSquares: true, startingAt: Int64(start))
+                try part.append(sound.span.extracting(start * 2..<end * 2))
+                try joined.append(part)
+                start = end
+            }
+            #expect(try joined.finish() == wanted)
+        }
+    }
+
+    @Test func partsThatDoNotFollowAreRefused() throws {
+        var first = try builder(1, 4)
+        try feed([1, 2, 3], to: &first)
+        let other = try PeakBuilder(
+            sampleRate: 48000, channels: 1, spacing: Peaks.Spacing(samples: 4), mode: .split, startingAt: 4)
+        #expect(throws: MediaError.self) { try first.append(other) }
+        let coarser = try PeakBuilder(
+            sampleRate: 48000, channels: 1, spacing: Peaks.Spacing(samples: 8), mode: .split, startingAt: 3)
+        #expect(throws: MediaError.self) { try first.append(coarser) }
+        #expect(try first.finish().data == [1, 3])
+    }
+
     @Test func oneChannelOfSeveral() throws {
         let split = try PeakFile.decode(Golden.bytes("6ch-split-256-16bit.dat"))
         for channel in 0..<6 {

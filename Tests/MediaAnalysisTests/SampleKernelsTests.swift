@@ -15,15 +15,62 @@ import Testing
         #expect(out == [0, 16384, -16384, 32767, 0, 7])
     }
 
-    @Test func convertsPlanar() {
-        let left: [Int32] = [65536, 131072, 196608]
-        let right: [Int32] = [-65536, -131072, -196608]
-        var out = [Int16](repeating: 9, count: 7)
+    @Test func extractsAChannel() {
+        let source: [Int16] = [1, -1, 2, -2, 3, -3, 7]
+        var out = [Int16](repeating: 9, count: 4)
+        for (channel, wanted) in [(0, [1, 2, 3, 9]), (1, [-1, -2, -3, 9]), (2, [-1, -2, -3, 9])] as [(Int, [Int16])] {
+            var span = out.mutableSpan
+            SampleKernels.extract(channel, of: 2, from: source.span, into: &span)
+            #expect(out == wanted)
+        }
         var span = out.mutableSpan
-        SampleKernels.convert(plane: left.span, channel: 0, of: 2, into: &span)
-        SampleKernels.convert(plane: right.span, channel: 1, of: 2, into: &span)
-        SampleKernels.convert(plane: right.span, channel: 2, of: 2, into: &span)
-        SampleKernels.convert(plane: right.span, channel: -1, of: 2, into: &span)
+        SampleKernels.extract(1, of: 3, from: source.span, into: &span)
+        #expect(out == [-1, 3, -3, 9])
+    }
+
+    @Test(arguments: [0, 1, 2, 7, 8, 9, 4095, 4096, 4097, 9001])
+    func levelsAgreeWithScalar(count: Int) {
+        let samples = random(count, seed: UInt64(count)) + (count > 4000 ? [.min, .min, .min, .max] : [])
+        let levels = SampleKernels.levels(of: samples.span)
+        #expect(levels.low == samples.min() ?? .max)
+        #expect(levels.high == samples.max() ?? .min)
+        #expect(levels.squares == samples.reduce(0) { $0 + UInt64(Int($1) * Int($1)) })
+    }
+
+    @Test func squaresOfTheLowestSampleDoNotOverflow() {
+        let samples = [Int16](repeating: .min, count: 10_000)
+        #expect(SampleKernels.levels(of: samples.span).squares == 10_000 << 30)
+    }
+
+    @Test func mixOfPlanesAgreesWithScalar() {
+        let edge: [Int16] = [.min, -32767, -2, -1, 0, 1, 2, 32766, .max]
+        let left = edge.flatMap { [Int16](repeating: $0, count: edge.count) } + random(999, seed: 5)
+        let right = edge.flatMap { _ in edge } + random(999, seed: 6)
+        var out = [Int16](repeating: 0, count: left.count)
+        var span = out.mutableSpan
+        SampleKernels.mix(left.span, right.span, into: &span)
+        #expect(out == zip(left, right).map { ScalarSampleKernels.mix([$0, $1]) })
+    }
+
+    @Test func sumsOverChannelsAreDividedTowardZero() {
+        let planes = (0..<5).map { random(500, seed: UInt64($0)) + [.min, .max, -1] }
+        var sums = [Int32](repeating: 0, count: 503)
+        for plane in planes {
+            var span = sums.mutableSpan
+            SampleKernels.add(plane.span, to: &span)
+        }
+        var out = [Int16](repeating: 0, count: 503)
+        var span = out.mutableSpan
+        SampleKernels.divide(sums.span, by: 5, into: &span)
+        #expect(out == (0..<503).map { frame in ScalarSampleKernels.mix(planes.map { $0[frame] }) })
+    }
+
+    @Test func interleavesPlanes() {
+        var out = [Int16](repeating: 9, count: 7)
+        for (channel, plane) in [[1, 2, 3], [-1, -2, -3], [5, 5, 5]].enumerated() as EnumeratedSequence<[[Int16]]> {
+            var span = out.mutableSpan
+            SampleKernels.interleave(plane.span, channel: channel, of: 2, into: &span)
+        }
         #expect(out == [1, -1, 2, -2, 3, -3, 9])
     }
 
@@ -32,9 +79,6 @@ import Testing
         var span = out.mutableSpan
         SampleKernels.convert([Int16](1...9).span, into: &span)
         #expect(out == [1, 2, 3])
-        var pairs = out.mutableSpan
-        SampleKernels.convert(plane: [Int16](1...9).span, channel: 1, of: 2, into: &pairs)
-        #expect(out == [1, 1, 3])
         var mono = out.mutableSpan
         SampleKernels.mix([Int16](1...9).span, channels: 2, into: &mono)
         #expect(out == [1, 3, 5])

@@ -3,6 +3,18 @@ import MediaAnalysis
 import MediaBase
 import Testing
 
+extension SampleStatistics {
+    /// Measures interleaved frames through the kernels.
+    fileprivate mutating func append(_ samples: Span<Int16>) {
+        for channel in channels.indices {
+            var plane = [Int16](repeating: 0, count: samples.count / channels.count)
+            var span = plane.mutableSpan
+            SampleKernels.extract(channel, of: channels.count, from: samples, into: &span)
+            add(SampleKernels.levels(of: plane.span), frames: plane.count, clipped: 0, channel: channel)
+        }
+    }
+}
+
 @Suite struct SampleStatisticsTests {
     // By hand: a square wave at ±16384 has peak and RMS 20·log10(0.5) = −6.0206 dB.
     @Test func squareWave() throws {
@@ -53,18 +65,20 @@ import Testing
         }
     }
 
-    @Test func clippingBeforeConversion() throws {
-        var statistics = try SampleStatistics(channels: 2)
-        statistics.countClipping(([1, 0.5, -1.5, .nan, 0.999_99, .infinity] as [Float]).span)
-        statistics.countClipping(plane: ([1.0, -1.0, 0.9] as [Double]).span, channel: 1)
-        statistics.countClipping(plane: ([1.0] as [Double]).span, channel: 2)
-        #expect(statistics.channels.map(\.clippedCount) == [2, 3])
-    }
-
-    @Test func clippingOf24Bits() throws {
-        var statistics = try SampleStatistics(channels: 1, significantBits: 24)
-        statistics.countClipping(([0x7FFF_FF00, 0x7FFF_FE00, -0x7FFF_FF00, .min] as [Int32]).span)
-        #expect(statistics.channels[0].clippedCount == 3)
+    @Test func partsAddUp() throws {
+        let samples = try Golden.samples(channels: 6)
+        var whole = try SampleStatistics(channels: 6)
+        whole.append(samples.span)
+        var first = try SampleStatistics(channels: 6)
+        first.append(samples.span.extracting(0..<6 * 1000))
+        var second = try SampleStatistics(channels: 6)
+        second.append(samples.span.extracting(6 * 1000..<samples.count))
+        second.add(first)
+        #expect(second == whole)
+        second.add(try SampleStatistics(channels: 5))
+        #expect(second == whole)
+        second.reset()
+        #expect(try second == SampleStatistics(channels: 6))
     }
 
     @Test func channelCountIsChecked() {

@@ -1,6 +1,7 @@
 // What the corpus check compares with ffmpeg's own output: samples and pictures as the library delivers them.
 //
 //   mediacheck pcm FILE s16|s32|f32|native [TRACK [START END]]   interleaved PCM from time 0, holes as silence
+//   mediacheck segments FILE s16|… TRACK BYTES THREADS           the same, decoded in segments of so many bytes
 //   mediacheck sound FILE [TRACK]                                time and number of samples of each run of sound
 //   mediacheck frames FILE [TRACK]                               time, duration and MD5 of each picture
 //   mediacheck at FILE [TRACK]                                   the same for times read from standard input
@@ -72,15 +73,20 @@ func encode(_ asset: Asset, _ arguments: [String]) throws {
     try job.run()
 }
 
-func pcm(_ asset: Asset, _ arguments: [String]) throws {
+func pcm(_ asset: Asset, _ arguments: [String], segments: (bytes: Int, threads: Int)? = nil) throws {
     let formats: [String: SampleFormat] = ["s16": .int16, "s32": .int32, "f32": .float32]
     let track = try track(asset, .audio, arguments.count > 1 ? arguments[1] : nil)
     let reader = try AssetReader(asset: asset)
     let settings = AudioSettings(
         sampleFormat: formats[arguments[0]] ?? track.formatDescriptions[0].audio?.sampleFormat, isPlanar: false)
     let output = TrackOutput(track: track, audioSettings: settings)
+    if let segments {
+        reader.decodesSoundInSegments = true
+        reader.segmentBytes = segments.bytes
+        reader.threadsPerOutput = segments.threads
+    }
     var start = MediaTime.zero
-    if arguments.count > 3, let from = MediaTime(arguments[2]), let to = MediaTime(arguments[3]) {
+    if segments == nil, arguments.count > 3, let from = MediaTime(arguments[2]), let to = MediaTime(arguments[3]) {
         start = from
         reader.timeRange = MediaTimeRange(start: from, end: to)
     }
@@ -145,6 +151,11 @@ let asset = Asset(path: FilePath(arguments[1]))
 do {
     switch arguments[0] {
     case "pcm": try pcm(asset, Array(arguments.dropFirst(2)))
+    case "segments":
+        guard arguments.count > 5, let bytes = Int(arguments[4]), let threads = Int(arguments[5]) else {
+            fail("usage: segments FILE FORMAT TRACK BYTES THREADS")
+        }
+        try pcm(asset, Array(arguments.dropFirst(2)), segments: (bytes, threads))
     case "sound": try sound(asset, Array(arguments.dropFirst(2)))
     case "frames": try frames(asset, Array(arguments.dropFirst(2)))
     case "copy": try copy(asset, Array(arguments.dropFirst(2)))

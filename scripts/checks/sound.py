@@ -1,4 +1,4 @@
-"""Groups `pcm` and `range`: the library's PCM against ffmpeg's, cut and filled by the edit list."""
+"""Groups `pcm`, `segments` and `range`: the library's PCM against ffmpeg's, cut and filled by the edit list."""
 
 from fractions import Fraction
 
@@ -25,6 +25,24 @@ def compare_whole(path, kind):
     compare(got, sound.presented(kind))
     end = "" if sound.end is None else f", edit ends at {sound.end}"
     return f"{len(got)} frames, {sound.lead} silent first, {len(sound.holes)} holes{end}"
+
+
+def segments(report, files):
+    """Sound in small segments, by one thread and by several, is that of one go; with noise of the decoder's own it is
+    the same at any number of threads, and as long."""
+    report.each("segments", [(name, lambda path=path: compare_segments(path))
+                             for name, path in readable(files, "audio")])
+
+
+def compare_segments(path):
+    sound = reference.sound(path)
+    serial = mediacheck("pcm", path, "f32", 0)
+    parts = {threads: mediacheck("segments", path, "f32", 0, 50_000, threads) for threads in (1, 2, 3, 8)}
+    expect(len(set(parts.values())) == 1, "the samples depend on the number of threads")
+    if sound.codec not in RANDOM:
+        expect(parts[1] == serial, "the samples are not those of decoding in one go")
+    expect(len(parts[1]) == len(serial), f"{len(parts[1])} bytes, wanted {len(serial)}")
+    return f"{len(serial)} bytes"
 
 
 def samples(data, sound, kind):

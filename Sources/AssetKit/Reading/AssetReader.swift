@@ -1,6 +1,7 @@
 import LibAV
 public import MediaBase
 import Synchronization
+import SystemCalls
 
 /// Reads samples of an asset's tracks, in one pass over the file however many outputs there are: `AVAssetReader`.
 ///
@@ -33,6 +34,8 @@ public final class AssetReader: Sendable {
         var outputs: [TrackOutput] = []
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var threads = 0
+        var decodesSegments = false
+        var segmentBytes = SegmentSettings().bytes
         var core: ReaderCore?
         var isStarted = false
         var error: MediaError?
@@ -60,6 +63,23 @@ public final class AssetReader: Sendable {
     public var threadsPerOutput: Int {
         get { state.withLock { $0.threads } }
         set { state.withLock { $0.threads = max(0, newValue) } }
+    }
+
+    /// Whether long sound is decoded in segments, several at a time by ``threadsPerOutput`` threads; not so by default.
+    ///
+    /// The file is read once, in order, and a few seconds ahead. Segments lie at fixed places, so the samples do not
+    /// depend on the number of threads; they are those of decoding in one go, except where a decoder adds noise of its
+    /// own (AAC's noise substitution, AC-3's dither), which any two decoders do differently. Codecs and files with which
+    /// that cannot be held are decoded in one go. Set before starting.
+    public var decodesSoundInSegments: Bool {
+        get { state.withLock { $0.decodesSegments } }
+        set { state.withLock { $0.decodesSegments = newValue } }
+    }
+
+    /// About how many bytes of decoded sound a segment has; set before starting.
+    package var segmentBytes: Int {
+        get { state.withLock { $0.segmentBytes } }
+        set { state.withLock { $0.segmentBytes = max(1, newValue) } }
     }
 
     /// Whether ``add(_:)`` would take an output.
@@ -94,7 +114,7 @@ public final class AssetReader: Sendable {
     /// - Throws: what fails; the reader is then failed. ``MediaError/Code-swift.struct/invalidArgument`` without outputs,
     ///   for an invalid time range, and the second time; these leave the reader as it is.
     public func startReading() throws(MediaError) {
-        let (outputs, timeRange, threads) = try state.withLock { state throws(MediaError) in
+        let (outputs, timeRange, threads, segments) = try state.withLock { state throws(MediaError) in
             guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
             guard !state.isStarted else { throw MediaError(.invalidArgument, "reading was started already") }
             guard !state.outputs.isEmpty else { throw MediaError(.invalidArgument, "the reader has no outputs") }
@@ -102,7 +122,10 @@ public final class AssetReader: Sendable {
                 throw MediaError(.invalidArgument, "the time range is invalid: it ends before it begins")
             }
             state.isStarted = true
-            return (state.outputs, state.timeRange, state.threads)
+            let threads = state.threads > 0 ? state.threads : availableProcessors()
+            let segments = SegmentSettings(
+                bytes: state.segmentBytes, threads: min(threads, SegmentSettings.mostThreads))
+            return (state.outputs, state.timeRange, state.threads, state.decodesSegments ? segments : nil)
         }
         // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.
         var landed: ReaderCore?
@@ -113,7 +136,7 @@ public final class AssetReader: Sendable {
             landed = core
             let start = PipelineStart(
                 file: file, contents: try asset.contents(), timeRange: timeRange, isFromStart: isFromStart,
-                threads: threads)
+                threads: threads, segments: segments)
             for (id, output) in outputs.enumerated() { try output.start(core, id: id, start) }
             state.withLock { state in
                 state.core = core

@@ -7,7 +7,7 @@ import MediaBase
 /// containers round them to a millisecond. What lies before zero (priming), after the edit list's end, or outside the
 /// asked range is cut to the sample.
 final class AudioPipeline: SamplePipeline {
-    private let frames: FrameSource
+    private let frames: any SoundSource
     private let track: AssetTrack
     private let origin: MediaTime
     private let range: OutputRange
@@ -29,19 +29,40 @@ final class AudioPipeline: SamplePipeline {
     /// Samples before time 0 that are not delivered, also those that the decoder was told to leave out.
     var samplesCutBeforeZero: Int64 { frames.skippedSamples + samplesBeforeZero }
 
-    /// - Parameter isFromStart: Whether the first packet will be the track's first; otherwise time stamps say exactly
-    ///   where decoding begins.
+    /// - Parameters:
+    ///   - isFromStart: Whether the first packet will be the track's first; otherwise time stamps say exactly where
+    ///     decoding begins.
+    ///   - threads: Codec threads where the track is decoded in one go.
+    ///   - segments: How it is decoded in segments; `nil` for in one go.
+    ///   - digester: What is made of the sound while it is decoded in segments.
     init(
         _ file: InputFile, track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange,
-        settings: AudioSettings, isFromStart: Bool, threads: Int
+        settings: AudioSettings, isFromStart: Bool, threads: Int, segments: SegmentSettings?, digester: SoundDigester?
     ) throws(MediaError) {
-        frames = try FrameSource(file, track: track.index, threads: threads)
+        if let segments, let audio = format.audio, let rule = SegmentRule(format),
+            Self.isWorthwhile(segments, rule, audio, range)
+        {
+            frames = try SegmentedSource(
+                file, track: track, format: audio, rule: rule, settings: segments, digester: digester)
+        } else {
+            frames = try FrameSource(file, track: track.index, threads: threads)
+        }
         self.track = track
         self.format = format
         self.origin = origin
         self.range = range
         self.settings = settings
         place = SamplePlace(timeBase: track.timeBase, snapsToZero: isFromStart, codec: format.codec)
+    }
+
+    /// Whether there is more than a segment, and more than one thread or values that depend on the segments.
+    private static func isWorthwhile(
+        _ segments: SegmentSettings, _ rule: SegmentRule, _ format: AudioFormat, _ range: OutputRange
+    ) -> Bool {
+        guard segments.threads > 1 || rule.seam == .alike else { return false }
+        guard let end = range.end else { return true }
+        let samples = (end - range.start).sampleIndex(rate: Int32(clamping: max(1, format.sampleRate)), rounding: .up)
+        return samples.map { $0 > SegmentCutter.samples(in: segments.bytes, format) } ?? true
     }
 
     /// The next run of samples in the range.
@@ -51,18 +72,52 @@ final class AudioPipeline: SamplePipeline {
                 if let buffer = try delivered(frame, at: heldPlace) { return buffer }
                 continue
             }
-            guard let frame = try frames.next(from: packets) else { return try finish() }
-            guard frame.sampleCount > 0, frame.sampleRate > 0, frame.sampleRate <= Limits.sampleRate else { continue }
-            let time = frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-            let start = place.place(count: frame.sampleCount, rate: frame.sampleRate, time: time)
-            // So far out is no moment of any presentation, and all sums below stay inside 64 bits.
-            guard start.magnitude < 1 << 62 else { continue }
-            if start < 0 { samplesBeforeZero += min(-start, Int64(frame.sampleCount)) }
-            let rate = Int32(clamping: frame.sampleRate)
-            if let end = range.end?.sampleIndex(rate: rate, rounding: .up), start >= end { return try finish() }
-            if let buffer = try delivered(frame, at: start) { return buffer }
+            guard let sound = try frames.nextSound(from: packets) else { return try finish() }
+            switch consume sound {
+            case .frame(let frame):
+                guard let start = place(of: frame.pts, count: frame.sampleCount, rate: frame.sampleRate) else {
+                    continue
+                }
+                if isOver(at: start, rate: frame.sampleRate) { return try finish() }
+                if let buffer = try delivered(frame, at: start) { return buffer }
+            case .digested(let sound):
+                let form = sound.form
+                guard let start = place(of: form.ticks, count: form.sampleCount, rate: form.sampleRate) else {
+                    continue
+                }
+                if isOver(at: start, rate: form.sampleRate) { return try finish() }
+                if let buffer = try delivered(sound, at: start) { return buffer }
+            }
         }
         return nil
+    }
+
+    /// Where a run of samples lies; `nil` where it is of no use.
+    private func place(of ticks: Int64?, count: Int, rate: Int) -> Int64? {
+        guard count > 0, rate > 0, rate <= Limits.sampleRate else { return nil }
+        let time = ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+        let start = place.place(count: count, rate: rate, time: time)
+        // So far out is no moment of any presentation, and all sums below stay inside 64 bits.
+        guard start.magnitude < 1 << 62 else { return nil }
+        if start < 0 { samplesBeforeZero += min(-start, Int64(count)) }
+        return start
+    }
+
+    private func isOver(at start: Int64, rate: Int) -> Bool {
+        range.end?.sampleIndex(rate: Int32(clamping: rate), rounding: .up).map { start >= $0 } ?? false
+    }
+
+    /// Which of a run's samples lie in the range.
+    private func kept(count: Int, rate: Int, at start: Int64) -> Range<Int> {
+        let (rate, count) = (Int32(clamping: rate), Int64(count))
+        /// How many of the run's samples lie before a place.
+        func samples(before place: Int64) -> Int64 {
+            let (distance, overflow) = place.subtractingReportingOverflow(start)
+            return overflow ? (place > start ? count : 0) : min(max(distance, 0), count)
+        }
+        let from = samples(before: range.start.sampleIndex(rate: rate, rounding: .up) ?? 0)
+        let to = range.end?.sampleIndex(rate: rate, rounding: .up).map(samples(before:)) ?? count
+        return Int(min(from, to))..<Int(to)
     }
 
     /// What a converter that changes the rate still holds.
@@ -75,15 +130,9 @@ final class AudioPipeline: SamplePipeline {
     /// The frame's part that lies in the range, converted; `nil` where none of it does.
     private func delivered(_ frame: consuming Frame, at start: Int64) throws(MediaError) -> SampleBuffer? {
         let rate = Int32(clamping: frame.sampleRate)
-        let count = Int64(frame.sampleCount)
-        /// How many of the frame's samples lie before a place.
-        func samples(before place: Int64) -> Int64 {
-            let (distance, overflow) = place.subtractingReportingOverflow(start)
-            return overflow ? (place > start ? count : 0) : min(max(distance, 0), count)
-        }
-        let from = samples(before: range.start.sampleIndex(rate: rate, rounding: .up) ?? 0)
-        let to = range.end?.sampleIndex(rate: rate, rounding: .up).map(samples(before:)) ?? count
-        guard from < to else { return nil }
+        let kept = kept(count: frame.sampleCount, rate: frame.sampleRate, at: start)
+        guard !kept.isEmpty else { return nil }
+        let (from, to) = (Int64(kept.lowerBound), Int64(kept.upperBound))
         try configureConverter(for: frame)
         guard converter != nil else { return nil }
         if let inputEnd, inputEnd != (start + from, rate) {
@@ -98,10 +147,10 @@ final class AudioPipeline: SamplePipeline {
         guard let outputRate = converter?.sampleRate, outputRate != Int(rate) else {
             guard let converted = try converter?.convert(frame) else { return nil }
             outputPlace = nil
-            return try buffer(converted, range: Int(from)..<Int(to), at: start + from)
+            return try buffer(converted, range: kept, at: start + from)
         }
         // The rate changes: the converter gets just the samples of the range and keeps its own count.
-        let cut = try frame.cropped(to: Int(from)..<Int(to))
+        let cut = try frame.cropped(to: kept)
         let begins = MediaTime(value: start + from, timescale: rate)
         let expected = begins.sampleIndex(rate: Int32(clamping: outputRate), rounding: .halfAwayFromZero) ?? 0
         let here = outputPlace ?? expected
@@ -109,6 +158,18 @@ final class AudioPipeline: SamplePipeline {
         outputPlace = here.addingReportingOverflow(Int64(converted.sampleCount)).partialValue
         inputEnd = (start + to, rate)
         return converted.sampleCount > 0 ? try buffer(converted, at: here) : nil
+    }
+
+    /// The same for sound that is there as its digest; where it is to be cut or converted, the samples are decoded again.
+    private func delivered(_ sound: DigestedSound, at start: Int64) throws(MediaError) -> SampleBuffer? {
+        let form = sound.form
+        let kept = kept(count: form.sampleCount, rate: form.sampleRate, at: start)
+        guard !kept.isEmpty else { return nil }
+        guard kept.count == form.sampleCount, inputEnd == nil, converter?.passes(form) == true else {
+            guard let frame = try sound.frame() else { return nil }
+            return try delivered(frame, at: start)
+        }
+        return buffer(AudioBuffer(sound), isDamaged: form.isCorrupt, at: start)
     }
 
     private func configureConverter(for frame: borrowing Frame) throws(MediaError) {
@@ -128,13 +189,24 @@ final class AudioPipeline: SamplePipeline {
     private func buffer(
         _ frame: consuming Frame, range: Range<Int>? = nil, at place: Int64
     ) throws(MediaError) -> SampleBuffer? {
-        let rate = Int32(clamping: frame.sampleRate)
         let range = range ?? 0..<frame.sampleCount
         let isDamaged = frame.isCorrupt
-        guard let sound = AudioBuffer(frame, range: range) else { return nil }
+        return AudioBuffer(frame, range: range).map { buffer($0, isDamaged: isDamaged, at: place) }
+    }
+
+    private func buffer(_ sound: AudioBuffer, isDamaged: Bool, at place: Int64) -> SampleBuffer {
+        let rate = Int32(clamping: sound.sampleRate)
         return SampleBuffer(
             track: track, presentationTime: MediaTime(value: place, timescale: rate),
-            duration: MediaTime(value: Int64(range.count), timescale: rate), isSync: true, formatDescription: format,
-            attachments: isDamaged ? [.isDamaged] : [], content: .sound(sound))
+            duration: MediaTime(value: Int64(sound.sampleCount), timescale: rate), isSync: true,
+            formatDescription: format, attachments: isDamaged ? [.isDamaged] : [], content: .sound(sound))
+    }
+}
+
+extension SampleConverter {
+    /// Whether sound of a form comes out as it is.
+    fileprivate func passes(_ form: SoundForm) -> Bool {
+        format == form.format && isPlanar == form.isPlanar && sampleRate == form.sampleRate
+            && channelLayout == form.channelLayout
     }
 }

@@ -28,6 +28,7 @@ public final class TrackOutput: Sendable {
     public let track: AssetTrack
     /// What form samples are delivered in.
     public let settings: Settings
+    private let digester: SoundDigester?
 
     private let state = Mutex(State())
     /// The reader apart from ``state``, which is locked while a buffer is made.
@@ -45,18 +46,28 @@ public final class TrackOutput: Sendable {
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
     public init(track: AssetTrack) {
         self.track = track
+        digester = nil
         settings = .stored
     }
 
     /// An output of linear PCM.
     public init(track: AssetTrack, audioSettings: AudioSettings) {
         self.track = track
+        digester = nil
         settings = .audio(audioSettings)
+    }
+
+    /// An output of linear PCM as the decoder yields it, of which a digester takes what is needed.
+    package init(track: AssetTrack, digester: SoundDigester?) {
+        self.track = track
+        self.digester = digester
+        settings = .audio(AudioSettings())
     }
 
     /// An output of pictures.
     public init(track: AssetTrack, videoSettings: VideoSettings) {
         self.track = track
+        digester = nil
         settings = .video(videoSettings)
     }
 
@@ -123,7 +134,7 @@ public final class TrackOutput: Sendable {
     /// Makes the output ready to be read.
     func start(_ reader: ReaderCore, id: Int, _ start: PipelineStart) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
-            state.pipeline = try start.pipeline(for: track, settings)
+            state.pipeline = try start.pipeline(for: track, settings, digester)
             state.reader = reader
             state.id = id
             state.origin = start.contents.origin
@@ -139,8 +150,12 @@ struct PipelineStart: Sendable {
     let timeRange: MediaTimeRange
     let isFromStart: Bool
     let threads: Int
+    /// How sound is decoded in segments; `nil` for in one go.
+    let segments: SegmentSettings?
 
-    func pipeline(for track: AssetTrack, _ settings: TrackOutput.Settings) throws(MediaError) -> any SamplePipeline {
+    func pipeline(
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+    ) throws(MediaError) -> any SamplePipeline {
         let range = OutputRange(timeRange, trackEnd: track.editedEnd)
         guard let format = track.formatDescriptions.first else {
             throw MediaError(.unsupported, "track \(track.index) has no format description")
@@ -153,7 +168,7 @@ struct PipelineStart: Sendable {
         case .audio(let settings):
             return try AudioPipeline(
                 file, track: track, format: format, origin: contents.origin, range: range, settings: settings,
-                isFromStart: isFromStart, threads: threads)
+                isFromStart: isFromStart, threads: threads, segments: segments, digester: digester)
         case .video(let settings):
             return try VideoPipeline(
                 file, track: track, format: format, origin: contents.origin, range: range, settings: settings,

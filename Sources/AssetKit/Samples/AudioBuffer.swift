@@ -5,13 +5,19 @@ public import MediaBase
 ///
 /// It refers to the decoder's own memory, counted, and copies nothing; it may be shared between threads.
 public final class AudioBuffer: Sendable {
-    private let frame: Frame
+    private let frame: Frame?
     private let range: Range<Int>
+    /// What stands for the samples where a ``SoundDigester`` has seen them; they themselves are then gone.
+    private let digested: DigestedSound?
 
     /// How one sample is stored.
     public let sampleFormat: SampleFormat
     /// Whether each channel has a plane of its own; otherwise plane 0 holds all of them, sample by sample.
     public let isPlanar: Bool
+    /// Samples a second.
+    public let sampleRate: Int
+    /// Which channels there are.
+    public let channelLayout: ChannelLayout
 
     /// Samples `range` of a frame; `nil` where the frame holds no sound of a known format.
     init?(_ frame: consuming Frame, range: Range<Int>) {
@@ -20,7 +26,21 @@ public final class AudioBuffer: Sendable {
         self.sampleFormat = format
         self.isPlanar = isPlanar
         self.range = range
-        self.frame = frame
+        sampleRate = frame.sampleRate
+        channelLayout = frame.channelLayout
+        digested = nil
+        self.frame = consume frame
+    }
+
+    /// What a digester made of a frame.
+    init(_ digested: DigestedSound) {
+        sampleFormat = digested.form.format
+        isPlanar = digested.form.isPlanar
+        range = 0..<digested.form.sampleCount
+        sampleRate = digested.form.sampleRate
+        channelLayout = digested.form.channelLayout
+        self.digested = digested
+        frame = nil
     }
 
     /// All samples of a frame of a known format.
@@ -28,28 +48,44 @@ public final class AudioBuffer: Sendable {
         self.sampleFormat = sampleFormat
         self.isPlanar = isPlanar
         range = 0..<frame.sampleCount
-        self.frame = frame
+        sampleRate = frame.sampleRate
+        channelLayout = frame.channelLayout
+        digested = nil
+        self.frame = consume frame
     }
 
     /// The frame that it refers to, and which of its samples, for an encoder.
     func withFrame<Result>(_ body: (borrowing Frame, Range<Int>) throws(MediaError) -> Result) throws(MediaError)
         -> Result
     {
-        try body(frame, range)
+        switch frame {
+        case .some(let frame): return try body(frame, range)
+        case nil: throw MediaError(.invalidArgument, "the samples are gone: a digester has seen them")
+        }
     }
 
     /// Samples in each channel.
     public var sampleCount: Int { range.count }
-    /// Samples a second.
-    public var sampleRate: Int { frame.sampleRate }
-    /// Which channels there are.
-    public var channelLayout: ChannelLayout { frame.channelLayout }
+
+    /// What the output's ``SoundDigester`` made of the samples, of which there are then none here; `nil` where it was
+    /// not asked.
+    package var digest: (any Sendable)? { digested?.value }
+
+    /// The same sound with its samples; itself where it has them, else decoded again.
+    package func restored() throws(MediaError) -> AudioBuffer {
+        guard let digested else { return self }
+        guard let frame = try digested.frame(), let buffer = AudioBuffer(frame, range: range) else {
+            throw MediaError(.libraryFailure, "sound cannot be decoded a second time")
+        }
+        return buffer
+    }
 
     /// Lends the samples of a plane as bytes in the machine's order; empty for a plane that does not exist.
     public func withBytes<Result, Failure: Error>(
         plane: Int = 0, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try frame.withSamples(plane: plane, in: range, body)
+        guard let result = try frame?.withSamples(plane: plane, in: range, body) else { return try body(RawSpan()) }
+        return result
     }
 
     /// Lends the samples of a plane as numbers; empty for a plane that does not exist, and for another sample format.
@@ -60,6 +96,9 @@ public final class AudioBuffer: Sendable {
     public func withSamples<Sample: BitwiseCopyable, Result, Failure: Error>(
         of type: Sample.Type, plane: Int = 0, _ body: (Span<Sample>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try frame.withSamples(of: type, plane: plane, in: range, body)
+        guard let result = try frame?.withSamples(of: type, plane: plane, in: range, body) else {
+            return try body(Span<Sample>())
+        }
+        return result
     }
 }

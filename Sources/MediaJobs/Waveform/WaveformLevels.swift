@@ -12,14 +12,16 @@ struct WaveformLevels {
     ///   - levels: The samples a point of each level, in any order; equal ones count once.
     ///   - channels: The interleaved channels of what is fed, all of which get peaks.
     ///   - measuresMeanSquares: Whether ``Peaks/meanSquares`` are measured too.
+    ///   - start: How many frames of the sound lie before what is fed.
     init(
-        _ levels: [Peaks.Spacing], sampleRate: Int, channels: Int, measuresMeanSquares: Bool = false
+        _ levels: [Peaks.Spacing], sampleRate: Int, channels: Int, measuresMeanSquares: Bool = false,
+        startingAt start: Int64 = 0
     ) throws(MediaError) {
         self.levels = Set(levels).sorted()
         for level in self.levels where measuredLevel(below: level) == nil {
             let builder = try PeakBuilder(
                 sampleRate: sampleRate, channels: channels, spacing: level, mode: .split,
-                measuresMeanSquares: measuresMeanSquares)
+                measuresMeanSquares: measuresMeanSquares, startingAt: start)
             builders.append((level, builder))
         }
     }
@@ -35,6 +37,13 @@ struct WaveformLevels {
 
     mutating func appendSilence(frames: Int64) throws(MediaError) {
         for index in builders.indices { try builders[index].builder.appendSilence(frames: frames) }
+    }
+
+    /// Takes over what was measured of the frames that follow, of the same levels.
+    mutating func append(_ next: WaveformLevels) throws(MediaError) {
+        for (index, part) in next.builders.enumerated() where builders.indices.contains(index) {
+            try builders[index].builder.append(part.builder)
+        }
     }
 
     /// Writes the last, partial points and gives the peaks by their spacing, with 16 bits.

@@ -4,7 +4,7 @@ internal import MediaBase
 
 /// Measures decoded sound for every output at once: peaks of each zoom level, an overview for pictures, and loudness.
 ///
-/// Each buffer is brought to interleaved 16-bit samples once, mixed once, and passed on as a span.
+/// Each buffer is brought to the channels that peaks are of once, by a ``WaveformDigester`` here or where it was decoded.
 struct WaveformMeter {
     /// What is to be measured.
     struct Request {
@@ -30,35 +30,40 @@ struct WaveformMeter {
 
     let sampleRate: Int
     let channels: Int
-    private let mode: PeakBuilder.ChannelMode
+    private let digester: WaveformDigester
     private var levels: WaveformLevels
     private var overview: OverviewBuilder?
     private var statistics: SampleStatistics
-    /// Scratch space for interleaved samples, and for one channel of them.
-    private var interleaved: [Int16] = []
-    private var mono: [Int16] = []
 
     /// Points of the overview for each column of a picture, so that a column's edge is a sixteenth off at most.
     private static let pointsPerColumn = 16
 
-    /// - Parameter significantBits: The bits of an integer source that carry signal.
-    init(_ request: Request, sampleRate: Int, channels: Int, significantBits: Int?) throws(MediaError) {
+    /// - Parameters:
+    ///   - significantBits: The bits of an integer source that carry signal; `nil` where it has none.
+    ///   - frames: How many frames the sound has at least.
+    ///   - start: How many frames of the sound lie before what is measured here.
+    init(
+        _ request: Request, sampleRate: Int, channels: Int, significantBits: Int?, atLeast frames: Int64 = 0,
+        startingAt start: Int64 = 0
+    ) throws(MediaError) {
         if case .single(let channel) = request.mode, !(0..<channels).contains(channel) {
             throw MediaError(.invalidArgument, "there is no channel \(channel): the sound has \(channels), from 0")
         }
         self.sampleRate = sampleRate
         self.channels = channels
-        mode = request.mode
+        digester = WaveformDigester(request.mode, significantBits: significantBits)
         let measured = request.mode == .split ? channels : 1
         var spacings: [Peaks.Spacing] = []
         for level in request.levels { spacings.append(try level.spacing(sampleRate: sampleRate)) }
         levels = try WaveformLevels(
-            spacings, sampleRate: sampleRate, channels: measured, measuresMeanSquares: request.measuresMeanSquares)
+            spacings, sampleRate: sampleRate, channels: measured, measuresMeanSquares: request.measuresMeanSquares,
+            startingAt: start)
         if request.columns > 0 {
             overview = try OverviewBuilder(
-                sampleRate: sampleRate, channels: measured, points: request.columns * Self.pointsPerColumn)
+                sampleRate: sampleRate, channels: measured, points: request.columns * Self.pointsPerColumn,
+                atLeast: frames, startingAt: start)
         }
-        statistics = try SampleStatistics(channels: channels, significantBits: significantBits ?? 64)
+        statistics = try SampleStatistics(channels: channels, significantBits: digester.significantBits)
     }
 
     /// Measures the first `frames` frames of a buffer.
@@ -66,15 +71,28 @@ struct WaveformMeter {
         guard sound.channelLayout.channels == channels, sound.sampleRate == sampleRate else {
             throw MediaError(.unsupported, "the sound changes to \(sound.channelLayout) at \(sound.sampleRate) Hz")
         }
-        switch sound.sampleFormat {
-        case .uint8: try append(sound, frames, of: UInt8.self)
-        case .int16 where !sound.isPlanar: try appendStraight(sound, frames)
-        case .int16: try append(sound, frames, of: Int16.self)
-        case .int32: try append(sound, frames, of: Int32.self)
-        case .int64: try append(sound, frames, of: Int64.self)
-        case .float32: try append(sound, frames, of: Float.self)
-        case .float64: try append(sound, frames, of: Double.self)
+        let digest: DistilledSound
+        if let made = sound.digest as? DistilledSound, made.frames == frames {
+            digest = made
+        } else {
+            digest = try digester.digest(sound.restored(), frames: frames)
         }
+        try append(digest)
+    }
+
+    /// Measures sound that was distilled already, of as many channels.
+    mutating func append(_ sound: DistilledSound) throws(MediaError) {
+        statistics.add(sound.statistics)
+        let samples = sound.samples
+        try levels.append(samples.span)
+        try overview?.append(samples.span)
+    }
+
+    /// Takes over what was measured of the frames that follow, for the same request.
+    mutating func append(_ next: WaveformMeter) throws(MediaError) {
+        statistics.add(next.statistics)
+        try levels.append(next.levels)
+        if let part = next.overview { try overview?.append(part) }
     }
 
     /// Measures frames of silence, in time that does not depend on their number.
@@ -87,67 +105,5 @@ struct WaveformMeter {
     /// Ends the measurement.
     consuming func finish() throws(MediaError) -> Result {
         Result(levels: try levels.finish(), overview: try overview?.finish(), statistics: statistics)
-    }
-
-    /// Measures samples that need no conversion where they lie.
-    private mutating func appendStraight(_ sound: AudioBuffer, _ frames: Int) throws(MediaError) {
-        let count = frames * channels
-        try sound.withSamples(of: Int16.self) { samples throws(MediaError) in
-            let samples = samples.extracting(first: count)
-            statistics.countClipping(samples)
-            try measure(samples)
-        }
-    }
-
-    private mutating func append<Sample: PCMSample>(
-        _ sound: AudioBuffer, _ frames: Int, of type: Sample.Type
-    ) throws(MediaError) {
-        let count = frames * channels
-        // Taken out while it is filled and measured, so that it is never copied.
-        var block: [Int16] = []
-        swap(&block, &interleaved)
-        defer { swap(&block, &interleaved) }
-        if block.count < count { block = Array(repeating: 0, count: count) }
-
-        if sound.isPlanar {
-            for channel in 0..<channels {
-                sound.withSamples(of: type, plane: channel) { plane in
-                    let plane = plane.extracting(first: frames)
-                    statistics.countClipping(plane: plane, channel: channel)
-                    var destination = block.mutableSpan
-                    SampleKernels.convert(plane: plane, channel: channel, of: channels, into: &destination)
-                }
-            }
-        } else {
-            sound.withSamples(of: type) { samples in
-                let samples = samples.extracting(first: count)
-                statistics.countClipping(samples)
-                var destination = block.mutableSpan
-                SampleKernels.convert(samples, into: &destination)
-            }
-        }
-        try measure(block.span.extracting(first: count))
-    }
-
-    private mutating func measure(_ samples: Span<Int16>) throws(MediaError) {
-        statistics.append(samples)
-        guard mode != .split, channels > 1 else { return try pass(samples) }
-        let frames = samples.count / channels
-        var block: [Int16] = []
-        swap(&block, &mono)
-        defer { swap(&block, &mono) }
-        if block.count < frames { block = Array(repeating: 0, count: frames) }
-        var destination = block.mutableSpan
-        if case .single(let channel) = mode {
-            SampleKernels.extract(channel, of: channels, from: samples, into: &destination)
-        } else {
-            SampleKernels.mix(samples, channels: channels, into: &destination)
-        }
-        try pass(block.span.extracting(first: frames))
-    }
-
-    private mutating func pass(_ samples: Span<Int16>) throws(MediaError) {
-        try levels.append(samples)
-        try overview?.append(samples)
     }
 }

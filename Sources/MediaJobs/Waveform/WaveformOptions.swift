@@ -15,8 +15,10 @@ package struct WaveformOptions: Sendable {
     package var picture = WaveformPicture()
     /// Whether damage in the input is an error.
     package var isStrict = false
-    /// Codec threads; 0 for as many as there are cores.
+    /// Threads that decode, on which the result does not depend; 0 for as many as there are cores.
     package var threads = 0
+    /// Whether the track is decoded in one go instead of in segments side by side.
+    package var isSerial = false
 
     /// All of the first enabled audio track, mixed.
     package init() {}

@@ -22,60 +22,113 @@ struct MeasuredSound {
 
 /// Reads a track's sound from its decoder, cut and filled to the range, and has it measured.
 struct WaveformReading {
-    private let reader: AssetReader
-    private let output: TrackOutput
+    private let asset: Asset
     private let track: AssetTrack
     private let range: WaveformRange
+    private let request: WaveformMeter.Request
+    private let options: WaveformOptions
 
-    /// Opens the decoder.
-    init(asset: Asset, track: AssetTrack, range: WaveformRange, threads: Int) throws(MediaError) {
-        reader = try AssetReader(asset: asset)
-        reader.threadsPerOutput = threads
-        // The end is found here: whether there is a hole before it shows only in the first sound after it.
-        reader.timeRange = MediaTimeRange(start: range.start, duration: .positiveInfinity)
-        output = TrackOutput(track: track, audioSettings: AudioSettings())
-        try reader.add(output)
+    /// Prepares to read a track; nothing is read yet.
+    init(
+        asset: Asset, track: AssetTrack, range: WaveformRange, _ request: WaveformMeter.Request,
+        _ options: WaveformOptions
+    ) {
+        self.asset = asset
         self.track = track
         self.range = range
+        self.request = request
+        self.options = options
     }
 
     /// Reads to the end of the range.
-    func measure(
-        _ request: WaveformMeter.Request, progress: ((Double, Double) -> Void)?
-    ) throws(MediaError) -> MeasuredSound {
-        try reader.startReading()
+    func measure(progress: ((Double, Double) -> Void)?) throws -> MeasuredSound {
+        if let plain = try PlainSound(asset, track: track), let measured = try measure(plain, progress: progress) {
+            return measured
+        }
+        let (reader, output) = try reader(from: range.start)
         var sound = ContinuousSound(output, from: range.start)
+        let run = try rest(of: &sound, run: nil, progress: progress) ?? startWithoutSound()
+        let cut = range.start == .zero ? output.samplesCutBeforeZero : nil
+        return try finished(run, cutBeforeZero: cut, reader.damage)
+    }
+
+    /// Measures the plain part straight from the file, and what comes behind it as ever; `nil` where the sound is not
+    /// what it seems to be.
+    private func measure(_ plain: PlainSound, progress: ((Double, Double) -> Void)?) throws -> MeasuredSound? {
+        let rate = Int32(clamping: plain.sampleRate)
+        let first = range.start.sampleIndex(rate: rate, rounding: .up) ?? 0
+        guard first < plain.frames else { return nil }
+        let (reader, output) = try reader(from: MediaTime(value: plain.frames, timescale: rate))
+        var sound = ContinuousSound(output, from: MediaTime(value: plain.frames, timescale: rate))
+        // The decoder's own word on what the samples are.
+        guard case .sound(let buffer) = try sound.nextPiece(), buffer.sampleFormat == plain.sampleFormat,
+            !buffer.isPlanar, buffer.sampleRate == plain.sampleRate, buffer.channelLayout.channels == plain.channels
+        else { return nil }
+        var run = try start(sampleRate: buffer.sampleRate, layout: buffer.channelLayout)
+        let end = run.limit.map { min(plain.frames, first + $0) } ?? plain.frames
+        let reading = WaveformPlainReading(
+            sound: plain, request: request, significantBits: Self.significantBits(of: track), threads: options.threads)
+        let meter = try reading.measure(first..<end) { done in
+            if let progress { run.tell(progress, done: done) }
+        }
+        run.take(meter, frames: end - first)
+        if !run.isFull { try run.append(buffer) }
+        if !run.isFull { run = try rest(of: &sound, run: run, progress: progress) ?? run }
+        return try finished(run, cutBeforeZero: range.start == .zero ? 0 : nil, reader.damage)
+    }
+
+    /// A started reader from a moment on.
+    private func reader(from start: MediaTime) throws(MediaError) -> (AssetReader, TrackOutput) {
+        let reader = try AssetReader(asset: asset)
+        reader.threadsPerOutput = options.threads
+        reader.decodesSoundInSegments = !options.isSerial
+        // The end is found here: whether there is a hole before it shows only in the first sound after it.
+        reader.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
+        let (mode, bits) = (request.mode, Self.significantBits(of: track))
+        let output = TrackOutput(track: track) {
+            let digester = WaveformDigester(mode, significantBits: bits)
+            // What cannot be digested is found again, and told, where the samples are measured.
+            return { sound in try? digester.digest(sound, frames: sound.sampleCount) }
+        }
+        try reader.add(output)
+        try reader.startReading()
+        return (reader, output)
+    }
+
+    /// Measures what is left of the sound, up to the range's end; `nil` where there is none and was none.
+    private func rest(
+        of sound: inout ContinuousSound, run begun: consuming Run?, progress: ((Double, Double) -> Void)?
+    ) throws(MediaError) -> Run? {
+        var run = begun
         var silence: Int64 = 0
-        var run: Run?
         while let piece = try sound.nextPiece() {
             switch piece {
             case .silence(let frames): silence = frames
             case .sound(let buffer):
-                if run == nil {
-                    run = try start(request, sampleRate: buffer.sampleRate, layout: buffer.channelLayout)
-                }
+                if run == nil { run = try start(sampleRate: buffer.sampleRate, layout: buffer.channelLayout) }
                 if silence > 0 { try run?.appendSilence(silence) }
                 silence = 0
                 try run?.append(buffer)
                 if let progress { run?.tell(progress) }
-                if let run, run.isFull { return try finished(run) }
+                if run?.isFull == true { return run }
             }
         }
-        if let run { return try finished(run) }
-        return try finished(startWithoutSound(request))
+        return run
     }
 
-    private func start(
-        _ request: WaveformMeter.Request, sampleRate: Int, layout: ChannelLayout
-    ) throws(MediaError) -> Run {
-        let bits = track.formatDescriptions.first?.audio?.bitsPerSample
+    private static func significantBits(of track: AssetTrack) -> Int? {
+        track.formatDescriptions.first?.audio?.bitsPerSample
+    }
+
+    private func start(sampleRate: Int, layout: ChannelLayout) throws(MediaError) -> Run {
         let meter = try WaveformMeter(
-            request, sampleRate: sampleRate, channels: layout.channels, significantBits: bits)
+            request, sampleRate: sampleRate, channels: layout.channels,
+            significantBits: Self.significantBits(of: track))
         return Run(meter: meter, layout: layout, range: range, trackEnd: track.timeRange.end)
     }
 
     /// A track without a single sample has the form that its header says.
-    private func startWithoutSound(_ request: WaveformMeter.Request) throws(MediaError) -> Run {
+    private func startWithoutSound() throws(MediaError) -> Run {
         guard range.start == .zero else {
             let end = track.timeRange.end
             let known = end.isNumeric ? "; it ends at \(end.seconds) s" : ""
@@ -84,14 +137,16 @@ struct WaveformReading {
         guard let format = track.formatDescriptions.first?.audio, format.sampleRate > 0, format.channels > 0 else {
             throw MediaError(.damaged, "track \(track.index) has no sound, and says of none how it would be")
         }
-        return try start(request, sampleRate: format.sampleRate, layout: format.channelLayout)
+        return try start(sampleRate: format.sampleRate, layout: format.channelLayout)
     }
 
-    private func finished(_ run: Run) throws(MediaError) -> MeasuredSound {
+    private func finished(
+        _ run: Run, cutBeforeZero: Int64?, _ damage: DamageReport
+    ) throws(MediaError) -> MeasuredSound {
         MeasuredSound(
             sampleRate: run.meter.sampleRate, channelLayout: run.layout, start: run.start, frames: run.done,
-            cutBeforeZero: range.start == .zero ? output.samplesCutBeforeZero : nil, lateStart: run.lateStart,
-            holes: run.holes, measured: try run.meter.finish(), damage: reader.damage)
+            cutBeforeZero: cutBeforeZero, lateStart: run.lateStart, holes: run.holes,
+            measured: try run.meter.finish(), damage: damage)
     }
 }
 
@@ -105,7 +160,7 @@ private struct Run {
     private(set) var lateStart: Int64 = 0
     private(set) var holes: Int64 = 0
     /// Frames in the range; `nil` for all to the track's end.
-    private let limit: Int64?
+    let limit: Int64?
     /// Frames that are expected, for progress only.
     private let expected: Int64?
 
@@ -140,7 +195,15 @@ private struct Run {
         done += frames
     }
 
-    func tell(_ progress: (Double, Double) -> Void) {
+    /// Goes on with what was measured of the first frames.
+    mutating func take(_ meter: WaveformMeter, frames: Int64) {
+        self.meter = meter
+        done = frames
+    }
+
+    func tell(_ progress: (Double, Double) -> Void) { tell(progress, done: done) }
+
+    func tell(_ progress: (Double, Double) -> Void, done: Int64) {
         let fraction = expected.map { Double(done) / Double(max(1, $0)) } ?? 0
         progress(fraction, Double(done) / Double(meter.sampleRate))
     }

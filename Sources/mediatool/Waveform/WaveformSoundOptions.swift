@@ -37,6 +37,13 @@ struct WaveformSoundOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Measure this channel alone, counted from 0.", valueName: "n"))
     var channel: Int?
 
+    @Flag(
+        help: """
+            Decode in one go instead of in segments side by side. Slower; differs only in the noise that AAC and AC-3 \
+            decoders add by chance.
+            """)
+    var serial = false
+
     func validate() throws {
         if splitChannels, channel != nil {
             throw ValidationError("'--split-channels' and '--channel' exclude each other.")
@@ -66,6 +73,7 @@ struct WaveformSoundOptions: ParsableArguments {
         options.track = track
         options.start = start
         options.end = end
+        options.isSerial = serial
         options.channels = splitChannels ? .split : channel.map { .single($0) } ?? .mixed
         return options
     }

@@ -1,0 +1,118 @@
+import LibAV
+import MediaBase
+
+/// A decoder at work: packets in, frames out, with a word on each packet that could not be decoded.
+///
+/// ```swift
+/// if let damage = try decoder.send(sample) { … }
+/// while case .frame(let frame) = try decoder.receive() { … }
+/// ```
+struct PacketDecoder: ~Copyable, Sendable {
+    /// What ``receive()`` answers.
+    enum Step: ~Copyable {
+        /// A frame, in presentation order.
+        case frame(Frame)
+        /// Something could not be decoded.
+        case damage(Damage)
+        /// Another packet, or the end, is wanted first.
+        case needsInput
+        /// All has come out.
+        case ended
+    }
+
+    /// A packet that could not be decoded, by its time stamp.
+    struct Damage: Sendable, Hashable {
+        var ticks: Int64?
+    }
+
+    private var decoder: Decoder
+    private var isFinishing = false
+    /// The time stamp of the packet that was handed over last.
+    private var lastSent: Int64?
+    /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
+    private var failuresInARow = 0
+
+    private static let patience = 100
+
+    /// Puts an open decoder to work.
+    init(_ decoder: consuming Decoder) { self.decoder = decoder }
+
+    /// Hands over a packet, or `nil` for the end; gives what is wrong with it.
+    ///
+    /// - Parameter unlessUnreferenced: Whether its picture is left out if no other refers to it.
+    /// - Throws: what is no matter of the packet.
+    mutating func send(_ sample: StoredSample?, unlessUnreferenced: Bool = false) throws(MediaError) -> Damage? {
+        do throws(MediaError) {
+            if let sample {
+                failuresInARow = 0
+                lastSent = sample.packet.pts
+                try decoder.send(sample.packet, unlessUnreferenced: unlessUnreferenced)
+            } else if !isFinishing {
+                isFinishing = true
+                try decoder.finish()
+            }
+            return nil
+        } catch {
+            return try damage(error)
+        }
+    }
+
+    /// What comes next.
+    ///
+    /// - Throws: what is no matter of the packet.
+    mutating func receive() throws(MediaError) -> Step {
+        guard failuresInARow < Self.patience else { return isFinishing ? .ended : .needsInput }
+        do throws(MediaError) {
+            switch try decoder.receive() {
+            case .frame(let frame): return .frame(frame)
+            case .ended: return .ended
+            case .needsInput: return isFinishing ? .ended : .needsInput
+            }
+        } catch {
+            failuresInARow += 1
+            return .damage(try damage(error))
+        }
+    }
+
+    /// Forgets all packets, as is due after a seek.
+    mutating func flush() {
+        decoder.flush()
+        isFinishing = false
+    }
+
+    private func damage(_ error: MediaError) throws(MediaError) -> Damage {
+        switch error.code {
+        case .cancelled, .outOfResources: throw error
+        default: return Damage(ticks: lastSent)
+        }
+    }
+}
+
+/// What has become of the packets of a track so far.
+struct DecodingTally: Sendable {
+    private var hasProduced = false
+    private var damageCount = 0
+    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    private(set) var skippedSamples: Int64 = 0
+
+    /// Counts a packet that the decoder took.
+    mutating func sent(skipping samples: Int) { if !hasProduced { skippedSamples += Int64(samples) } }
+
+    /// Counts a frame.
+    mutating func produced() { hasProduced = true }
+
+    /// Counts damage and reports it.
+    mutating func note(_ damage: PacketDecoder.Damage, _ packets: PacketQueue) {
+        damageCount += 1
+        packets.reportDamage(damage.ticks)
+    }
+
+    /// Checks at the end that it was not all damage.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where packets came, and not one could be decoded.
+    func checkEnd() throws(MediaError) {
+        guard damageCount == 0 || hasProduced else {
+            throw MediaError(.damaged, "nothing in the track can be decoded (\(damageCount) damaged packets)")
+        }
+    }
+}

@@ -1,0 +1,226 @@
+import LibAV
+import MediaBase
+import Synchronization
+
+/// Some packets of a track in a row, which are decoded apart from the others.
+final class SoundSegment: Sendable {
+    /// Its place among the segments, from 0.
+    let number: Int
+    /// Packets before the first one, which are decoded so that the decoder knows what it would know, and not delivered.
+    let preRoll: [StoredSample]
+    /// The packets whose sound is delivered.
+    let packets: [StoredSample]
+    /// The packet after the last one, by which the seam is checked; `nil` where none is known.
+    let following: StoredSample?
+    /// Whether the track ends here, so that all that is inside the decoder comes out.
+    let isLast: Bool
+    /// Bytes of decoded sound beyond which decoding is given up.
+    let byteLimit: Int
+
+    init(
+        number: Int, preRoll: [StoredSample], packets: [StoredSample], following: StoredSample?, isLast: Bool,
+        byteLimit: Int
+    ) {
+        self.number = number
+        self.preRoll = preRoll
+        self.packets = packets
+        self.following = following
+        self.isLast = isLast
+        self.byteLimit = byteLimit
+    }
+
+    /// Decodes the segment with a decoder of its own; on any thread.
+    ///
+    /// - Parameter digester: What takes the place of frames, save those of the first packet and of the one after the
+    ///   last, which the seams are checked by.
+    func decode(_ setup: DecoderSetup, digester: SoundDigester?) -> DecodedSegment {
+        do throws(MediaError) {
+            // Not one that was flushed: decoders keep more than that resets, such as a random state.
+            var decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
+            for sample in preRoll { _ = try SoundEvent.events(of: sample, &decoder) }
+            let digest = digester?()
+            var events: [SoundEvent] = []
+            var head = 0
+            var bytes = 0
+            for (place, sample) in packets.enumerated() {
+                let new = try SoundEvent.events(of: sample, &decoder)
+                if place == 0 { head = new.count }
+                for event in new {
+                    bytes += event.byteCount
+                    guard place > 0, let digest, case .frame(let box) = event else {
+                        events.append(event)
+                        continue
+                    }
+                    events.append(digested(box, digest, setup, place: events.count))
+                }
+                guard bytes <= byteLimit else { return DecodedSegment(.isTooLarge) }
+            }
+            if isLast { events += try SoundEvent.events(of: nil, &decoder) }
+            let overlap = try following.map { sample throws(MediaError) in
+                try SoundEvent.events(of: sample, &decoder)
+            }
+            return DecodedSegment(.decoded, events, head: head, overlap: overlap ?? [], decoder)
+        } catch {
+            return DecodedSegment(.failed(error))
+        }
+    }
+}
+
+extension SoundSegment {
+    /// The frame at a place among the events, by decoding as far as that again; `nil` where there is none.
+    func frame(at place: Int, _ setup: DecoderSetup) throws(MediaError) -> Frame? {
+        var decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
+        for sample in preRoll { _ = try SoundEvent.events(of: sample, &decoder) }
+        var left = place
+        for sample in packets.map(Optional.some) + (isLast ? [nil] : []) {
+            let events = try SoundEvent.events(of: sample, &decoder)
+            if events.indices.contains(left) {
+                guard case .frame(let box) = events[left] else { return nil }
+                return box.take()
+            }
+            left -= events.count
+        }
+        return nil
+    }
+
+    private func digested(
+        _ box: FrameBox, _ digest: (AudioBuffer) -> any Sendable, _ setup: DecoderSetup, place: Int
+    ) -> SoundEvent {
+        guard let frame = box.take() else { return .frame(box) }
+        let count = frame.sampleCount
+        guard let form = SoundForm(frame), count > 0 else { return .frame(FrameBox(frame)) }
+        guard let buffer = AudioBuffer(frame, range: 0..<count) else { return .frame(box) }
+        return .digested(DigestedSound(form, digest(buffer), in: self, setup, place: place))
+    }
+}
+
+/// What came of a segment.
+final class DecodedSegment: Sendable {
+    /// Whether it could be decoded.
+    enum Outcome: Sendable {
+        case decoded
+        /// It is longer than its packets said.
+        case isTooLarge
+        /// What is no matter of the packets.
+        case failed(MediaError)
+    }
+
+    let outcome: Outcome
+    /// What is to be delivered, in order.
+    private let events: Mutex<[SoundEvent]>
+    /// What the packet after the last one gave.
+    let overlap: [SoundEvent]
+    /// What the first packet gave.
+    private let head: [SoundEvent]
+    private let decoder: Mutex<PacketDecoder?>
+
+    init(_ outcome: Outcome) {
+        self.outcome = outcome
+        events = Mutex([])
+        overlap = []
+        head = []
+        decoder = Mutex(nil)
+    }
+
+    init(
+        _ outcome: Outcome, _ events: [SoundEvent], head: Int, overlap: [SoundEvent],
+        _ decoder: consuming PacketDecoder
+    ) {
+        self.outcome = outcome
+        self.events = Mutex(events)
+        self.head = Array(events.prefix(head))
+        self.overlap = overlap
+        self.decoder = Mutex(decoder)
+    }
+
+    /// The decoder, which has decoded the packet after the last one too; the first time only.
+    func takeDecoder() -> PacketDecoder? { decoder.withLock { $0.take() } }
+
+    /// What is to be delivered, in order; the first time only, so that what is delivered can be let go.
+    func takeEvents() -> [SoundEvent] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+    }
+
+    /// Whether the first packet gave what it gives to the decoder of the segment before, which knows all that came
+    /// before.
+    func follows(_ previous: DecodedSegment, _ rule: SegmentRule) -> Bool {
+        guard case .decoded = outcome, case .decoded = previous.outcome, previous.overlap.count == head.count
+        else { return false }
+        return zip(previous.overlap, head).allSatisfy { $0.agrees(with: $1, rule) }
+    }
+}
+
+/// What a decoder gave, or did not give.
+enum SoundEvent: Sendable {
+    case frame(FrameBox)
+    case digested(DigestedSound)
+    case damage(PacketDecoder.Damage)
+    /// Samples that the container has the decoder leave out.
+    case skips(Int)
+
+    /// What comes of a packet, or of the end.
+    static func events(
+        of sample: StoredSample?, _ decoder: inout PacketDecoder
+    ) throws(MediaError) -> [SoundEvent] {
+        var events: [SoundEvent] = []
+        if let damage = try decoder.send(sample) {
+            events.append(.damage(damage))
+        } else if let skipped = sample?.packet.skippedSamples, skipped > 0 {
+            events.append(.skips(skipped))
+        }
+        while true {
+            switch try decoder.receive() {
+            case .frame(let frame): events.append(.frame(FrameBox(frame)))
+            case .damage(let damage): events.append(.damage(damage))
+            case .needsInput: return events
+            case .ended: return events
+            }
+        }
+    }
+
+    /// Bytes of sound.
+    var byteCount: Int { if case .frame(let box) = self { box.byteCount } else { 0 } }
+
+    fileprivate func agrees(with other: SoundEvent, _ rule: SegmentRule) -> Bool {
+        switch (self, other) {
+        case (.frame(let mine), .frame(let others)): mine.agrees(with: others, rule)
+        case (.damage(let mine), .damage(let others)): mine == others
+        case (.skips(let mine), .skips(let others)): mine == others
+        default: false
+        }
+    }
+}
+
+/// A frame that is taken out once.
+final class FrameBox: Sendable {
+    private let frame: Mutex<Frame?>
+    /// Bytes of sound.
+    let byteCount: Int
+
+    init(_ frame: consuming Frame) {
+        let sampleBytes = frame.sampleFormat?.format.bytesPerSample ?? 8
+        byteCount = frame.sampleCount * frame.channelLayout.channels * sampleBytes
+        self.frame = Mutex(frame)
+    }
+
+    /// The frame; the first time only.
+    func take() -> Frame? { frame.withLock { $0.take() } }
+
+    fileprivate func agrees(with other: FrameBox, _ rule: SegmentRule) -> Bool {
+        frame.withLock { mine in
+            other.frame.withLock { others in
+                switch mine {
+                case .none: false
+                case .some(let mine):
+                    switch others {
+                    case .none: false
+                    case .some(let others): rule.accepts(mine, others)
+                    }
+                }
+            }
+        }
+    }
+}

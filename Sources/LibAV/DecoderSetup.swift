@@ -1,0 +1,29 @@
+import CFFmpeg
+package import MediaBase
+
+/// Owner of a copy of a stream's parameters, of which any number of decoders can be opened, on any thread.
+///
+/// A demuxer may change a stream's own parameters while it reads; a copy stays as it was.
+package final class DecoderSetup: @unchecked Sendable {
+    let parameters: UnsafeMutablePointer<AVCodecParameters>
+    let timeBase: AVRational
+
+    /// Copies what is known of a stream now (`avcodec_parameters_copy`).
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` where the file has no such stream.
+    package init(_ file: InputFile, stream index: Int) throws(MediaError) {
+        guard let stream = file.pointer(toStream: index), let source = stream.pointee.codecpar else {
+            throw MediaError(.noSuchTrack, "has no track \(index)")
+        }
+        guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        parameters = copy
+        timeBase = stream.pointee.time_base
+        try AVStatus.check(
+            avcodec_parameters_copy(copy, source), "avcodec_parameters_copy", doing: "copy a stream's parameters")
+    }
+
+    deinit {
+        var parameters: UnsafeMutablePointer<AVCodecParameters>? = parameters
+        avcodec_parameters_free(&parameters)
+    }
+}

@@ -1,0 +1,59 @@
+internal import AssetKit
+internal import MediaAnalysis
+internal import MediaBase
+
+/// Takes from decoded sound what the measurements need; several may work side by side, each on one thread.
+final class WaveformDigester {
+    /// What stands for the number of bits where a codec has none: the largest code is full scale.
+    static let noSignificantBits = 64
+
+    let significantBits: Int
+    private let mode: PeakBuilder.ChannelMode
+    private var distiller: SoundDistiller?
+
+    /// - Parameters:
+    ///   - mode: The channels that peaks are of.
+    ///   - significantBits: The bits of an integer source that carry signal; `nil` where it has none.
+    init(_ mode: PeakBuilder.ChannelMode, significantBits: Int?) {
+        self.mode = mode
+        self.significantBits = significantBits ?? Self.noSignificantBits
+    }
+
+    /// Digests the first `frames` frames of a buffer that has its samples.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` where the single channel that is wanted does not exist.
+    func digest(_ sound: AudioBuffer, frames: Int) throws(MediaError) -> DistilledSound {
+        let channels = sound.channelLayout.channels
+        var distiller: SoundDistiller
+        if let kept = self.distiller.take(), kept.channels == channels {
+            distiller = kept
+        } else {
+            distiller = try SoundDistiller(channels: channels, mode: mode, significantBits: significantBits)
+        }
+        defer { self.distiller = distiller }
+        switch sound.sampleFormat {
+        case .uint8: return Self.digest(sound, frames, of: UInt8.self, &distiller)
+        case .int16: return Self.digest(sound, frames, of: Int16.self, &distiller)
+        case .int32: return Self.digest(sound, frames, of: Int32.self, &distiller)
+        case .int64: return Self.digest(sound, frames, of: Int64.self, &distiller)
+        case .float32: return Self.digest(sound, frames, of: Float.self, &distiller)
+        case .float64: return Self.digest(sound, frames, of: Double.self, &distiller)
+        }
+    }
+
+    private static func digest<Sample: PCMSample>(
+        _ sound: AudioBuffer, _ frames: Int, of type: Sample.Type, _ distiller: inout SoundDistiller
+    ) -> DistilledSound {
+        guard sound.isPlanar else {
+            return sound.withSamples(of: type) { samples in
+                distiller.distill(samples.extracting(first: frames * distiller.channels))
+            }
+        }
+        for channel in 0..<distiller.channels {
+            sound.withSamples(of: type, plane: channel) { plane in
+                distiller.take(plane.extracting(first: frames), channel: channel)
+            }
+        }
+        return distiller.finish(frames: frames)
+    }
+}

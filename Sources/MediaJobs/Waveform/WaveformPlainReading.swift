@@ -1,0 +1,85 @@
+internal import AssetKit
+internal import MediaAnalysis
+internal import MediaBase
+internal import SystemCalls
+
+/// Measures linear PCM straight from the file, block by block on all cores.
+struct WaveformPlainReading {
+    let sound: PlainSound
+    let request: WaveformMeter.Request
+    let significantBits: Int?
+    let threads: Int
+
+    /// Frames that a worker takes at once, and of these the ones that it reads at once.
+    private static let partFrames: Int64 = 1 << 21
+    private static let blockFrames = 1 << 15
+    /// Frames that are measured at once: they stay in the nearest cache.
+    private static let sliceFrames = 1 << 12
+    /// Parts at most, however long the sound is.
+    private static let mostParts: Int64 = 1 << 16
+
+    /// Measures frames that lie in the plain part.
+    ///
+    /// - Parameter progress: Told how many of them are done.
+    /// - Returns: What was measured, to go on with.
+    func measure(_ frames: Range<Int64>, progress: (Int64) -> Void) throws -> WaveformMeter {
+        let total = Int64(frames.count)
+        var whole = try meter(of: total, startingAt: 0)
+        let length = max(Self.partFrames, total / Self.mostParts)
+        let parts = stride(from: frames.lowerBound, to: frames.upperBound, by: Int64.Stride(length)).map {
+            $0..<min($0 + length, frames.upperBound)
+        }
+        let workers = threads > 0 ? threads : availableProcessors()
+        try concurrentForEach(parts, workers: workers) { part in
+            try measurePart(part, startingAt: part.lowerBound - frames.lowerBound, of: total)
+        } deliver: { index, part in
+            try whole.append(part.meter)
+            progress(parts[index].upperBound - frames.lowerBound)
+        }
+        return whole
+    }
+
+    /// What a worker gives back, to be used by one thread from then on.
+    private struct Part: @unchecked Sendable {
+        let meter: WaveformMeter
+    }
+
+    private func meter(of total: Int64, startingAt start: Int64) throws(MediaError) -> WaveformMeter {
+        try WaveformMeter(
+            request, sampleRate: sound.sampleRate, channels: sound.channels, significantBits: significantBits,
+            atLeast: total, startingAt: start)
+    }
+
+    private func measurePart(_ frames: Range<Int64>, startingAt start: Int64, of total: Int64) throws -> Part {
+        var meter = try meter(of: total, startingAt: start)
+        var distiller = try SoundDistiller(
+            channels: sound.channels, mode: request.mode,
+            significantBits: significantBits ?? WaveformDigester.noSignificantBits)
+        var reader = PlainSoundReader(sound, blockFrames: Self.blockFrames)
+        var place = frames.lowerBound
+        while place < frames.upperBound {
+            let count = Int(min(Int64(try reader.read(from: place)), frames.upperBound - place))
+            switch reader.samples {
+            case .uint8(let samples): try measure(samples.span, count, &distiller, &meter)
+            case .int16(let samples): try measure(samples.span, count, &distiller, &meter)
+            case .int32(let samples): try measure(samples.span, count, &distiller, &meter)
+            case .float32(let samples): try measure(samples.span, count, &distiller, &meter)
+            case .float64(let samples): try measure(samples.span, count, &distiller, &meter)
+            }
+            place += Int64(count)
+        }
+        return Part(meter: meter)
+    }
+
+    private func measure<Sample: PCMSample>(
+        _ samples: Span<Sample>, _ frames: Int, _ distiller: inout SoundDistiller, _ meter: inout WaveformMeter
+    ) throws(MediaError) {
+        var start = 0
+        while start < frames {
+            let end = min(start + Self.sliceFrames, frames)
+            let slice = samples.extracting(start * sound.channels..<end * sound.channels)
+            try meter.append(distiller.distill(slice))
+            start = end
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import AssetKit
+import Foundation
+import MediaBase
+import SystemPackage
+import TestSupport
+import Testing
+
+/// Sound decoded in small segments against the same decoded in one go.
+@Suite struct SegmentedSourceTests {
+    struct Read: Equatable {
+        var bytes: [UInt8] = []
+        var times: [MediaTime] = []
+        var cut: Int64 = 0
+        var damage = DamageReport()
+    }
+
+    private func read(
+        _ path: String, segments: Int?, threads: Int, digester: SoundDigester? = nil, range: MediaTimeRange? = nil
+    ) throws -> Read {
+        let asset = Asset(path: FilePath(path))
+        let track = try Media.track(asset, .audio)
+        let output = TrackOutput(track: track, digester: digester)
+        let reader = try AssetReader(asset: asset)
+        reader.threadsPerOutput = threads
+        if let range { reader.timeRange = range }
+        if let segments {
+            reader.decodesSoundInSegments = true
+            reader.segmentBytes = segments
+        }
+        try reader.add(output)
+        try reader.startReading()
+        var result = Read()
+        while let buffer = try output.nextSampleBuffer() {
+            guard let sound = buffer.audioBuffer else { continue }
+            result.times.append(buffer.presentationTime)
+            if let digest = sound.digest as? [UInt8] {
+                result.bytes += digest
+            } else {
+                result.bytes += Self.bytes(sound)
+            }
+        }
+        result.cut = output.samplesCutBeforeZero
+        result.damage = reader.damage
+        return result
+    }
+
+    private static func bytes(_ sound: AudioBuffer) -> [UInt8] {
+        (0..<(sound.isPlanar ? sound.channelLayout.channels : 1)).flatMap { plane in
+            sound.withBytes(plane: plane) { span in span.withUnsafeBytes { Array($0) } }
+        }
+    }
+
+    static let exact = [
+        "flac-s16-stereo.flac", "flac-s24-stereo.flac", "flac.mkv", "mp3-lame.mp3", "mp3-no-tag.mp3",
+        "mp3-vbr-stereo.mp3", "mp2.mp2", "vorbis.ogg", "opus.opus", "opus.webm", "alac.m4a", "gap.mkv",
+    ]
+
+    @Test(arguments: exact, [2, 3, 8]) func isWhatOneGoGives(_ fixture: String, threads: Int) throws {
+        let path = try Fixtures.path(fixture)
+        let serial = try read(path, segments: nil, threads: 1)
+        #expect(try read(path, segments: 100_000, threads: threads) == serial)
+        #expect(!serial.bytes.isEmpty)
+    }
+
+    @Test(arguments: exact) func digestsStandForTheSamples(_ fixture: String) throws {
+        let path = try Fixtures.path(fixture)
+        let range = MediaTimeRange(
+            start: MediaTime(value: 12_347, timescale: 44_100), end: MediaTime(value: 91_357, timescale: 44_100))
+        for range in [nil, range] {
+            let serial = try read(path, segments: nil, threads: 1, range: range)
+            let digested = try read(
+                path, segments: 60_000, threads: 2, digester: { { Self.bytes($0) } }, range: range)
+            #expect(digested == serial)
+        }
+    }
+
+    /// Decoders that add noise of their own give other values, but the same ones however many threads there are.
+    @Test(arguments: ["aac.m4a", "aac.adts", "aac.mkv", "aac-5.1.m4a", "ac3-5.1.ac3", "eac3.mp4"])
+    func doesNotDependOnTheThreads(_ fixture: String) throws {
+        let path = try Fixtures.path(fixture)
+        let serial = try read(path, segments: nil, threads: 1)
+        let one = try read(path, segments: 100_000, threads: 1)
+        #expect(one.times == serial.times && one.bytes.count == serial.bytes.count && one.cut == serial.cut)
+        for threads in [2, 3, 8] { #expect(try read(path, segments: 100_000, threads: threads) == one) }
+    }
+
+    /// Damage in the middle, at a seam or not, is counted once and in order.
+    @Test(arguments: ["flac-s16-stereo.flac", "mp3-vbr-stereo.mp3", "vorbis.ogg", "alac.m4a", "aac.adts"])
+    func damageIsWhatOneGoGives(_ fixture: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("damaged")
+        var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: Fixtures.path(fixture))))
+        var state: UInt32 = 7
+        for _ in 0..<40 {
+            state = state &* 1_664_525 &+ 1_013_904_223
+            let place = bytes.count / 2 + Int(state >> 8) % (bytes.count / 4)
+            bytes[place] ^= UInt8(truncatingIfNeeded: state >> 3) | 1
+        }
+        // The index of an MP4 stands at its end.
+        let lost = fixture.hasSuffix("m4a") ? 0 : bytes.count / 50
+        try Data(bytes.dropLast(lost)).write(to: URL(fileURLWithPath: path))
+        let serial = try read(path, segments: nil, threads: 1)
+        for size in [40_000, 100_000] {
+            let parts = try read(path, segments: size, threads: 3)
+            #expect(parts.times == serial.times && parts.damage == serial.damage)
+            if fixture != "aac.adts" { #expect(parts.bytes == serial.bytes) }
+        }
+    }
+
+    /// Two files one behind the other: the second has a header of its own.
+    @Test(arguments: [("vorbis.ogg", "vorbis.ogg"), ("opus.opus", "opus.opus"), ("mp3-lame.mp3", "mp2.mp2")])
+    func chainsAreWhatOneGoGives(_ pair: (String, String)) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("chain")
+        let parts = try [pair.0, pair.1].map { try Data(contentsOf: URL(fileURLWithPath: Fixtures.path($0))) }
+        try (parts[0] + parts[1]).write(to: URL(fileURLWithPath: path))
+        let serial = try read(path, segments: nil, threads: 1)
+        #expect(try read(path, segments: 60_000, threads: 2) == serial)
+    }
+
+    @Test func aSegmentThatIsCancelledEnds() throws {
+        let asset = Asset(path: FilePath(try Fixtures.path("flac-s16-stereo.flac")))
+        let output = TrackOutput(track: try Media.track(asset, .audio), audioSettings: AudioSettings())
+        let reader = try AssetReader(asset: asset)
+        reader.threadsPerOutput = 2
+        reader.decodesSoundInSegments = true
+        reader.segmentBytes = 50_000
+        try reader.add(output)
+        try reader.startReading()
+        _ = try output.nextSampleBuffer()
+        reader.cancelReading()
+        #expect(errorCode { try output.nextSampleBuffer() } == .cancelled)
+        #expect(reader.status == .cancelled)
+    }
+}
