@@ -73,13 +73,13 @@ extension FrameFinder {
 extension AssetTrack {
     /// Whether every stored sample is known to be one picture, so that pictures' times are those of samples.
     ///
-    /// Not so where fields may be stored apart, or pictures that are never shown.
+    /// Not so where fields may be stored apart, or pictures that are never shown, as VP8 and VP9 have them.
     package var storesOnePictureASample: Bool {
         guard let format = formatDescriptions.first, Self.onePictureASample.contains(format.codec) else { return false }
         return format.video?.fieldOrder ?? "progressive" == "progressive"
     }
 
     private static let onePictureASample: Set<String> = [
-        "h264", "hevc", "av1", "vp9", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
+        "h264", "hevc", "av1", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
     ]
 }

@@ -54,8 +54,9 @@ final class FrameFinder {
     /// The picture of a sync sample that was decoded last, alone.
     var lastSyncPicture: Found?
 
-    /// The moment that is being looked for.
+    /// The moment that is being looked for, and the one that will be looked for next, where that is known.
     private var target = MediaTime.negativeInfinity
+    var upcoming: MediaTime?
     /// Whether pictures that nothing refers to are left out on the way to it.
     private var leavesOut = false
     /// Whether one was since the last move.
@@ -99,7 +100,7 @@ final class FrameFinder {
 
     /// Leaves the decoder's place, so that what is found next does not depend on what was asked for before.
     func forgetPlace() {
-        (current, following, lastSyncPicture) = (nil, nil, nil)
+        (current, following, lastSyncPicture, upcoming) = (nil, nil, nil, nil)
         leavesOut = dispensable.areKnown
     }
 
@@ -308,14 +309,20 @@ extension FrameFinder {
         var queue = queue { () throws(MediaError) in try self.feed.next() }
         guard leavesOut else { return queue }
         queue.isDispensable = { sample in
-            // A picture is not the one looked for if another one follows it that is not too late.
-            guard let time = self.feed.time(of: sample), time < self.target else { return false }
-            _ = try? self.feed.peek()
-            guard self.feed.knowsPacket(after: time, notAfter: self.target) else { return false }
+            guard let time = self.feed.time(of: sample), self.isDispensable(time) else { return false }
             self.hasLeftOut = true
             return true
         }
         return queue
+    }
+
+    /// Whether a picture is neither one looked for nor the one that ends its interval, by what is known of packets.
+    private func isDispensable(_ time: MediaTime) -> Bool {
+        _ = try? feed.peek()
+        // It is not the one looked for if another one follows it that is not too late.
+        if time < target { return feed.knowsPacket(after: time, notAfter: target) }
+        guard time > target, let upcoming, time < upcoming else { return false }
+        return feed.knowsPacket(after: target, before: time) && feed.knowsPacket(after: time, notAfter: upcoming)
     }
 
     /// A queue whose damage is counted.

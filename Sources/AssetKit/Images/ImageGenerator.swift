@@ -179,7 +179,7 @@ public final class ImageGenerator: Sendable {
     }
 
     private func locate(
-        _ time: MediaTime, _ configuration: Configuration, born: Int,
+        _ time: MediaTime, _ configuration: Configuration, upcoming: MediaTime? = nil, born: Int,
         unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> (Located, AssetTrack) {
         let asset = asset
@@ -199,6 +199,7 @@ public final class ImageGenerator: Sendable {
                 }
                 guard let finder = state.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
                 finder.cancellation = unwanted
+                finder.upcoming = upcoming
                 let found: FrameFinder.Found
                 do throws(MediaError) {
                     found = try finder.frame(
@@ -242,11 +243,13 @@ extension ImageGenerator {
     package func beginRun() { state.withLock { $0.finder?.forgetPlace() } }
 
     /// The image at a time, made on the calling thread; `nil` where it is that of the picture of another image.
+    ///
+    /// - Parameter upcoming: The time that will be asked for next, if any: pictures between the two are not decoded then.
     package func generateNow(
-        at time: MediaTime, unlessOf other: GeneratedImage?
+        at time: MediaTime, unlessOf other: GeneratedImage?, before upcoming: MediaTime?
     ) throws(MediaError) -> GeneratedImage? {
         let configuration = self.configuration
-        let (found, track) = try locate(time, configuration, born: currentGeneration)
+        let (found, track) = try locate(time, configuration, upcoming: upcoming, born: currentGeneration)
         if found.time == other?.actualTime { return nil }
         return try render(found, of: track, for: time, configuration)
     }

@@ -77,8 +77,14 @@ final class PacketFeed {
 
     /// Whether a packet is known whose picture is shown after one time and not after another.
     func knowsPacket(after time: MediaTime, notAfter end: MediaTime) -> Bool {
-        if let next = ahead.first.flatMap(self.time(of:)), next > time, next <= end { return true }
-        return times.contains { $0 > time && $0 <= end }
+        knowsPacket { $0 > time && $0 <= end }
+    }
+
+    /// Whether a packet is known whose picture is shown between two times.
+    func knowsPacket(after time: MediaTime, before end: MediaTime) -> Bool { knowsPacket { $0 > time && $0 < end } }
+
+    private func knowsPacket(_ isMeant: (MediaTime) -> Bool) -> Bool {
+        ahead.first.flatMap(time(of:)).map(isMeant) ?? false || times.contains(where: isMeant)
     }
 
     /// Moves the file to the sync sample of its index whose time stamp is `ticks`, or to one before it.

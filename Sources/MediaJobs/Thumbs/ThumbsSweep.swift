@@ -140,7 +140,9 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
                 result = .success(nil)
             } else {
                 result = Result { () throws(MediaError) in
-                    try generator.generateNow(at: times[place], unlessOf: last?.image)
+                    try generator.generateNow(
+                        at: times[place], unlessOf: last?.image,
+                        before: place + 1 < run.upperBound ? times[place + 1] : nil)
                 }
             }
             let made: Prepared
