@@ -34,9 +34,13 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - file: The file that the stream is in; it need not outlive the decoder.
     ///   - index: The stream.
-    ///   - threads: Codec threads; 0 for as many as there are cores. What comes out does not depend on it.
+    ///   - threads: Codec threads; 0 for as many as there are cores. What comes out of an intact stream does not depend on it.
+    ///   - refusesDamage: Whether what is damaged is refused rather than patched up (`AV_EF_EXPLODE`), which several
+    ///     threads do in another way than one.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
-    package static func open(_ file: InputFile, stream index: Int, threads: Int) throws(MediaError) -> Decoder {
+    package static func open(
+        _ file: InputFile, stream index: Int, threads: Int, refusesDamage: Bool = false
+    ) throws(MediaError) -> Decoder {
         guard let stream = file.pointer(toStream: index) else {
             throw MediaError(.noSuchTrack, "has no track \(index)")
         }
@@ -53,6 +57,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         context.pointee.pkt_timebase = stream.pointee.time_base
         context.pointee.max_pixels = Int64(Limits.pixels)
         context.pointee.thread_count = Int32(clamping: threads)
+        if refusesDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         return decoder
     }

@@ -20,8 +20,8 @@ final class FrameSource {
     private static let patience = 100
 
     /// Opens a decoder for a track.
-    init(_ file: InputFile, track: Int, threads: Int) throws(MediaError) {
-        decoder = try Decoder.open(file, stream: track, threads: threads)
+    init(_ file: InputFile, track: Int, threads: Int, refusesDamage: Bool = false) throws(MediaError) {
+        decoder = try Decoder.open(file, stream: track, threads: threads, refusesDamage: refusesDamage)
     }
 
     /// The next frame; `nil` at the end.
