@@ -37,6 +37,9 @@ package struct MovieHeader: Hashable, Sendable {
     /// Whether all fragments were counted; false where a limit cut them off.
     package var areFragmentsComplete = true
 
+    /// The keys of the movie's metadata.
+    package var metadataKeys = MetadataKeys()
+
     /// The name among the movie's user data (`udta`).
     package var name: String?
 
@@ -96,6 +99,7 @@ extension MovieHeader {
         let tree = try BoxTree(moov, reader: &reader)
         try readMovieHeader(tree.box("mvhd"), reader: &reader)
         name = try UserText.name(in: tree.boxes(in: tree.child("udta", of: 0)), reader: &reader)
+        try metadataKeys.read(tree, at: 0, reader: &reader)
         for node in tree.children("trak", of: 0) {
             tracks.append(try MovieTrack(tree, at: node, reader: &reader))
         }

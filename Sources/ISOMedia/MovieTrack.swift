@@ -40,6 +40,9 @@ package struct MovieTrack: Hashable, Sendable {
     /// the sample cannot be read.
     package var timecodeCounter: UInt32?
 
+    /// The keys of the track's metadata.
+    package var metadataKeys = MetadataKeys()
+
     /// The name among the user data (`udta`).
     package var name: String?
 
@@ -64,6 +67,7 @@ extension MovieTrack {
             references[box.type, default: []] += try reader.parse(box, Self.trackIDs) ?? []
         }
         name = try UserText.name(in: tree.boxes(in: tree.child("udta", of: node)), reader: &reader)
+        try metadataKeys.read(tree, at: node, reader: &reader)
         guard let mdia = tree.child("mdia", of: node) else {
             reader.warn("a track has no media (trak at offset \(tree.nodes[node].box.offset))")
             return

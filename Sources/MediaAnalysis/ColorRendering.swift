@@ -25,7 +25,9 @@ package struct ColorRendering: Sendable {
         let isKept = transfer.isHDR && !mapsHDR
         light =
             isKept
-            ? nil : LightMapping(primaries: ColorPrimaries(name: color.primaries), transfer: transfer, peak: peak)
+            ? nil
+            : LightMapping.shared(
+                primaries: ColorPrimaries(name: color.primaries), transfer: transfer, peak: peak)
     }
 
     /// Whether RGB stays as it is.

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// From coded red, green and blue of any primaries and transfer function to sRGB, by way of light.
 ///
@@ -62,6 +63,25 @@ package struct LightMapping: Sendable {
         rows = (row(0), row(3), row(6))
         luminance = SIMD4(Float(weights[0]), Float(weights[1]), Float(weights[2]), 0)
     }
+
+    /// The mapping for a source, kept from the last time if it was asked for lately: its tables take milliseconds.
+    ///
+    /// May be called on any thread.
+    static func shared(primaries: ColorPrimaries, transfer: TransferFunction, peak: Double) -> LightMapping? {
+        let key = Key(primaries: primaries, transfer: transfer, peak: peak)
+        if let known = recent.withLock({ $0.first { $0.key == key } }) { return known.mapping }
+        guard let made = LightMapping(primaries: primaries, transfer: transfer, peak: peak) else { return nil }
+        recent.withLock { $0 = [(key, made)] + $0.prefix(3) }
+        return made
+    }
+
+    private struct Key: Equatable {
+        let primaries: ColorPrimaries
+        let transfer: TransferFunction
+        let peak: Double
+    }
+
+    private static let recent = Mutex<[(key: Key, mapping: LightMapping)]>([])
 
     private static func table(_ steps: Float, _ value: (Double) -> Double) -> [Float] {
         (0...Int(steps)).map { Float(value(Double($0) / Double(steps))) }

@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test func matroskaCropsAreCleanApertures() throws {
-        let track = try #require(try tracks(try Fixtures.path("crop.mkv")).first)
+        let all = try tracks(try Fixtures.path("crop.mkv"))
+        let track = try #require(all.first)
         #expect(track["id"] as? Int == 1)
         let video = try #require(track["video"] as? [String: Any])
         let aperture = try #require(video["cleanAperture"] as? [String: Any])
@@ -80,7 +81,8 @@ import Testing
 
     @Test func primingAndRemainderAreTold() throws {
         func cut(_ fixture: String) throws -> [Int?] {
-            let track = try #require(try tracks(try Fixtures.path(fixture)).first { $0["audio"] != nil })
+            let all = try tracks(try Fixtures.path(fixture))
+            let track = try #require(all.first { $0["audio"] != nil })
             let audio = try #require(track["audio"] as? [String: Any])
             return [audio["priming"] as? Int, audio["remainder"] as? Int]
         }
@@ -96,7 +98,8 @@ import Testing
     }
 
     @Test func aScanTellsFramesAndKeyframes() throws {
-        let track = try #require(try tracks("--scan", try Fixtures.path("h264-bframes.mp4")).first)
+        let all = try tracks("--scan", try Fixtures.path("h264-bframes.mp4"))
+        let track = try #require(all.first)
         let scan = try #require(track["scan"] as? [String: Any])
         let counted = try FFmpeg.probe([
             "-count_packets", "-select_streams", "v:0", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
@@ -135,8 +138,9 @@ import Testing
 
     @Test(.enabled(if: Corpus.folder != nil)) func camerasAndEditorsAgreeWithTheirDumps() throws {
         func video(_ name: String) throws -> [String: Any] {
-            let track = try #require(
-                try tracks(try #require(Corpus.path(name))).first { $0["type"] as? String == "video" })
+            let path = try #require(Corpus.path(name))
+            let all = try tracks(path)
+            let track = try #require(all.first { $0["type"] as? String == "video" })
             return try #require(track["video"] as? [String: Any])
         }
         // clap 704/1 480/1 0/1 0/1, pasp 10:11, tapt clef 640x480, prof 0x028E8BA3 (654.545…), enof 720x480.
@@ -151,5 +155,18 @@ import Testing
         // fiel 2 9 is top field first by Apple's TN2162, and the pictures' top_field_first is set.
         let xdcam = try video("format-corpus/xdcam-hd-1080i60.mov")
         #expect(xdcam["fieldOrder"] as? String == "tt")
+    }
+
+    @Test func metadataTellsItsVocabulary() throws {
+        func spaces(_ fixture: String) throws -> [String: String] {
+            let metadata = try object(try Fixtures.path(fixture))["metadata"] as? [[String: Any]]
+            return try #require(metadata).reduce(into: [:]) { spaces, item in
+                spaces[item["key"] as? String ?? ""] = item["keySpace"] as? String
+            }
+        }
+        // ffmpeg writes the list of iTunes into M4A; the time of creation is a field of the movie's header.
+        let tagged = try spaces("artwork.m4a")
+        #expect(tagged["title"] == "iTunes" && tagged["artist"] == "iTunes" && tagged["track"] == "iTunes")
+        #expect(try spaces("artwork.mp3")["title"] == "id3")
     }
 }

@@ -25,6 +25,10 @@ SIZES = {"decord/video_90.mov": (320, 568), "decord/video_180.mov": (568, 320), 
          "rotated-90.mov": (90, 160), "rotated-180.mov": (160, 90), "rotated-270.mov": (90, 160),
          "mirrored.mp4": (160, 90), "mirrored-rotated-90.mp4": (90, 160), "anamorphic.mp4": (256, 144)}
 
+# ffmpeg's crop for a clean aperture (clap), which is 704/1 x 480/1 and 1416/1 x 1062/1 about the middle.
+CLEAN = {"format-corpus/dv-ntsc-progressive.mov": ("crop=704:480:8:0", (640, 480)),
+         "format-corpus/xdcam-hd-1080i60.mov": ("crop=1416:1062:12:9", (1888, 1062))}
+
 
 def commands(report, files):
     """No crash, no hang, exit 0 or 2, JSON that parses, one line for a person for each thing that is wrong."""
@@ -80,11 +84,14 @@ def one_command(command, path, wanted=None):
 
 def shapes(report, files):
     """Sizes of images, and their likeness to ffmpeg's upright pictures."""
-    report.each("shapes", [(name, lambda path=path, size=SIZES.get(name): one_shape(path, size))
-                           for name, path in readable(files, "video")])
+    jobs = []
+    for name, path in readable(files, "video"):
+        crop, size = CLEAN.get(name, ("null", SIZES.get(name)))
+        jobs.append((name, lambda path=path, size=size, crop=crop: one_shape(path, size, crop)))
+    report.each("shapes", jobs)
 
 
-def one_shape(path, size):
+def one_shape(path, size, crop):
     size = size or display_size(path)
     with tempfile.TemporaryDirectory() as folder:
         result = mediatool("thumbs", path, "--at", "90%", "-o", folder, "--json", "--track", "v:0")
@@ -97,7 +104,7 @@ def one_shape(path, size):
         expect(header[:8] == b"\x89PNG\r\n\x1a\n", "not a PNG file")
         expect(got == size, f"{got[0]}x{got[1]}, wanted {size[0]}x{size[1]}")
         expect((image["width"], image["height"]) == got, "the manifest says another size")
-        ratio = likeness(path, image, size)
+        ratio = likeness(path, image, size, crop)
     # HDR is tone-mapped, so only its size is compared. Wrong way up gives 5 to 12 dB, another matrix about 20.
     shown = f"{got[0]}x{got[1]}" + ("" if ratio is None else f", {ratio:.0f} dB like ffmpeg's upright picture")
     expect(ratio is None or ratio > 24, shown)
@@ -115,7 +122,7 @@ def display_size(path):
     return (height, width) if turned and turned[0] % 180 else (width, height)
 
 
-def likeness(path, image, size):
+def likeness(path, image, size, crop):
     """PSNR in dB of an image to ffmpeg's frame of that time, turned by ffmpeg; None for HDR sources."""
     stream = reference.streams(path, "video")[0]
     if stream.get("color_transfer") in ("smpte2084", "arib-std-b67"):
@@ -124,7 +131,7 @@ def likeness(path, image, size):
     times = [frame.time for frame in reference.frames(path)]
     expect(actual in times, f"no frame begins at {actual}")
     raw = ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
-    picture = f"select=eq(n\\,{times.index(actual)}),scale={size[0]}:{size[1]}"
+    picture = f"select=eq(n\\,{times.index(actual)}),{crop},scale={size[0]}:{size[1]}"
     wanted = run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", f"0:{stream['index']}",
                   "-fps_mode", "passthrough", "-vf", picture, *raw])
     got = run(["ffmpeg", "-v", "error", "-nostdin", "-i", image["file"], *raw])

@@ -1,12 +1,12 @@
 """Group `probe`: every field of `mediatool probe --json` against ffprobe's."""
 
 import json
-import os
 from fractions import Fraction
 
 from . import boxes
 from .programs import is_list, mediatool
-from .tools import ROOT, expect, ffprobe
+from .schema import problems_of, validator
+from .tools import expect, ffprobe
 
 # What ffprobe calls the same thing.
 KINDS = {"timecode": "data"}
@@ -23,28 +23,14 @@ EXCEPTIONS = {
 
 def probe(report, files):
     """One check a file; its line says how many fields were compared."""
-    schema = load_validator()
+    schema = validator("probe")
     report.each("probe", [(name, lambda name=name, path=path: one_file(name, path, schema)) for name, path in files])
 
 
-def load_validator():
-    """The schema's validator, or None where Python has no jsonschema."""
-    try:
-        from jsonschema import Draft202012Validator
-    except ImportError:
-        return None
-    with open(os.path.join(ROOT, "docs", "schema", "probe.json")) as file:
-        schema = json.load(file)
-    Draft202012Validator.check_schema(schema)
-    return Draft202012Validator(schema)
-
-
-def one_file(name, path, validator):
+def one_file(name, path, schema):
     result = mediatool("probe", "--json", path)
     got = json.loads(result.stdout)
-    if validator:
-        problems = [f"{'/'.join(map(str, e.absolute_path))}: {e.message[:200]}" for e in validator.iter_errors(got)]
-        expect(not problems, "not as the schema wants: " + "; ".join(problems[:3]))
+    expect(not (problems := problems_of(schema, got)), problems)
     try:
         wanted = ffprobe(path, "-show_format", "-show_streams", "-show_chapters")
     except RuntimeError:

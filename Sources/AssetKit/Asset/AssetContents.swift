@@ -38,7 +38,9 @@ struct AssetContents: Sendable {
         // What is a property of the container is not repeated as metadata.
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
-        metadata = MetadataItem.list(file.metadata.filter { !known.contains($0.key) }, keySpace: keySpace)
+        metadata = MetadataItem.list(
+            file.metadata.filter { !known.contains($0.key) }, keySpace: keySpace,
+            spaces: movie?.keySpaces)
         chapters = file.chapters
         let origin = origin
         tracks = streams.map { stream in
@@ -122,9 +124,18 @@ extension MetadataItem {
     ///
     /// An item that libavformat repeats for each language is kept with its language only, and what it makes of an
     /// empty vendor is left out.
-    static func list(_ entries: [(key: String, value: String)], keySpace: KeySpace) -> [MetadataItem] {
+    ///
+    /// - Parameters:
+    ///   - entries: The keys, with a language behind some, and their texts.
+    ///   - keySpace: The vocabulary that the container's reader takes its keys from.
+    ///   - spaces: What is known of single keys; `nil` for containers with one vocabulary.
+    static func list(
+        _ entries: [(key: String, value: String)], keySpace: KeySpace, spaces: MetadataKeySpaces? = nil
+    ) -> [MetadataItem] {
         let items = entries.filter { $0.value != "[0][0][0][0]" && $0.key != "timecode" }.map {
-            MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
+            var item = MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
+            if let spaces { item.keySpace = spaces.space(of: item.identifier) }
+            return item
         }
         let inLanguages = Set(items.filter { $0.language != nil }.map { [$0.identifier, $0.value.text ?? ""] })
         return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }

@@ -111,7 +111,7 @@ public struct AssetTrack: Sendable, Hashable {
                 // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
-            }, keySpace: keySpace)
+            }, keySpace: keySpace, spaces: edits?.keySpaces)
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         timecode = edits?.timecode

@@ -15,6 +15,9 @@ struct ISOMovie: Sendable {
         self.header = header
     }
 
+    /// Which vocabulary each key of the movie's metadata is of.
+    var keySpaces: MetadataKeySpaces { MetadataKeySpaces(header.metadataKeys) }
+
     /// What was odd in the boxes.
     var warnings: [String] { header.warnings }
 
@@ -49,6 +52,8 @@ struct TrackEdits: Sendable {
     let firstSample: Range<UInt64>?
     /// QuickTime's aperture sizes; `nil` where the file has none.
     let aperture: TrackAperture?
+    /// Which vocabulary each key of the track's metadata is of.
+    let keySpaces: MetadataKeySpaces
     /// The other tracks that this one refers to, by the kind of reference.
     let references: [String: [Int]]
 
@@ -95,6 +100,7 @@ struct TrackEdits: Sendable {
             return overflow ? nil : start..<end
         }
         aperture = TrackAperture(track.apertures)
+        keySpaces = MetadataKeySpaces(track.metadataKeys)
         // Two codes that are not printable read alike.
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })

@@ -19,11 +19,11 @@ package struct PeaksFileInput: Sendable {
     ///
     /// - Throws: ``MediaError`` `damaged` where it contradicts itself, `limitExceeded` where it is too large.
     package init?(path: FilePath) throws {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking]) else {
-            return nil
-        }
+        // A FIFO must not even be opened: whoever writes into it would take closing it for the end.
+        guard let status = try? Stat(path), status.type == .regular,
+            let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+        else { return nil }
         defer { try? file.close() }
-        guard let status = try? file.stat(), status.type == .regular else { return nil }
         try self.init(reading: file, path: path)
     }
 

@@ -75,8 +75,13 @@ struct RunOptions: ParsableArguments {
     @Flag(help: "Replace outputs that exist. An input is never replaced.")
     var force = false
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Work on so many files at once.", valueName: "n"))
-    var jobs = 1
+    @Option(
+        name: [.customLong("jobs"), .customShort("j")],
+        help: ArgumentHelp("Work on so many files at once. (default: 1; probe: all cores)", valueName: "n"))
+    var wantedJobs: Int?
+
+    /// How many files are worked on at once.
+    var jobs: Int { wantedJobs ?? 1 }
 
     @Option(
         help: ArgumentHelp(

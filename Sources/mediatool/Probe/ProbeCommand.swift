@@ -2,6 +2,7 @@ import ArgumentParser
 import AssetKit
 import MediaBase
 import MediaJobs
+import SystemCalls
 
 /// `mediatool probe`: what files say of themselves.
 struct ProbeCommand: ParsableCommand {
@@ -60,7 +61,7 @@ struct ProbeCommand: ParsableCommand {
         if output.schema { return try StandardOutput.write(ProbeSchema.text) }
         var printer = ResultPrinter(form: output.form(fileCount: files.count), selection: select)
         var isFirst = true
-        try concurrentForEach(files, workers: options.jobs) { [options, scan] file in
+        try concurrentForEach(files, workers: options.wantedJobs ?? availableProcessors()) { [options, scan] file in
             Result { try Self.probe(file, scans: scan, options: options) }
         } deliver: { index, result in
             let path = files[index].path

@@ -26,9 +26,11 @@ struct WaveformCommand: ParsableCommand {
               mediatool waveform talk.mp3 -o talk.svg --bar-width 3 --bar-style rounded \\
                   --color '#365e9ecc' --background transparent
               mediatool waveform talk.mp3 -o talk.csv --pixels-per-second 33.3
-              mediatool waveform talk.mp3 -o talk.json --format wavesurfer --width 2000
-              mediatool waveform film.dat -o film.png -o 'film-{spp}.json' --samples-per-pixel 1024
-              sox in.wav -t raw -e signed -b 16 - | mediatool waveform - --raw s16le:44100:2 -o in.dat
+              mediatool waveform talk.mp3 -o talk.wavesurfer.json --width 2000
+              mediatool waveform film.dat -o film.png -o 'film-{spp}.json' \\
+                  --samples-per-pixel 1024
+              sox in.wav -t raw -e signed -b 16 - |
+                  mediatool waveform - --raw s16le:44100:2 -o in.dat
               mediatool waveform *.wav -o '{stem}.dat' --jobs 2
               mediatool waveform talk.mp3 --json        (loudness only)
             """)

@@ -19,8 +19,10 @@ struct WaveformOutputOptions: ParsableArguments {
     var output: [PathArgument] = []
 
     @Option(
-        help:
-            "What the outputs are, whatever their names; peaksjs is a .dat of 8 bits, wavesurfer JSON for that player."
+        help: """
+            What the outputs are, whatever their names; peaksjs (.peaksjs.dat) is a .dat of 8 bits, wavesurfer \
+            (.wavesurfer.json) JSON for that player.
+            """
     )
     var format: WaveformOutput.Format?
 
