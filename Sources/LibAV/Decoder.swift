@@ -34,14 +34,20 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - file: The file that the stream is in; it need not outlive the decoder.
     ///   - index: The stream.
-    ///   - threads: Codec threads; 0 for as many as there are cores. What comes out does not depend on it.
+    ///   - threads: Codec threads; 0 for as many as there are cores. What comes out of an intact stream does not depend on it.
+    ///   - refusesDamage: Whether what is damaged is refused rather than patched up (`AV_EF_EXPLODE`), which several
+    ///     threads do in another way than one.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
-    package static func open(_ file: InputFile, stream index: Int, threads: Int) throws(MediaError) -> Decoder {
-        try open(DecoderSetup(file, stream: index), threads: threads)
+    package static func open(
+        _ file: InputFile, stream index: Int, threads: Int, refusesDamage: Bool = false
+    ) throws(MediaError) -> Decoder {
+        try open(DecoderSetup(file, stream: index), threads: threads, refusesDamage: refusesDamage)
     }
 
     /// Opens a decoder as it would be opened for the stream that a setup was taken of; throws as for a stream.
-    package static func open(_ setup: DecoderSetup, threads: Int) throws(MediaError) -> Decoder {
+    package static func open(
+        _ setup: DecoderSetup, threads: Int, refusesDamage: Bool = false
+    ) throws(MediaError) -> Decoder {
         let parameters = setup.parameters
         let name = String(cString: avcodec_get_name(parameters.pointee.codec_id))
         guard let codec = avcodec_find_decoder(parameters.pointee.codec_id) else {
@@ -55,6 +61,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         context.pointee.pkt_timebase = setup.timeBase
         context.pointee.max_pixels = Int64(Limits.pixels)
         context.pointee.thread_count = Int32(clamping: threads)
+        if refusesDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         return decoder
     }

@@ -21,8 +21,10 @@ final class TimedFrameSource {
     /// When the last of the packets that were read so far is over by its own word.
     private var packetsEnd = MediaTime.negativeInfinity
 
-    init(_ file: InputFile, track: AssetTrack, origin: MediaTime, threads: Int) throws(MediaError) {
-        frames = try FrameSource(file, track: track.index, threads: threads)
+    init(
+        _ file: InputFile, track: AssetTrack, origin: MediaTime, threads: Int, refusesDamage: Bool = false
+    ) throws(MediaError) {
+        frames = try FrameSource(file, track: track.index, threads: threads, refusesDamage: refusesDamage)
         self.track = track
         self.origin = origin
     }

@@ -1,0 +1,189 @@
+import LibAV
+import MediaBase
+
+extension FrameFinder {
+    /// Brings the decoder to a picture not later than `time`, or to the first one.
+    func goTo(_ time: MediaTime) throws(MediaError) {
+        if let current, current.time <= time, try !isWorthSkipping(to: time) { return }
+        if feed.isUnread, try !isWorthSkipping(to: time) {
+            try begin(.beginning)
+            if let current, current.time <= time { return }
+        }
+        guard feed.file.isSeekable else {
+            if let current, current.time > time {
+                throw MediaError(.invalidArgument, "a stream cannot go back: ask for times in rising order")
+            }
+            return
+        }
+        if hasIndex, try seekByIndex(to: time) { return }
+        if !hasIndex, try seekByScan(to: time) { return }
+        try rewind()
+    }
+
+    /// Whether a sync sample lies between what was read and `time`, so that a seek saves decoding.
+    private func isWorthSkipping(to time: MediaTime) throws(MediaError) -> Bool {
+        guard feed.file.isSeekable else { return false }
+        guard hasIndex else { return try isWorthScanning(to: time) }
+        guard let ticks = ticks(of: time),
+            let position = feed.file.indexOfKeyframe(stream: track.index, notAfter: ticks),
+            let entry = feed.file.indexEntry(stream: track.index, at: position)
+        else { return false }
+        return entry.ticks > (feed.ticks == .min ? firstIndexTicks : feed.ticks)
+    }
+
+    /// The same by a scan, where there is one already or the moment is so far ahead that one costs less than decoding.
+    private func isWorthScanning(to time: MediaTime) throws(MediaError) -> Bool {
+        guard asset.hasPacketScan || time - max(feed.latestTime, .zero) > Self.worthScanning,
+            let stream = try asset.packetScan(cancellation).streams[track.index],
+            let number = stream.lastSyncSample(notAfter: time), number > 0
+        else { return false }
+        return stream.syncSamples[number].time > feed.latestTime
+    }
+
+    private var firstIndexTicks: Int64 { feed.file.indexEntry(stream: track.index, at: 0)?.ticks ?? .max }
+
+    private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
+
+    private func seekByIndex(to time: MediaTime, from limit: Int64? = nil) throws(MediaError) -> Bool {
+        guard var target = limit ?? ticks(of: time) else { return false }
+        // Decode times run ahead of presentation times by a few pictures, so few steps back are ever needed.
+        for _ in 0..<8 {
+            guard let position = feed.file.indexOfKeyframe(stream: track.index, notAfter: target),
+                let entry = feed.file.indexEntry(stream: track.index, at: position),
+                try feed.move(toIndexed: entry.ticks)
+            else { return false }
+            try begin(.indexed(entry.ticks))
+            if let current, current.time <= time { return true }
+            guard entry.ticks > firstIndexTicks else { return false }
+            target = entry.ticks &- 1
+        }
+        return false
+    }
+
+    private func seekByScan(to time: MediaTime, from limit: Int? = nil) throws(MediaError) -> Bool {
+        guard let stream = try asset.packetScan(cancellation).streams[track.index] else { return false }
+        let samples = stream.syncSamples
+        var index = limit ?? stream.lastSyncSample(notAfter: time)
+        for _ in 0..<8 {
+            guard let here = index, here > 0, let position = samples[here].position, feed.move(toByte: position)
+            else { return false }
+            try begin(.scanned(here))
+            if let current, current.time <= time, current.time >= samples[here].time { return true }
+            index = here - 1
+        }
+        return false
+    }
+
+    /// Reads the file anew from its start.
+    private func rewind() throws(MediaError) {
+        (current, following) = (nil, nil)
+        feed = PacketFeed(try asset.takeFile(cancellation), track: track, origin: origin)
+        source = try openSource()
+        try begin(.beginning)
+    }
+
+    func openSource() throws(MediaError) -> TimedFrameSource {
+        try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads, refusesDamage: threads != 1)
+    }
+
+    /// Begins where it began the last time.
+    func beginAgain() throws(MediaError) {
+        switch start {
+        case .beginning: break
+        case .indexed(let ticks):
+            if try feed.move(toIndexed: ticks) { return try begin(start) }
+        case .scanned(let number):
+            if let position = try asset.packetScan(cancellation).streams[track.index]?.syncSamples[number].position,
+                feed.move(toByte: position)
+            {
+                return try begin(start)
+            }
+        }
+        try rewind()
+    }
+
+    /// Begins one sync sample earlier than the last time, for the same moment; `false` at the file's beginning.
+    func goBackFurther() throws(MediaError) -> Bool {
+        guard let time = current?.time else { return false }
+        switch start {
+        case .beginning: return false
+        case .indexed(let ticks): if try seekByIndex(to: time, from: ticks &- 1) { return true }
+        case .scanned(let index): if try seekByScan(to: time, from: index - 1) { return true }
+        }
+        try rewind()
+        return true
+    }
+
+    /// Decodes the first two pictures from where the file is.
+    ///
+    /// Pictures that are shown before the sync sample and stored after it (an open group of pictures) may lack what
+    /// they refer to, and are left out, except at the file's beginning.
+    private func begin(_ start: Start) throws(MediaError) {
+        self.start = start
+        // Nothing is known of the new place until it was decoded, also if that fails.
+        prepareToDecode()
+        current = try source.next(from: packets)
+        var isInside = true
+        if case .beginning = start { isInside = false }
+        while isInside, let early = current, let sync = feed.firstTime, early.time < sync {
+            current = try source.next(from: packets)
+        }
+        noteDoubt(about: current)
+        following = current == nil ? nil : try source.next(from: packets)
+        noteDoubt(about: following)
+    }
+
+    /// Empties the decoder, as is due after a move; the finder is nowhere then.
+    func prepareToDecode() {
+        (current, following) = (nil, nil)
+        (hasLeftOut, isDoubtful) = (false, false)
+        source.flush()
+    }
+
+    func advance() throws(MediaError) {
+        current = following
+        following = try source.next(from: packets)
+        noteDoubt(about: following)
+        if let passed = current?.time { feed.pass(passed) }
+    }
+
+    private func noteDoubt(about frame: TimedFrame?) {
+        if let frame, frame.picture.frame.isCorrupt { isDoubtful = true }
+    }
+
+    private var packets: PacketQueue {
+        var queue = queue { () throws(MediaError) in
+            let sample = try self.feed.next()
+            if let sample, sample.packet.isCorrupt { self.isDoubtful = true }
+            return sample
+        }
+        guard leavesOut else { return queue }
+        queue.isDispensable = { sample in
+            guard let time = self.feed.time(of: sample), self.isDispensable(time) else { return false }
+            self.hasLeftOut = true
+            return true
+        }
+        return queue
+    }
+
+    /// Whether a picture is neither one looked for nor the one that ends its interval, by what is known of packets.
+    private func isDispensable(_ time: MediaTime) -> Bool {
+        _ = try? feed.peek()
+        // It is not the one looked for if another one follows it that is not too late.
+        if time < target { return feed.knowsPacket(after: time, notAfter: target) }
+        guard time > target, let upcoming, time < upcoming else { return false }
+        return feed.knowsPacket(after: target, before: time) && feed.knowsPacket(after: time, notAfter: upcoming)
+    }
+
+    /// A queue whose damage is counted.
+    func queue(_ next: @escaping () throws(MediaError) -> StoredSample?) -> PacketQueue {
+        PacketQueue(
+            next: next,
+            reportDamage: { ticks in
+                self.isDoubtful = true
+                guard self.threads == 1 else { return }
+                let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) - self.origin }
+                self.damage.add(track: self.track.index, at: time)
+            })
+    }
+}
