@@ -54,11 +54,15 @@ package final class PlainSound: Sendable {
             let first = try file.readPacket(), let position = first.position, (first.pts ?? 0) == 0,
             position < length
         else { return nil }
-        var count = (length - position) / frameBytes
+        var (count, torn) = (length - position).quotientAndRemainder(dividingBy: frameBytes)
         let end = track.timeRange.end
-        if end.isNumeric, let stated = end.sampleIndex(rate: Int32(clamping: format.sampleRate), rounding: .down) {
-            count = min(count, stated)
+        if end.isNumeric, let stated = end.sampleIndex(rate: Int32(clamping: format.sampleRate), rounding: .down),
+            stated < count
+        {
+            (count, torn) = (stated, 0)
         }
+        // The last packet of a file that breaks off inside a frame is damage, to be told as ever.
+        guard torn == 0 else { return nil }
         guard count > Self.fewest, file.seek(stream: track.index, to: count - Self.rest),
             let last = try file.readPacket(), let start = last.pts, let found = last.position,
             start >= Self.fewest / 2, start <= count - Self.rest, found >= position,
