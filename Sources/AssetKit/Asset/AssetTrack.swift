@@ -50,6 +50,8 @@ public struct AssetTrack: Sendable, Hashable {
 
     /// The unit of the stream's time stamps.
     let timeBase: Rational
+    /// How long its samples are together by an MP4's or QuickTime file's own tables; `nil` for other formats.
+    let tableDuration: MediaTime?
     /// How its samples are coded, for a writer that takes them as they are.
     let codecParameters: CodecParameters?
 
@@ -106,6 +108,7 @@ public struct AssetTrack: Sendable, Hashable {
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         attachedPicture = stream.attachedPicture
         timeBase = stream.timeBase
+        tableDuration = edits?.mediaDuration
         codecParameters = stream.codecParameters
     }
 
