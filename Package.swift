@@ -45,7 +45,8 @@ let package = Package(
         .target(
             name: "AssetKit",
             dependencies: [
-                "MediaBase", "SystemCalls", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams", "Pictures",
+                "MediaBase", "SystemCalls", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams",
+                "Pictures",
                 "MediaAnalysis", system,
             ],
             swiftSettings: safe),

@@ -96,6 +96,24 @@ extension MovieEditor {
         try updateMovieDuration()
     }
 
+    /// Makes the media header's duration the sum of the samples' durations (8.4.2.3), which some writers count otherwise.
+    package mutating func setMediaDuration(track: Int) throws(MediaError) {
+        var sum: UInt64 = 0
+        try change(track: track, ["mdia", "minf", "stbl", "stts"]) { (box) throws(MediaError) in
+            var reader = BigEndianReader(box.fields)
+            _ = try reader.versionAndFlags()
+            for _ in 0..<min(Int(clamping: try reader.uint32()), reader.remaining / 8) {
+                let (count, length) = (try reader.uint32(), try reader.uint32())
+                sum = sum.addingReportingOverflow(UInt64(count) * UInt64(length)).partialValue
+            }
+        }
+        let duration = sum
+        guard duration > 0 else { return }
+        try change(track: track, ["mdia", "mdhd"]) { (box) throws(MediaError) in
+            Self.setDuration(duration, at: 16, long: 24, in: &box.fields)
+        }
+    }
+
     private mutating func updateMovieDuration() throws(MediaError) {
         var longest: UInt64 = 0
         for index in tracks {

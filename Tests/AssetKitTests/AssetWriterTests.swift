@@ -254,6 +254,36 @@ import Testing
         #expect(files[0].count > 1000)
     }
 
+    @Test func whatWaitsLongWaitsInAFile() throws {
+        let format = FormatDescription(
+            mediaType: .audio, codec: "pcm_s16le",
+            audio: AudioFormat(sampleRate: 48000, channelLayout: .mono, sampleFormat: .int16, bitsPerSample: 16))
+        let count = 1 << 19
+        // 48 MB of one track before the first sample of the other, and in turn.
+        func file(_ inTurn: Bool) throws -> [UInt8] {
+            let file = try Written("a.mov")
+            let inputs = (0..<2).map { _ in AssetWriterInput(mediaType: .audio, sourceFormatHint: format) }
+            func feed(_ track: Int, _ place: Int) throws {
+                let bytes = [UInt8](repeating: UInt8(100 * track + place), count: 2 * count)
+                try inputs[track].feed(
+                    SampleBuffer(
+                        stored: bytes, formatDescription: format, presentationTime: .samples(place * count, at: 48000),
+                        duration: .samples(count, at: 48000), isSync: true))
+            }
+            try file.write(.mov, inputs) { _ in
+                if inTurn {
+                    for place in 0..<48 { for track in 0..<2 { try feed(track, place) } }
+                } else {
+                    for track in 0..<2 { for place in 0..<48 { try feed(track, place) } }
+                }
+            }
+            return try file.folder.bytes("a.mov")
+        }
+        let (inTurn, oneByOne) = (try file(true), try file(false))
+        #expect(inTurn.count > 96 << 20)
+        #expect(inTurn == oneByOne)
+    }
+
     @Test func anExistingFileStaysUnlessItMayBeReplaced() throws {
         let file = try Written("a.wav")
         try file.folder.write("a.wav", [1, 2, 3])

@@ -9,7 +9,7 @@ struct MovieEditorTests {
             "avc1", zeros(6), u16(1), zeros(16), u16(720, 576), zeros(50), box("avcC", u8(1, 2, 3)),
             box("pasp", u32(16, 15)), clap)
         let table = box(
-            "stbl", fullBox("stsd", u32(1), entry),
+            "stbl", fullBox("stsd", u32(1), entry), fullBox("stts", u32(2, 3, 40, 2, 7)),
             fullBox("stco", u32(UInt32(chunks.count)), chunks.flatMap { u32($0) }))
         return box(
             "moov", fullBox("mvhd", u32(1, 2, 1000, 77), zeros(80)),
@@ -101,6 +101,12 @@ struct MovieEditorTests {
         let track = try #require(try header(editor.bytes).tracks.first)
         #expect(track.apertures == nil)
         #expect(track.header?.size == FixedPointSize(width: 768 << 16, height: 576 << 16))
+    }
+
+    @Test func theMediaLastsAsLongAsItsSamples() throws {
+        var editor = try MovieEditor(movie())
+        try editor.setMediaDuration(track: 0)
+        #expect(try header(editor.bytes).tracks.first?.media?.duration == 3 * 40 + 2 * 7)
     }
 
     @Test func languageAndUse() throws {

@@ -59,6 +59,8 @@ public struct AssetTrack: Sendable, Hashable {
     let timeBase: Rational
     /// Where the first sample lies in the file; `nil` where no table says.
     let firstSample: Range<UInt64>?
+    /// How long its samples are together by an MP4's or QuickTime file's own tables; `nil` for other formats.
+    let tableDuration: MediaTime?
     /// How its samples are coded, for a writer that takes them as they are.
     let codecParameters: CodecParameters?
 
@@ -120,6 +122,7 @@ public struct AssetTrack: Sendable, Hashable {
         attachedPicture = stream.attachedPicture
         firstSample = edits?.firstSample
         timeBase = stream.timeBase
+        tableDuration = edits?.mediaDuration
         codecParameters = stream.codecParameters
     }
 

@@ -63,6 +63,7 @@ public final class AssetWriterInput: Sendable {
         state.stored.parameters = track.codecParameters
         state.stored.timescale = track.naturalTimeScale
         state.stored.end = track.editedEnd
+        state.stored.mediaDuration = track.tableDuration
         state.stored.frameRate = state.frameRate
         state.stored.sampleAspectRatio = track.formatDescriptions.first?.video?.sampleAspectRatio
         state.header.cleanAperture = track.formatDescriptions.first?.video?.cleanAperture

@@ -54,7 +54,8 @@ extension MediaFileType {
     /// Whether such a file can hold samples of a codec, by libavcodec's name of it.
     public func canHold(codec: String, mediaType: MediaType) -> Bool {
         guard Self.all.contains(self), holds(mediaType) else { return false }
-        // QuickTime and MPEG-4 keep subtitles as their own kind of text only; libavformat says so of the codec.
+        // libavformat has a code for these, but no way to describe them.
+        if self == .mov, ["vp8", "vp9", "av1", "flac", "opus", "truehd"].contains(codec) { return false }
         return MuxerFile.format(muxer, canHold: codec)
     }
 

@@ -60,6 +60,7 @@ struct MovieFinisher {
         guard track.index < editor.trackCount else { return }
         try editor.setEnabled(track.isEnabled, track: track.index)
         if let language = track.language { try editor.setLanguage(language, track: track.index) }
+        try editor.setMediaDuration(track: track.index)
         if track.isVideo {
             try editor.setAperture(
                 track.cleanAperture, track: track.index, writesTrackAperture: track.keepsTrackAperture)

@@ -13,6 +13,10 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// Samples from before the session's start that the first one after it may need.
     private var early: [SampleBuffer] = []
     private var isPastStart = false
+    /// The last sample so far, and what its packet says.
+    private var last: (packet: StoredSample, dts: Int64?)?
+    private var firstDecodeTicks: Int64?
+    private var usualDuration: Int64 = 0
     private(set) var presented: (start: MediaTime, end: MediaTime)?
 
     /// What is known of a track before its first sample.
@@ -23,6 +27,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         var sampleAspectRatio: Rational?
         /// Where an edit list ends what is shown; `nil` for the last sample's end.
         var end: MediaTime?
+        /// How long the source's samples are together; it tells how long the last one is, of which demuxers often guess.
+        var mediaDuration: MediaTime?
     }
 
     init(mediaType: MediaType, session: SessionFacts, hint: StoredHint) {
@@ -40,8 +46,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         if let decode = buffer.decodeTime, decode >= session.end { return }
         if mediaType != .video, buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end { return }
         guard !isPastStart else { return try write(buffer, to: sink) }
-        let isBefore = begins + buffer.duration <= .zero
-        if isBefore || begins < .zero {
+        let isBefore = begins < .zero && begins + buffer.duration <= .zero
+        if begins < .zero {
             // Of sound the one before is enough to warm a decoder up; of pictures all since the last sync sample.
             if mediaType == .video { if buffer.isSync { early = [] } } else if early.count > 1 { early.removeFirst() }
             early.append(buffer)
@@ -60,8 +66,27 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     func finish(to sink: any PacketSink) throws(MediaError) {
-        guard let end = presented?.end, let edited = hint.end, session.fileType.isISO else { return }
-        presented?.end = min(end, max(edited - session.start, .zero))
+        if let (sample, dts) = last.take() {
+            // Sound of a container that keeps no durations lasts as long as the codec's frames do.
+            var duration = sample.packet.duration
+            if duration == 0, usualDuration > 0, let pts = sample.packet.pts {
+                duration = usualDuration
+                let end = MediaTime(ticks: pts, timeBase: timeBase) + MediaTime(ticks: duration, timeBase: timeBase)
+                let before = presented?.end ?? end
+                presented?.end = max(before, end)
+            }
+            if !session.end.isNumeric, let dts, let first = firstDecodeTicks, let whole = hint.mediaDuration,
+                case let (passed, overflow) = dts.subtractingReportingOverflow(first), !overflow,
+                let ticks = whole.ticks(in: timeBase, rounding: .halfAwayFromZero), ticks > passed, passed >= 0
+            {
+                duration = ticks - passed
+            }
+            try sink.add(
+                sample.packet.retimed(pts: sample.packet.pts, dts: sample.packet.dts, duration: duration))
+        }
+        guard let (start, end) = presented, let edited = hint.end, session.fileType.isISO else { return }
+        let shown = max(edited - session.start, start)
+        presented?.end = session.end.isNumeric ? min(end, shown) : shown
     }
 
     private func time(of buffer: SampleBuffer) -> MediaTime {
@@ -74,18 +99,22 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let start = session.start
         func ticks(_ time: MediaTime?) -> Int64? { time?.ticks(in: timeBase, rounding: .halfAwayFromZero) }
         let begins = time(of: buffer)
-        if !buffer.attachments.contains(.isNotShown), begins + buffer.duration > .zero {
+        if !buffer.attachments.contains(.isNotShown), begins >= .zero || begins + buffer.duration > .zero {
             let shown = max(begins, .zero)
             presented = (min(presented?.start ?? shown, shown), max(presented?.end ?? .zero, begins + buffer.duration))
         }
         var presentation = buffer.presentationTime.isNumeric ? ticks(buffer.presentationTime - start) : nil
         // Readers differ on a picture that an edit list cuts in two: it begins where it is shown.
         if mediaType == .video, begins < .zero, begins + buffer.duration > .zero { presentation = 0 }
-        try sink.add(
-            sample.packet.retimed(
-                pts: presentation, dts: ticks(buffer.decodeTime.map { $0 - start }),
-                duration: ticks(buffer.duration) ?? 0,
-                isKey: buffer.isSync))
+        let decode = ticks(buffer.decodeTime.map { $0 - start })
+        if let (before, _) = last { try sink.add(before.packet.shared()) }
+        last = (
+            StoredSample(
+                try sample.packet.retimed(
+                    pts: presentation, dts: decode, duration: ticks(buffer.duration) ?? 0, isKey: buffer.isSync)),
+            decode
+        )
+        firstDecodeTicks = firstDecodeTicks ?? decode
     }
 
     private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
@@ -97,6 +126,11 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             parameters = known
         } else {
             parameters = try CodecParameters(buffer.formatDescription)
+        }
+        if parameters.isAudio, parameters.sampleRate > 0 {
+            let frame = MediaTime(
+                value: Int64(parameters.frameSize), timescale: Int32(clamping: parameters.sampleRate))
+            usualDuration = frame.ticks(in: timeBase, rounding: .halfAwayFromZero) ?? 0
         }
         var stream = WrittenStream(parameters: parameters, timeBase: timeBase)
         stream.frameRate = hint.frameRate

@@ -156,12 +156,23 @@ extension WriterCore {
 
     private func options(for lanes: [Lane]) -> [(key: String, value: String)] {
         guard fileType.isISO else { return [] }
-        // An edit is exact where a tick of the movie is one of each track's.
-        let scale = VideoEncodingPipeline.timescale(
-            holding: lanes.compactMap { $0.stream.map { MediaTime(ticks: 1, timeBase: $0.timeBase) } })
         var flags = ["write_colr"]
         if MetadataWriting.needsKeys(header.metadata) { flags.append("use_metadata_tags") }
-        return [("movie_timescale", String(scale)), ("movflags", flags.joined(separator: "+"))]
+        return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", flags.joined(separator: "+"))]
+    }
+}
+
+extension WriterCore {
+    /// Ticks a second of a movie: of which each track's tick is a whole number, so that edits are exact, unless that takes
+    /// a number which players may not expect; then sound's.
+    private static func movieTimescale(_ lanes: [Lane]) -> Int32 {
+        func scale(_ lanes: [Lane]) -> Int32 {
+            let ticks = lanes.compactMap { $0.stream.map { MediaTime(ticks: 1, timeBase: $0.timeBase) } }
+            return VideoEncodingPipeline.timescale(holding: ticks)
+        }
+        let sound = lanes.filter { $0.stream?.parameters.isAudio == true }
+        for candidate in [scale(lanes), scale(sound), 48000] where candidate <= 10_000_000 { return candidate }
+        return 48000
     }
 }
 
