@@ -74,7 +74,8 @@ import Testing
         let movie = try Fixtures.path("h264-bframes.mp4")
         #expect(try thumbs(["--at", "17f", "-o", "f.png", movie]).status == 0)
         let written = try FFmpeg.run(["-i", folder.path("f.png"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"])
-        let scale = "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=rgb24"
+        // Chroma lies to the left, which ffmpeg has to be told.
+        let scale = "scale=flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp:in_h_chr_pos=0,format=rgb24"
         let wanted = try FFmpeg.run(
             ["-i", movie, "-vf", "select=eq(n\\,17),\(scale)", "-frames:v", "1", "-f", "rawvideo", "-"])
         try #require(written.count == wanted.count && !wanted.isEmpty)
