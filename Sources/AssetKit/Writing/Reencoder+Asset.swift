@@ -96,7 +96,9 @@ extension VideoOutputSettings {
         }
         settings.color = color ?? ColorInfo(container: track.containerColor, stream: source.color)
         settings.hdr = hdr ?? source.hdr
-        if dimensions == nil { settings.fieldOrder = fieldOrder ?? source.fieldOrder }
+        // Scaling mixes the fields of interlaced pictures.
+        let keepsFields = size.height == source.encodedSize.height || source.fieldOrder == "progressive"
+        settings.fieldOrder = fieldOrder ?? (keepsFields ? source.fieldOrder : nil)
         settings.expectedFrameRate = expectedFrameRate ?? track.nominalFrameRate ?? track.averageFrameRate
         return settings
     }

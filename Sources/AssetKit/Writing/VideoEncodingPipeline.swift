@@ -18,6 +18,9 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     /// How long pictures last that the encoder still has, by their ticks.
     private var durations: [Int64: Int64] = [:]
     private var usualDuration: Int64 = 0
+    /// The last packet so far in decode order, whose duration is known at the end.
+    private var lastPacket: StoredSample?
+    private var firstDecodeTicks: Int64?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
 
     init(
@@ -50,6 +53,19 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         try encoder?.finish()
         try drain(to: sink)
         encoder = nil
+        guard let last = lastPacket.take() else { return }
+        try sink.add(
+            last.packet.retimed(pts: last.packet.pts, dts: last.packet.dts, duration: durationOfLast(last.packet)))
+    }
+
+    /// So long that all durations together are the track's, as those of samples are counted by decode times.
+    private func durationOfLast(_ packet: borrowing Packet) -> Int64 {
+        guard let presented, let first = firstDecodeTicks, let last = packet.dts,
+            let whole = (presented.end - presented.start).ticks(in: timeBase, rounding: .halfAwayFromZero),
+            case let (passed, overflow) = last.subtractingReportingOverflow(first), !overflow, passed >= 0,
+            whole > passed
+        else { return packet.duration }
+        return whole - passed
     }
 
     /// Encodes a picture that is on screen until a time of the session; not at all where that is over at its start.
@@ -80,7 +96,9 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private func drain(to sink: any PacketSink) throws(MediaError) {
         while case .packet(let packet)? = try encoder?.receive() {
             let duration = packet.pts.flatMap { durations.removeValue(forKey: $0) } ?? packet.duration
-            try sink.add(packet.retimed(pts: packet.pts, dts: packet.dts, duration: duration))
+            firstDecodeTicks = firstDecodeTicks ?? packet.dts
+            if let before = lastPacket { try sink.add(before.packet.shared()) }
+            lastPacket = StoredSample(try packet.retimed(pts: packet.pts, dts: packet.dts, duration: duration))
         }
     }
 
