@@ -62,6 +62,12 @@ import Testing
         #expect(try folder.names() == ["sample.dat"])
     }
 
+    @Test func filesWhoseOutputsWouldBeTheSameAreRefused() throws {
+        let result = try run("one/a.wav", "two/a.mp3", "-o", "{stem}.dat")
+        #expect(result.status == 64 && result.error.contains("two/a.mp3"))
+        #expect(try folder.names().isEmpty)
+    }
+
     @Test func anExistingFileIsKeptUnlessForced() throws {
         try folder.write("w.dat", [7])
         let refused = try run(Repository.sampleMovie, "-o", "w.dat")

@@ -27,7 +27,7 @@ struct ThumbsCommand: ParsableCommand {
               mediatool thumbs --sprite --every 5 -o 'web/{stem}-{index}.jpg' --vtt web/ clip.mov
                   sheets of 10x10 small images, and web/clip.vtt for a player
               mediatool thumbs --contact-sheet --grid 4x5 -o clip.jpg clip.mov
-                  twenty images with their times on one page
+                  up to twenty images with their times on one page
             """)
 
     @OptionGroup(title: "Images") var images: ThumbsOptions

@@ -23,7 +23,10 @@ struct ThumbsSizeOptions: ParsableArguments {
         transform: ThumbsArgument.dimensions)
     var exactSize: Dimensions?
 
-    @Flag(help: "With --exact-size: let pictures cover all of it, and cut what is too much on two sides.")
+    @Flag(
+        help:
+            "With --exact-size: let pictures cover all of it, and cut what is too much on two sides; they are never "
+            + "enlarged, so that smaller ones still get --pad around them.")
     var crop = false
 
     @Option(

@@ -48,6 +48,22 @@ struct WaveformCommand: ParsableCommand {
         try output.checkFiles(files)
         guard !output.schema else { return }
         try outputs.check(inputs: files.count, isJSON: output.isJSON)
+        try checkNames()
+    }
+
+    /// Refuses inputs whose outputs would have the same names, before any file is opened: which of them came last would
+    /// be a matter of chance.
+    private func checkNames() throws {
+        var owners: [FilePath: PathArgument] = [:]
+        for file in files {
+            for path in Set(outputs.requests(for: file.path).map(\.path)) {
+                if let other = owners.updateValue(file, forKey: path) {
+                    throw ValidationError(
+                        "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "
+                            + "'\(path.displayPath)'; call the program for each of them.")
+                }
+            }
+        }
     }
 
     func run() throws {
