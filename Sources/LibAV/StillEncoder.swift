@@ -68,8 +68,12 @@ package enum StillEncoder {
         }
         guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
         defer {
+            // FFmpeg 5.1 forgets this table; later versions find it gone.
+            let table = context.pointee.chroma_intra_matrix
+            context.pointee.chroma_intra_matrix = nil
             var context: UnsafeMutablePointer<AVCodecContext>? = context
             avcodec_free_context(&context)
+            av_free(table)
         }
         let frame = picture.pointer
         context.pointee.width = frame.pointee.width
