@@ -11,6 +11,8 @@ package import MediaBase
 /// ```
 package struct Decoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
+    /// An empty frame that the last call found no use for.
+    private var spare: Frame?
 
     /// What ``receive()`` answers.
     package enum Output: ~Copyable {
@@ -92,10 +94,13 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
 
     /// The next frame, if there is one.
     package mutating func receive() throws(MediaError) -> Output {
-        let frame = try Frame()
+        let frame: Frame
+        if let kept = spare.take() { frame = kept } else { frame = try Frame() }
         let status = AVStatus(rawValue: avcodec_receive_frame(context, frame.pointer))
-        if status == .again { return .needsInput }
-        if status == .endOfFile { return .ended }
+        if status == .again || status == .endOfFile {
+            spare = consume frame
+            return status == .again ? .needsInput : .ended
+        }
         guard !status.isFailure else {
             throw MediaError(status, call: "avcodec_receive_frame", doing: "decode a packet")
         }
@@ -109,7 +114,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
 extension Frame {
     /// The frame itself, or a copy whose rows run from top to bottom where a decoder stores them the other way round.
     fileprivate consuming func uprighted() throws(MediaError) -> Frame {
-        guard (0..<8).contains(where: { linesize($0) < 0 }) else { return self }
+        guard sampleCount == 0, (0..<8).contains(where: { linesize($0) < 0 }) else { return self }
         let copy = try Frame.picture(
             format: AVPixelFormat(rawValue: pointer.pointee.format), dimensions: dimensions)
         try AVStatus.check(av_frame_copy(copy.pointer, pointer), "av_frame_copy", doing: "copy a picture")

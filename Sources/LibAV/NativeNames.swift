@@ -19,11 +19,23 @@ extension PixelFormat {
 }
 
 extension SampleFormat {
+    /// By number, because it is asked for every frame.
     static func make(_ format: AVSampleFormat) -> (format: SampleFormat, isPlanar: Bool)? {
-        guard let name = av_get_sample_fmt_name(av_get_packed_sample_fmt(format)).map({ String(cString: $0) }),
-            let packed = SampleFormat(rawValue: name)
-        else { return nil }
-        return (packed, av_sample_fmt_is_planar(format) != 0)
+        switch format {
+        case AV_SAMPLE_FMT_U8: (.uint8, false)
+        case AV_SAMPLE_FMT_S16: (.int16, false)
+        case AV_SAMPLE_FMT_S32: (.int32, false)
+        case AV_SAMPLE_FMT_S64: (.int64, false)
+        case AV_SAMPLE_FMT_FLT: (.float32, false)
+        case AV_SAMPLE_FMT_DBL: (.float64, false)
+        case AV_SAMPLE_FMT_U8P: (.uint8, true)
+        case AV_SAMPLE_FMT_S16P: (.int16, true)
+        case AV_SAMPLE_FMT_S32P: (.int32, true)
+        case AV_SAMPLE_FMT_S64P: (.int64, true)
+        case AV_SAMPLE_FMT_FLTP: (.float32, true)
+        case AV_SAMPLE_FMT_DBLP: (.float64, true)
+        default: nil
+        }
     }
 
     func native(isPlanar: Bool) -> AVSampleFormat {
@@ -34,12 +46,30 @@ extension SampleFormat {
 
 extension ChannelLayout {
     init(_ layout: AVChannelLayout) {
+        // What nearly all frames have is not described anew for each.
+        if layout.order == AV_CHANNEL_ORDER_NATIVE {
+            switch (layout.nb_channels, layout.u.mask) {
+            case (1, ChannelLayout.monoMask):
+                self = .mono
+                return
+            case (2, ChannelLayout.stereoMask):
+                self = .stereo
+                return
+            default: break
+            }
+        }
         var layout = layout
         var text = [CChar](repeating: 0, count: 128)
         let written = av_channel_layout_describe(&layout, &text, text.count)
         let name = text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
         self.init(channels: Int(layout.nb_channels), name: written > 0 ? name : "\(layout.nb_channels) channels")
     }
+}
+
+extension ChannelLayout {
+    /// `AV_CH_LAYOUT_MONO` and `AV_CH_LAYOUT_STEREO`: the bits of front centre, and of front left and right.
+    private static let monoMask: UInt64 = 0x4
+    private static let stereoMask: UInt64 = 0x3
 }
 
 extension ColorInfo {

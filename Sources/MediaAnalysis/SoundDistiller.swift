@@ -24,6 +24,12 @@ package struct SoundDistiller: Sendable {
     private var planes: [[Int16]]
     /// Interleaved frames in 16 bits.
     private var interleaved: [Int16] = []
+    /// What was distilled since the last ``finish()``.
+    private var frames = 0
+    private var samples: [Int16] = []
+    /// Space in which channels are brought together.
+    private var block: [Int16] = []
+    private var sums: [Int32] = []
 
     /// - Parameters:
     ///   - channels: The channels of the sound.
@@ -42,6 +48,12 @@ package struct SoundDistiller: Sendable {
 
     /// Distills interleaved frames; a trailing incomplete frame is ignored.
     package mutating func distill<Sample: PCMSample>(_ samples: Span<Sample>) -> DistilledSound {
+        add(samples)
+        return finish()
+    }
+
+    /// Distills interleaved frames together with those before; a trailing incomplete frame is ignored.
+    package mutating func add<Sample: PCMSample>(_ samples: Span<Sample>) {
         let frames = samples.count / channels
         let threshold = Sample.fullScale(significantBits: statistics.significantBits)
         let channels = channels
@@ -65,10 +77,10 @@ package struct SoundDistiller: Sendable {
             }
             statistics.add(levels, frames: frames, clipped: clipped, channel: channel)
         }
-        return finish(frames: frames)
+        addPlanes(frames: frames)
     }
 
-    /// Takes one channel of sound that has a plane a channel; ``finish(frames:)`` when all are taken.
+    /// Takes one channel of sound that has a plane a channel; ``addPlanes(frames:)`` when all are taken.
     ///
     /// - Parameter plane: As many samples as those of the other channels.
     package mutating func take<Sample: PCMSample>(_ plane: Span<Sample>, channel: Int) {
@@ -82,10 +94,32 @@ package struct SoundDistiller: Sendable {
         statistics.add(levels, frames: plane.count, clipped: clipped, channel: channel)
     }
 
-    /// What the planes that were taken amount to.
-    package mutating func finish(frames: Int) -> DistilledSound {
-        let sound = DistilledSound(frames: frames, samples: measured(frames), statistics: statistics)
+    /// Puts the planes that were taken behind what was distilled before.
+    package mutating func addPlanes(frames: Int) {
+        self.frames += frames
+        switch mode {
+        case .single(let channel): samples.append(contentsOf: planes[channel].prefix(frames))
+        case .mixed where channels > 1, .split where channels > 1:
+            let count = mode == .split ? frames * channels : frames
+            // Taken out while it is filled, so that it is never copied.
+            var block: [Int16] = []
+            swap(&block, &self.block)
+            if block.count < count { block = Array(repeating: 0, count: count) }
+            bringTogether(frames, into: &block)
+            samples.append(contentsOf: block.prefix(count))
+            swap(&block, &self.block)
+        case .mixed, .split: samples.append(contentsOf: planes[0].prefix(frames))
+        }
+    }
+
+    /// What was distilled since the last time.
+    package mutating func finish() -> DistilledSound {
+        let sound = DistilledSound(frames: frames, samples: samples, statistics: statistics)
         statistics.reset()
+        samples = []
+        // What follows is most often as long.
+        samples.reserveCapacity(sound.samples.count)
+        frames = 0
         return sound
     }
 
@@ -103,34 +137,25 @@ package struct SoundDistiller: Sendable {
         return SampleKernels.levels(of: plane.span.extracting(first: frames))
     }
 
-    /// The channels that peaks are of.
-    private func measured(_ frames: Int) -> [Int16] {
-        switch mode {
-        case .single(let channel): return Array(planes[channel].prefix(frames))
-        case .split where channels > 1:
-            var samples = [Int16](repeating: 0, count: frames * channels)
+    /// Writes the channels that peaks are of where they are made of more than one plane.
+    private mutating func bringTogether(_ frames: Int, into block: inout [Int16]) {
+        var span = block.mutableSpan
+        if mode == .split {
             for (channel, plane) in planes.enumerated() {
-                var span = samples.mutableSpan
-                SampleKernels.interleave(plane.span, channel: channel, of: channels, into: &span)
+                let plane = plane.span.extracting(first: min(frames, plane.count))
+                SampleKernels.interleave(plane, channel: channel, of: channels, into: &span)
             }
-            return samples
-        case .mixed where channels == 2:
+        } else if channels == 2 {
             let (left, right) = (planes[0], planes[1])
-            var samples = [Int16](repeating: 0, count: frames)
-            var span = samples.mutableSpan
             SampleKernels.mix(left.span, right.span, into: &span)
-            return samples
-        case .mixed where channels > 2:
-            var sums = [Int32](repeating: 0, count: frames)
+        } else {
+            sums.removeAll(keepingCapacity: true)
+            sums.append(contentsOf: repeatElement(0, count: frames))
             for plane in planes {
-                var span = sums.mutableSpan
-                SampleKernels.add(plane.span, to: &span)
+                var sumSpan = sums.mutableSpan
+                SampleKernels.add(plane.span, to: &sumSpan)
             }
-            var samples = [Int16](repeating: 0, count: frames)
-            var span = samples.mutableSpan
             SampleKernels.divide(sums.span, by: channels, into: &span)
-            return samples
-        case .mixed, .split: return Array(planes[0].prefix(frames))
         }
     }
 }

@@ -29,7 +29,8 @@ import Testing
                     let plane = stride(from: channel, to: samples.count, by: channels).map { samples[$0] }
                     second.take(plane.span, channel: channel)
                 }
-                let planar = second.finish(frames: frames)
+                second.addPlanes(frames: frames)
+                let planar = second.finish()
                 #expect(interleaved.samples == planar.samples)
                 #expect(interleaved.statistics == planar.statistics)
                 #expect(interleaved.samples.count == frames * (mode == .split ? channels : 1))
@@ -41,13 +42,32 @@ import Testing
         }
     }
 
+    /// Blocks of different lengths that are added up are as one block.
+    @Test(arguments: [1, 2, 3, 6]) func blocksAddUp(_ channels: Int) throws {
+        var generator = SeededGenerator(state: 5)
+        let samples = (0..<900 * channels).map { _ in Int16(truncatingIfNeeded: generator.next()) }
+        for mode in [.mixed, .split, .single(channels - 1)] as [PeakBuilder.ChannelMode] {
+            var distiller = try SoundDistiller(channels: channels, mode: mode, significantBits: 16)
+            let whole = distiller.distill(samples.span)
+            for cuts in [[0, 500, 503, 900], [0, 1, 899, 900]] {
+                for (from, to) in zip(cuts, cuts.dropFirst()) {
+                    distiller.add(samples.span.extracting(from * channels..<to * channels))
+                }
+                let parts = distiller.finish()
+                #expect(parts.frames == 900 && parts.samples == whole.samples)
+                #expect(parts.statistics == whole.statistics)
+            }
+        }
+    }
+
     @Test func clippingBeforeConversion() throws {
         var distiller = try SoundDistiller(channels: 2, mode: .mixed, significantBits: 64)
         let sound = distiller.distill(([1, 0.5, -1.5, .nan, 0.999_99, .infinity] as [Float]).span)
         #expect(sound.statistics.channels.map(\.clippedCount) == [2, 1])
         distiller.take(([1.0, -1.0, 0.9] as [Double]).span, channel: 1)
         distiller.take(([1.0] as [Double]).span, channel: 2)
-        #expect(distiller.finish(frames: 3).statistics.channels.map(\.clippedCount) == [0, 2])
+        distiller.addPlanes(frames: 3)
+        #expect(distiller.finish().statistics.channels.map(\.clippedCount) == [0, 2])
     }
 
     @Test func clippingOf24And12Bits() throws {

@@ -81,12 +81,14 @@ final class AudioPipeline: SamplePipeline {
                 if isOver(at: start, rate: frame.sampleRate) { return try finish() }
                 if let buffer = try delivered(frame, at: start) { return buffer }
             case .digested(let sound):
-                let form = sound.form
-                guard let start = place(of: form.ticks, count: form.sampleCount, rate: form.sampleRate) else {
+                guard let start = place(of: sound) else {
+                    try frames.takeBack(sound)
                     continue
                 }
-                if isOver(at: start, rate: form.sampleRate) { return try finish() }
-                if let buffer = try delivered(sound, at: start) { return buffer }
+                if isOver(at: start, rate: sound.form.sampleRate) { return try finish() }
+                let kept = kept(count: sound.sampleCount, rate: sound.form.sampleRate, at: start)
+                if kept.isEmpty { continue }
+                return buffer(AudioBuffer(sound), isDamaged: sound.form.isCorrupt, at: start)
             }
         }
         return nil
@@ -101,6 +103,28 @@ final class AudioPipeline: SamplePipeline {
         guard start.magnitude < 1 << 62 else { return nil }
         if start < 0 { samplesBeforeZero += min(-start, Int64(count)) }
         return start
+    }
+
+    /// Where some digested sound lies; `nil`, and nothing is counted, where frames have to be looked at one by one: where
+    /// they do not follow each other, some are to be cut, or they are to be converted.
+    private func place(of sound: DigestedSound) -> Int64? {
+        let form = sound.form
+        guard form.sampleRate > 0, form.sampleRate <= Limits.sampleRate, inputEnd == nil else { return nil }
+        var place = place
+        var first: Int64?
+        var next: Int64 = 0
+        for timing in sound.timings {
+            let time = timing.ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+            let start = place.place(count: timing.sampleCount, rate: form.sampleRate, time: time)
+            guard start >= 0, start < 1 << 62, first == nil || start == next else { return nil }
+            first = first ?? start
+            next = start + Int64(timing.sampleCount)
+        }
+        guard let first else { return nil }
+        let kept = kept(count: sound.sampleCount, rate: form.sampleRate, at: first)
+        guard kept.isEmpty || (kept.count == sound.sampleCount && converter?.passes(form) == true) else { return nil }
+        self.place = place
+        return first
     }
 
     private func isOver(at start: Int64, rate: Int) -> Bool {
@@ -158,18 +182,6 @@ final class AudioPipeline: SamplePipeline {
         outputPlace = here.addingReportingOverflow(Int64(converted.sampleCount)).partialValue
         inputEnd = (start + to, rate)
         return converted.sampleCount > 0 ? try buffer(converted, at: here) : nil
-    }
-
-    /// The same for sound that is there as its digest; where it is to be cut or converted, the samples are decoded again.
-    private func delivered(_ sound: DigestedSound, at start: Int64) throws(MediaError) -> SampleBuffer? {
-        let form = sound.form
-        let kept = kept(count: form.sampleCount, rate: form.sampleRate, at: start)
-        guard !kept.isEmpty else { return nil }
-        guard kept.count == form.sampleCount, inputEnd == nil, converter?.passes(form) == true else {
-            guard let frame = try sound.frame() else { return nil }
-            return try delivered(frame, at: start)
-        }
-        return buffer(AudioBuffer(sound), isDamaged: form.isCorrupt, at: start)
     }
 
     private func configureConverter(for frame: borrowing Frame) throws(MediaError) {

@@ -1,19 +1,23 @@
 import LibAV
 import MediaBase
 
-/// Makes functions that take from decoded sound what a consumer needs of it, on the thread that decodes.
-///
-/// Each thread gets a function of its own, which may keep scratch space. Where sound is decoded in segments, buffers then
-/// carry what the function gave (``AudioBuffer/digest``) in place of samples, which saves the memory of a few seconds of
-/// sound and the time to carry it from one thread to another; buffers at the edges, and all where sound is decoded in
-/// one go, still carry samples.
-package typealias SoundDigester = @Sendable () -> (AudioBuffer) -> any Sendable
+/// Takes from decoded sound what a consumer needs of it, on the thread that decodes; one thread uses it at a time.
+package protocol SoundDigest: AnyObject {
+    /// Takes a buffer that follows the one before, of the same form.
+    func take(_ sound: AudioBuffer)
+    /// What stands for all that was taken since the last time.
+    func finish() -> any Sendable
+}
 
-/// What a frame of sound is, apart from its samples.
-struct SoundForm: Sendable {
-    /// Its time stamp in the stream's time base.
-    let ticks: Int64?
-    let sampleCount: Int
+/// Makes a ``SoundDigest`` for each segment.
+///
+/// Where sound is decoded in segments, buffers then carry what the digest gave (``AudioBuffer/digest``) in place of
+/// samples, which saves the memory of a few seconds of sound and the time to carry it from one thread to another. Such a
+/// buffer stands for many frames; buffers at the edges, and all where sound is decoded in one go, still carry samples.
+package typealias SoundDigester = @Sendable () -> any SoundDigest
+
+/// What frames of sound are, apart from their samples and their length.
+struct SoundForm: Sendable, Hashable {
     let sampleRate: Int
     let channelLayout: ChannelLayout
     let format: SampleFormat
@@ -23,8 +27,6 @@ struct SoundForm: Sendable {
     /// The form of a frame; `nil` where it holds no sound of a known format.
     init?(_ frame: borrowing Frame) {
         guard let (format, isPlanar) = frame.sampleFormat else { return nil }
-        ticks = frame.pts
-        sampleCount = frame.sampleCount
         sampleRate = frame.sampleRate
         channelLayout = frame.channelLayout
         self.format = format
@@ -33,26 +35,46 @@ struct SoundForm: Sendable {
     }
 }
 
-/// What stands for a frame whose samples a digester has seen.
+/// What stands for frames in a row whose samples a digest has seen.
 struct DigestedSound: Sendable {
+    /// A frame's time stamp in the stream's time base, and its length.
+    struct Timing: Sendable {
+        let ticks: Int64?
+        let sampleCount: Int
+    }
+
     let form: SoundForm
+    let timings: [Timing]
+    /// Samples of all frames in each channel.
+    let sampleCount: Int
     let value: any Sendable
-    /// Where the frame can be had again.
+    /// The place of the first frame among what the segment gives where nothing is digested.
+    let place: Int
     private let segment: SoundSegment
     private let setup: DecoderSetup
-    private let place: Int
 
-    /// - Parameter place: The frame's place among the segment's events.
-    init(_ form: SoundForm, _ value: any Sendable, in segment: SoundSegment, _ setup: DecoderSetup, place: Int) {
+    init(
+        _ form: SoundForm, _ timings: [Timing], _ value: any Sendable, in segment: SoundSegment, _ setup: DecoderSetup,
+        place: Int
+    ) {
         self.form = form
+        self.timings = timings
+        sampleCount = timings.reduce(0) { $0 + $1.sampleCount }
         self.value = value
         self.segment = segment
         self.setup = setup
         self.place = place
     }
 
-    /// The frame itself, by decoding its segment again as far as that; `nil` where that gives something else.
-    func frame() throws(MediaError) -> Frame? { try segment.frame(at: place, setup) }
+    /// What the whole segment gives, decoded again, with nothing digested.
+    func undigested() throws(MediaError) -> [SoundEvent] {
+        let decoded = segment.decode(setup, digester: nil)
+        switch decoded.outcome {
+        case .decoded: return decoded.takeEvents()
+        case .failed(let error): throw error
+        case .isTooLarge: throw MediaError(.libraryFailure, "sound cannot be decoded a second time")
+        }
+    }
 }
 
 /// What a ``SoundSource`` gives.

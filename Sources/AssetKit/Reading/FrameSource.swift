@@ -62,6 +62,13 @@ final class FrameSource: SoundSource {
 protocol SoundSource: AnyObject {
     /// What comes next; `nil` at the end.
     func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound?
+    /// Takes back digested sound that came last: the frames that it stands for come next.
+    func takeBack(_ sound: DigestedSound) throws(MediaError)
     /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
     var skippedSamples: Int64 { get }
+}
+
+extension SoundSource {
+    /// Nothing, where no sound is digested.
+    func takeBack(_ sound: DigestedSound) throws(MediaError) {}
 }

@@ -74,6 +74,19 @@ struct PacketDecoder: ~Copyable, Sendable {
         }
     }
 
+    /// Decodes a packet for the sake of those behind it.
+    mutating func discard(_ sample: StoredSample) throws(MediaError) {
+        _ = try send(sample)
+        while true {
+            switch try receive() {
+            case .frame: continue
+            case .damage: continue
+            case .needsInput: return
+            case .ended: return
+            }
+        }
+    }
+
     /// Forgets all packets, as is due after a seek.
     mutating func flush() {
         decoder.flush()

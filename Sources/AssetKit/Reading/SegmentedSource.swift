@@ -84,6 +84,12 @@ final class SegmentedSource: SoundSource {
         }
     }
 
+    /// Has the rest of the segment given frame by frame, from the first of some digested sound on.
+    func takeBack(_ sound: DigestedSound) throws(MediaError) {
+        events = try sound.undigested()
+        position = min(sound.place, events.count)
+    }
+
     /// Goes on to the next segment, or to decoding in one go; gives whether there is more.
     private func advance(_ packets: PacketQueue) throws(MediaError) -> Bool {
         if let decoder = serialDecoder.take() {

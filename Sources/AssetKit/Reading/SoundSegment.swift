@@ -37,60 +37,22 @@ final class SoundSegment: Sendable {
         do throws(MediaError) {
             // Not one that was flushed: decoders keep more than that resets, such as a random state.
             var decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
-            for sample in preRoll { _ = try SoundEvent.events(of: sample, &decoder) }
-            let digest = digester?()
-            var events: [SoundEvent] = []
+            for sample in preRoll { try decoder.discard(sample) }
+            var gatherer = SoundGatherer(self, setup, digester: digester)
             var head = 0
-            var bytes = 0
             for (place, sample) in packets.enumerated() {
-                let new = try SoundEvent.events(of: sample, &decoder)
-                if place == 0 { head = new.count }
-                for event in new {
-                    bytes += event.byteCount
-                    guard place > 0, let digest, case .frame(let box) = event else {
-                        events.append(event)
-                        continue
-                    }
-                    events.append(digested(box, digest, setup, place: events.count))
-                }
-                guard bytes <= byteLimit else { return DecodedSegment(.isTooLarge) }
+                try gatherer.take(sample, &decoder, keepsFrames: place == 0)
+                if place == 0 { head = gatherer.events.count }
+                guard gatherer.byteCount <= byteLimit else { return DecodedSegment(.isTooLarge) }
             }
-            if isLast { events += try SoundEvent.events(of: nil, &decoder) }
-            let overlap = try following.map { sample throws(MediaError) in
-                try SoundEvent.events(of: sample, &decoder)
-            }
-            return DecodedSegment(.decoded, events, head: head, overlap: overlap ?? [], decoder)
+            if isLast { try gatherer.take(nil, &decoder, keepsFrames: true) }
+            gatherer.endRun()
+            var overlap = SoundGatherer(self, setup, digester: nil)
+            if let following { try overlap.take(following, &decoder) }
+            return DecodedSegment(.decoded, gatherer.events, head: head, overlap: overlap.events, decoder)
         } catch {
             return DecodedSegment(.failed(error))
         }
-    }
-}
-
-extension SoundSegment {
-    /// The frame at a place among the events, by decoding as far as that again; `nil` where there is none.
-    func frame(at place: Int, _ setup: DecoderSetup) throws(MediaError) -> Frame? {
-        var decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
-        for sample in preRoll { _ = try SoundEvent.events(of: sample, &decoder) }
-        var left = place
-        for sample in packets.map(Optional.some) + (isLast ? [nil] : []) {
-            let events = try SoundEvent.events(of: sample, &decoder)
-            if events.indices.contains(left) {
-                guard case .frame(let box) = events[left] else { return nil }
-                return box.take()
-            }
-            left -= events.count
-        }
-        return nil
-    }
-
-    private func digested(
-        _ box: FrameBox, _ digest: (AudioBuffer) -> any Sendable, _ setup: DecoderSetup, place: Int
-    ) -> SoundEvent {
-        guard let frame = box.take() else { return .frame(box) }
-        let count = frame.sampleCount
-        guard let form = SoundForm(frame), count > 0 else { return .frame(FrameBox(frame)) }
-        guard let buffer = AudioBuffer(frame, range: 0..<count) else { return .frame(box) }
-        return .digested(DigestedSound(form, digest(buffer), in: self, setup, place: place))
     }
 }
 
@@ -160,26 +122,6 @@ enum SoundEvent: Sendable {
     case damage(PacketDecoder.Damage)
     /// Samples that the container has the decoder leave out.
     case skips(Int)
-
-    /// What comes of a packet, or of the end.
-    static func events(
-        of sample: StoredSample?, _ decoder: inout PacketDecoder
-    ) throws(MediaError) -> [SoundEvent] {
-        var events: [SoundEvent] = []
-        if let damage = try decoder.send(sample) {
-            events.append(.damage(damage))
-        } else if let skipped = sample?.packet.skippedSamples, skipped > 0 {
-            events.append(.skips(skipped))
-        }
-        while true {
-            switch try decoder.receive() {
-            case .frame(let frame): events.append(.frame(FrameBox(frame)))
-            case .damage(let damage): events.append(.damage(damage))
-            case .needsInput: return events
-            case .ended: return events
-            }
-        }
-    }
 
     /// Bytes of sound.
     var byteCount: Int { if case .frame(let box) = self { box.byteCount } else { 0 } }

@@ -32,11 +32,11 @@ public final class AudioBuffer: Sendable {
         self.frame = consume frame
     }
 
-    /// What a digester made of a frame.
+    /// What a digest made of frames in a row.
     init(_ digested: DigestedSound) {
         sampleFormat = digested.form.format
         isPlanar = digested.form.isPlanar
-        range = 0..<digested.form.sampleCount
+        range = 0..<digested.sampleCount
         sampleRate = digested.form.sampleRate
         channelLayout = digested.form.channelLayout
         self.digested = digested
@@ -71,13 +71,19 @@ public final class AudioBuffer: Sendable {
     /// not asked.
     package var digest: (any Sendable)? { digested?.value }
 
-    /// The same sound with its samples; itself where it has them, else decoded again.
-    package func restored() throws(MediaError) -> AudioBuffer {
-        guard let digested else { return self }
-        guard let frame = try digested.frame(), let buffer = AudioBuffer(frame, range: range) else {
+    /// The same sound with its samples, in order; itself where it has them, else decoded again.
+    package func restored() throws(MediaError) -> [AudioBuffer] {
+        guard let digested else { return [self] }
+        var buffers: [AudioBuffer] = []
+        for event in try digested.undigested().dropFirst(digested.place).prefix(digested.timings.count) {
+            guard case .frame(let box) = event, let frame = box.take() else { continue }
+            let count = frame.sampleCount
+            if let buffer = AudioBuffer(frame, range: 0..<count) { buffers.append(buffer) }
+        }
+        guard buffers.map(\.sampleCount) == digested.timings.map(\.sampleCount) else {
             throw MediaError(.libraryFailure, "sound cannot be decoded a second time")
         }
-        return buffer
+        return buffers
     }
 
     /// Lends the samples of a plane as bytes in the machine's order; empty for a plane that does not exist.

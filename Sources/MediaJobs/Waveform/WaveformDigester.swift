@@ -10,6 +10,8 @@ final class WaveformDigester {
     let significantBits: Int
     private let mode: PeakBuilder.ChannelMode
     private var distiller: SoundDistiller?
+    /// Whether something that was taken could not be digested.
+    private var hasFailed = false
 
     /// - Parameters:
     ///   - mode: The channels that peaks are of.
@@ -22,7 +24,12 @@ final class WaveformDigester {
     /// Digests the first `frames` frames of a buffer that has its samples.
     ///
     /// - Throws: ``MediaError`` `invalidArgument` where the single channel that is wanted does not exist.
-    func digest(_ sound: AudioBuffer, frames: Int) throws(MediaError) -> DistilledSound {
+    func digest(_ sound: AudioBuffer, frames: Int) throws(MediaError) -> DistilledSound? {
+        try add(sound, frames: frames)
+        return distiller?.finish()
+    }
+
+    private func add(_ sound: AudioBuffer, frames: Int) throws(MediaError) {
         let channels = sound.channelLayout.channels
         var distiller: SoundDistiller
         if let kept = self.distiller.take(), kept.channels == channels {
@@ -32,21 +39,21 @@ final class WaveformDigester {
         }
         defer { self.distiller = distiller }
         switch sound.sampleFormat {
-        case .uint8: return Self.digest(sound, frames, of: UInt8.self, &distiller)
-        case .int16: return Self.digest(sound, frames, of: Int16.self, &distiller)
-        case .int32: return Self.digest(sound, frames, of: Int32.self, &distiller)
-        case .int64: return Self.digest(sound, frames, of: Int64.self, &distiller)
-        case .float32: return Self.digest(sound, frames, of: Float.self, &distiller)
-        case .float64: return Self.digest(sound, frames, of: Double.self, &distiller)
+        case .uint8: Self.add(sound, frames, of: UInt8.self, &distiller)
+        case .int16: Self.add(sound, frames, of: Int16.self, &distiller)
+        case .int32: Self.add(sound, frames, of: Int32.self, &distiller)
+        case .int64: Self.add(sound, frames, of: Int64.self, &distiller)
+        case .float32: Self.add(sound, frames, of: Float.self, &distiller)
+        case .float64: Self.add(sound, frames, of: Double.self, &distiller)
         }
     }
 
-    private static func digest<Sample: PCMSample>(
+    private static func add<Sample: PCMSample>(
         _ sound: AudioBuffer, _ frames: Int, of type: Sample.Type, _ distiller: inout SoundDistiller
-    ) -> DistilledSound {
+    ) {
         guard sound.isPlanar else {
             return sound.withSamples(of: type) { samples in
-                distiller.distill(samples.extracting(first: frames * distiller.channels))
+                distiller.add(samples.extracting(first: frames * distiller.channels))
             }
         }
         for channel in 0..<distiller.channels {
@@ -54,6 +61,25 @@ final class WaveformDigester {
                 distiller.take(plane.extracting(first: frames), channel: channel)
             }
         }
-        return distiller.finish(frames: frames)
+        distiller.addPlanes(frames: frames)
+    }
+}
+
+extension WaveformDigester: SoundDigest {
+    /// What stands for sound that cannot be digested: it is found again, and told, where the samples are measured.
+    private struct NoSound: Sendable {}
+
+    func take(_ sound: AudioBuffer) {
+        do throws(MediaError) {
+            if !hasFailed { try add(sound, frames: sound.sampleCount) }
+        } catch {
+            hasFailed = true
+        }
+    }
+
+    func finish() -> any Sendable {
+        defer { hasFailed = false }
+        guard let sound = distiller?.finish(), !hasFailed else { return NoSound() }
+        return sound
     }
 }

@@ -71,13 +71,13 @@ struct WaveformMeter {
         guard sound.channelLayout.channels == channels, sound.sampleRate == sampleRate else {
             throw MediaError(.unsupported, "the sound changes to \(sound.channelLayout) at \(sound.sampleRate) Hz")
         }
-        let digest: DistilledSound
-        if let made = sound.digest as? DistilledSound, made.frames == frames {
-            digest = made
-        } else {
-            digest = try digester.digest(sound.restored(), frames: frames)
+        if let made = sound.digest as? DistilledSound, made.frames == frames { return try append(made) }
+        var left = frames
+        for buffer in try sound.restored() where left > 0 {
+            let taken = min(left, buffer.sampleCount)
+            if let digest = try digester.digest(buffer, frames: taken) { try append(digest) }
+            left -= taken
         }
-        try append(digest)
     }
 
     /// Measures sound that was distilled already, of as many channels.

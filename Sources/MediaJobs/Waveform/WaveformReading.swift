@@ -86,9 +86,7 @@ struct WaveformReading {
         reader.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
         let (mode, bits) = (request.mode, Self.significantBits(of: track))
         let output = TrackOutput(track: track) {
-            let digester = WaveformDigester(mode, significantBits: bits)
-            // What cannot be digested is found again, and told, where the samples are measured.
-            return { sound in try? digester.digest(sound, frames: sound.sampleCount) }
+            WaveformDigester(mode, significantBits: bits)
         }
         try reader.add(output)
         try reader.startReading()
