@@ -24,9 +24,9 @@ struct ThumbsSizeOptions: ParsableArguments {
     var exactSize: Dimensions?
 
     @Flag(
-        help:
+        help: ArgumentHelp(
             "With --exact-size: let pictures cover all of it, and cut what is too much on two sides; they are never "
-            + "enlarged, so that smaller ones still get --pad around them.")
+                + "enlarged, so that smaller ones still get --pad around them."))
     var crop = false
 
     @Option(
