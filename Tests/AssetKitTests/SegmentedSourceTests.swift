@@ -97,7 +97,9 @@ import Testing
         }
     }
 
-    /// What a consumer asks for again is what was digested. Linear PCM, in `gap.mkv`, is not decoded in segments.
+    /// What a consumer asks for again is what was digested.
+    ///
+    /// Linear PCM, in `gap.mkv`, is not decoded in segments.
     @Test(arguments: exact.filter { $0 != "gap.mkv" }) func digestedSoundCanBeRestored(_ fixture: String) throws {
         let asset = Asset(path: FilePath(try Fixtures.path(fixture)))
         let output = TrackOutput(track: try Media.track(asset, .audio), digester: { WholeDigest() })
