@@ -62,16 +62,21 @@ package struct WaveformStyle: Sendable, Hashable {
     /// Refuses numbers that make no picture.
     func check() throws(MediaError) {
         if let bars, bars.width < 1 || bars.gap < 0 || bars.width > 1 << 20 || bars.gap > 1 << 20 {
-            throw MediaError(.invalidArgument, "bars of \(bars.width) pixels with gaps of \(bars.gap)")
+            throw MediaError(
+                .invalidArgument,
+                "bars are 1 pixel wide or more, and gaps 0 or more, not \(bars.width) and \(bars.gap)")
         }
         if case .factor(let factor) = scale, !(factor >= 0 && factor.isFinite) {
             throw MediaError(.invalidArgument, "\(factor) is no amplitude scale")
         }
         if case .decibels(let range) = amplitude, !(range > 0 && range.isFinite) {
-            throw MediaError(.invalidArgument, "a range of \(range) dB")
+            throw MediaError(.invalidArgument, "a range of \(range) dB shows nothing: it is above 0")
         }
-        guard (0...1 << 16).contains(channelGap), (1...16).contains(textScale) else {
-            throw MediaError(.invalidArgument, "a channel gap of \(channelGap) or a text scale of \(textScale)")
+        guard (1...16).contains(textScale) else {
+            throw MediaError(.invalidArgument, "letters have 1 to 16 pixels a dot, not \(textScale)")
+        }
+        guard (0...1 << 16).contains(channelGap) else {
+            throw MediaError(.invalidArgument, "a channel gap has 0 to \(1 << 16) rows, not \(channelGap)")
         }
     }
 }

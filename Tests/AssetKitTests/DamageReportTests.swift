@@ -58,6 +58,15 @@ enum Damage {
         #expect(try #require(part.times.last) == #require(whole.times.last))
     }
 
+    @Test(arguments: [("truncated.mp4", true), ("av.mp4", false)])
+    func anImageBehindTheBreakTellsOfIt(_ fixture: String, _ isTruncated: Bool) throws {
+        let generator = ImageGenerator(asset: try Media.asset(fixture))
+        generator.configuration.requestedTimeToleranceBefore = .zero
+        generator.configuration.requestedTimeToleranceAfter = .zero
+        _ = try generator.generateNow(at: MediaTime(value: 29, timescale: 10))
+        #expect(generator.damage.isTruncated == isTruncated)
+    }
+
     @Test func damagedPacketsAreCounted() throws {
         let damage = try read(Media.asset("damaged.mp4"), .audio).damage
         #expect(damage.packetCount > 0)

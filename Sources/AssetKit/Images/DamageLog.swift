@@ -7,6 +7,7 @@ final class DamageLog: Sendable {
         var times: Set<MediaTime> = []
         var untimed = 0
         var track = 0
+        var isTruncated = false
     }
 
     private let state = Mutex(State())
@@ -19,10 +20,14 @@ final class DamageLog: Sendable {
         }
     }
 
+    /// Notes that the container broke off before its end.
+    func noteTruncation() { state.withLock { $0.isTruncated = true } }
+
     /// All that was counted, in order of time.
     var report: DamageReport {
         state.withLock { state in
             var report = DamageReport()
+            report.isTruncated = state.isTruncated
             for time in state.times.sorted() { report.add(track: state.track, at: time) }
             for _ in 0..<state.untimed { report.add(track: state.track, at: nil) }
             return report

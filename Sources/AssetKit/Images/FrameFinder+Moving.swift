@@ -77,7 +77,7 @@ extension FrameFinder {
     /// Reads the file anew from its start.
     private func rewind() throws(MediaError) {
         (current, following) = (nil, nil)
-        feed = PacketFeed(try asset.takeFile(cancellation), track: track, origin: origin)
+        feed = PacketFeed(try asset.takeFile(cancellation), track: track, origin: origin, damage: damage)
         source = try openSource()
         try begin(.beginning)
     }

@@ -95,7 +95,7 @@ final class FrameFinder {
         if contents.seeking.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)
         }
-        feed = PacketFeed(file, track: track, origin: origin)
+        feed = PacketFeed(file, track: track, origin: origin, damage: damage)
         source = try TimedFrameSource(
             file, track: track, origin: origin, threads: threads, refusesDamage: threads != 1)
     }

@@ -10,6 +10,7 @@ final class PacketFeed {
     let file: InputFile
     private let track: AssetTrack
     private let origin: MediaTime
+    private let damage: DamageLog?
     /// Packets that were read and not handed out yet.
     private var ahead: [StoredSample] = []
     /// Whether no packet was read since the file was opened.
@@ -25,9 +26,10 @@ final class PacketFeed {
     /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
     private(set) var reorderDelay: Int64 = 0
 
-    init(_ file: InputFile, track: AssetTrack, origin: MediaTime) {
+    /// - Parameter damage: Where it is noted that the container breaks off; `nil` for nowhere.
+    init(_ file: InputFile, track: AssetTrack, origin: MediaTime, damage: DamageLog? = nil) {
         file.select(streams: [track.index])
-        (self.file, self.track, self.origin) = (file, track, origin)
+        (self.file, self.track, self.origin, self.damage) = (file, track, origin, damage)
     }
 
     /// Forgets what was read before the file was moved.
@@ -56,7 +58,7 @@ final class PacketFeed {
     func peek() throws(MediaError) -> StoredSample? {
         if let sample = ahead.first { return sample }
         isUnread = false
-        while let packet = try readOn(file) {
+        while let packet = try read() {
             guard packet.streamIndex == track.index else { continue }
             reorderDelay = packet.reorderDelay ?? reorderDelay
             let sample = StoredSample(packet)
@@ -64,6 +66,19 @@ final class PacketFeed {
             return sample
         }
         return nil
+    }
+
+    /// The file's next packet; `nil` at its end, and where the container breaks off.
+    private func read() throws(MediaError) -> Packet? {
+        do {
+            let packet = try file.readPacket()
+            if packet == nil, file.isCutShort { damage?.noteTruncation() }
+            return packet
+        } catch {
+            guard error.endsContainer else { throw error }
+            damage?.noteTruncation()
+            return nil
+        }
     }
 
     /// Says that the pictures up to a time came out of the decoder.
