@@ -76,8 +76,15 @@ public struct AssetTrack: Sendable, Hashable {
 
     init(
         _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: TrackEdits?,
-        scanned: PacketScan.Stream?
+        scan: PacketScan?
     ) {
+        let scanned = scan?.streams[stream.index]
+        var stream = stream
+        if scan != nil, scanned == nil, edits == nil, stream.attachedPicture == nil {
+            // libavformat gives a track without packets the container's times.
+            stream.duration = nil
+            stream.startTime = nil
+        }
         index = stream.index
         id = stream.id
         mediaType = stream.format.mediaType
@@ -107,7 +114,7 @@ public struct AssetTrack: Sendable, Hashable {
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
-        sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.packetCount) } ?? stream.frameCount
+        sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.statistics.frameCount) } ?? stream.frameCount
         dispositions = stream.dispositions
         metadata = MetadataItem.list(
             stream.metadata.compactMap { entry in
