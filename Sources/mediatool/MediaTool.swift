@@ -31,7 +31,7 @@ struct MediaTool: ParsableCommand {
     /// Runs the command that the arguments name and gives the exit code.
     private static func run(arguments: [String]) -> ExitCode {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try CommandLineParsing.command(in: arguments)
             try command.run()
             return .success
         } catch let code as ExitCode {
@@ -43,7 +43,8 @@ struct MediaTool: ParsableCommand {
             // The parser has words and a code for its own errors; any other would get EXIT_FAILURE, which is qc's here.
             guard code == .success || code == .validationFailure else { return failed(MediaError(describing: error)) }
             guard code == .success else {
-                let words = RawArguments.displayed(message(for: error))
+                let complaint = CommandLineParsing.complaintOfUnknownOption(in: arguments) ?? message(for: error)
+                let words = RawArguments.displayed(complaint)
                 StandardError.report(MediaError(.invalidArgument, "\(words) (--help shows the usage)"))
                 return code
             }
