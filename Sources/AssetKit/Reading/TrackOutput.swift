@@ -132,21 +132,32 @@ public final class TrackOutput: Sendable {
     }
 
     /// Makes the output ready to be read.
-    func start(_ reader: ReaderCore, id: Int, _ start: PipelineStart) throws(MediaError) {
+    func start(_ reader: ReaderCore, id: Int, _ start: any PipelineMaker) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             state.pipeline = try start.pipeline(for: track, settings, digester)
             state.reader = reader
             state.id = id
-            state.origin = start.contents.origin
+            state.origin = start.origin
         }
         started.withLock { $0 = reader }
     }
 }
 
-/// What an output needs to know to begin.
-struct PipelineStart: Sendable {
+/// What is read, as outputs see it when they begin: an open file, or a composition.
+protocol PipelineMaker: Sendable {
+    /// The container's time that is the presentation's zero.
+    var origin: MediaTime { get }
+    /// What makes the samples of an output.
+    func pipeline(
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+    ) throws(MediaError) -> any SamplePipeline
+}
+
+/// What an output of a file needs to know to begin.
+struct PipelineStart: PipelineMaker, Sendable {
     let file: InputFile
     let contents: AssetContents
+    var origin: MediaTime { contents.origin }
     let timeRange: MediaTimeRange
     let isFromStart: Bool
     let threads: Int
