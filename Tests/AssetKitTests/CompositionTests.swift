@@ -68,7 +68,8 @@ import Testing
         }
         let track = try #require(composition.track(withID: id))
         #expect(composition.duration == MediaTime(value: Int64(model.count), timescale: 600))
-        #expect(try ticks(of: track) == model)
+        let isEqual = try ticks(of: track) == model
+        #expect(isEqual)
     }
 
     @Test func scalingThereAndBackIsExact() throws {

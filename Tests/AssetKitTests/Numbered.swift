@@ -70,13 +70,30 @@ struct WrittenSound {
 
     /// A WAV file of 16-bit samples.
     init(_ name: String, in folder: TemporaryFolder, samples: [Int16], rate: Int, channels: Int = 1) throws {
-        func little(_ number: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(number >> ($0 * 8) & 255) } }
-        let bytes = samples.count * 2
+        let bytes = samples.flatMap { Self.little(Int(UInt16(bitPattern: $0)), 2) }
+        try self.init(name, in: folder, format: 1, bits: 16, bytes, rate: rate, channels: channels)
+    }
+
+    /// A WAV file of 32-bit floating-point samples.
+    init(_ name: String, in folder: TemporaryFolder, floats: [Float], rate: Int) throws {
+        let bytes = floats.flatMap { Self.little(Int($0.bitPattern), 4) }
+        try self.init(name, in: folder, format: 3, bits: 32, bytes, rate: rate, channels: 1)
+    }
+
+    private static func little(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(number >> ($0 * 8) & 255) }
+    }
+
+    private init(
+        _ name: String, in folder: TemporaryFolder, format: Int, bits: Int, _ bytes: [UInt8], rate: Int, channels: Int
+    ) throws {
+        func little(_ number: Int, _ count: Int) -> [UInt8] { Self.little(number, count) }
+        let frame = channels * bits / 8
         let header =
-            Array("RIFF".utf8) + little(36 + bytes, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2)
-            + little(channels, 2) + little(rate, 4) + little(rate * channels * 2, 4) + little(channels * 2, 2)
-            + little(16, 2) + Array("data".utf8) + little(bytes, 4)
-        path = try folder.write(name, header + samples.flatMap { little(Int(UInt16(bitPattern: $0)), 2) })
+            Array("RIFF".utf8) + little(36 + bytes.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+            + little(format, 2) + little(channels, 2) + little(rate, 4) + little(rate * frame, 4) + little(frame, 2)
+            + little(bits, 2) + Array("data".utf8) + little(bytes.count, 4)
+        path = try folder.write(name, header + bytes)
         asset = Asset(path: FilePath(path))
         track = try Media.track(asset, .audio)
     }

@@ -25,10 +25,13 @@ final class CompositionSound: SamplePipeline {
         let isPlanar: Bool
         let sampleRate: Int
         let channelLayout: ChannelLayout
+        var resamplesFinely = false
         var rate: Int32 { Int32(clamping: sampleRate) }
         var settings: AudioSettings {
-            AudioSettings(
+            var settings = AudioSettings(
                 sampleFormat: sampleFormat, isPlanar: isPlanar, sampleRate: sampleRate, channelLayout: channelLayout)
+            settings.resamplesFinely = resamplesFinely
+            return settings
         }
     }
 
@@ -44,18 +47,15 @@ final class CompositionSound: SamplePipeline {
             sampleFormat: sampleFormat,
             isPlanar: settings.isPlanar ?? (settings.sampleFormat == nil && native?.isPlanar == true),
             sampleRate: settings.sampleRate ?? native?.sampleRate ?? 48000,
-            channelLayout: settings.channelLayout ?? native?.channelLayout ?? .stereo)
+            channelLayout: settings.channelLayout ?? native?.channelLayout ?? .stereo,
+            resamplesFinely: settings.resamplesFinely)
         guard (1...Limits.sampleRate).contains(form.sampleRate) else {
             throw MediaError(
                 .invalidArgument, "a sample rate of \(form.sampleRate) is outside 1 to \(Limits.sampleRate)")
         }
         self.start = start
         self.index = index
-        format = FormatDescription(
-            mediaType: .audio, codec: "pcm",
-            audio: AudioFormat(
-                sampleRate: form.sampleRate, channelLayout: form.channelLayout, sampleFormat: form.sampleFormat,
-                isPlanar: form.isPlanar))
+        format = form.formatDescription
         place = range.start.sampleIndex(rate: form.rate, rounding: .up) ?? 0
         end = (range.end ?? track.end).sampleIndex(rate: form.rate, rounding: .up) ?? 0
         clips = range.isEmpty ? [] : track.clips(in: range)[...]

@@ -10,6 +10,7 @@ struct CompositionStart: PipelineMaker {
     let cancellation: Cancellation
 
     var origin: MediaTime { .zero }
+    var duration: MediaTime { composition.duration }
 
     func pipeline(
         for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?

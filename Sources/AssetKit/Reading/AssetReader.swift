@@ -89,17 +89,24 @@ public final class AssetReader: Sendable {
     }
 
     /// Whether ``add(_:)`` would take an output.
-    public func canAdd(_ output: TrackOutput) -> Bool { state.withLock { refusal(of: output, $0) == nil } }
+    public func canAdd(_ output: any ReaderOutput) -> Bool {
+        state.withLock { state in output.trackOutputs.allSatisfy { refusal(of: $0, state) == nil } }
+    }
 
     /// Adds an output; before starting.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an output of another asset's track, one that was
     ///   added already, one whose form does not fit the track, and after starting.
-    public func add(_ output: TrackOutput) throws(MediaError) {
+    public func add(_ output: any ReaderOutput) throws(MediaError) {
+        let outputs = output.trackOutputs
         try state.withLock { state throws(MediaError) in
-            if let refusal = refusal(of: output, state) { throw MediaError(.invalidArgument, refusal) }
-            guard output.take() else { throw MediaError(.invalidArgument, "the output was added already") }
-            state.outputs.append(output)
+            for output in outputs {
+                if let refusal = refusal(of: output, state) { throw MediaError(.invalidArgument, refusal) }
+            }
+            for output in outputs {
+                guard output.take() else { throw MediaError(.invalidArgument, "the output was added already") }
+                state.outputs.append(output)
+            }
         }
     }
 
