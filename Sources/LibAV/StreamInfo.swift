@@ -40,6 +40,18 @@ package struct StreamInfo: Sendable {
     /// The picture that a cover art stream holds; `nil` for other streams.
     package var attachedPicture: [UInt8]?
 
+    /// What is said of a stream that is in no file.
+    package init(
+        index: Int, id: Int, timeBase: Rational, format: FormatDescription, metadata: [(key: String, value: String)]
+    ) {
+        self.index = index
+        self.id = id
+        self.timeBase = timeBase
+        self.format = format
+        self.metadata = metadata
+        dispositions = []
+    }
+
     init(_ stream: UnsafeMutablePointer<AVStream>, of context: UnsafeMutablePointer<AVFormatContext>) {
         let fields = stream.pointee
         index = Int(fields.index)

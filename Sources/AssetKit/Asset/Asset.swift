@@ -32,8 +32,10 @@ public final class Asset: Sendable {
         public init() {}
     }
 
-    /// What is opened.
-    let source: InputSource
+    /// What is opened; `nil` for a composition.
+    let source: InputSource?
+    /// What is read where that is no file.
+    let composition: Composition?
     let options: Options
     private let state = Mutex(State())
     private let loading = Mutex(())
@@ -56,6 +58,17 @@ public final class Asset: Sendable {
     private init(source: InputSource, options: Options) {
         self.source = source
         self.options = options
+        composition = nil
+    }
+
+    /// An asset that is put together from others, as the composition is now.
+    ///
+    /// Its sources are opened as they are read, and must not change until then.
+    public init(composition: Composition) {
+        source = nil
+        options = Options()
+        self.composition = composition
+        state.withLock { $0.result = .success(AssetContents(composition)) }
     }
 
     /// An asset on a file; the path's bytes are used as they are, also where they are not UTF-8 or look like a protocol.
@@ -73,8 +86,8 @@ public final class Asset: Sendable {
         Asset(source: .standardInput, options: options)
     }
 
-    /// How the asset is named to a person: its path repaired to valid UTF-8, or `-`.
-    public var displayName: String { source.displayName }
+    /// How the asset is named to a person: its path repaired to valid UTF-8, `-`, or `composition`.
+    public var displayName: String { source?.displayName ?? "composition" }
 }
 
 // MARK: - Loading
@@ -157,12 +170,18 @@ extension Asset {
     }
 
     private var openedSource: InputSource {
-        state.withLock { $0.spool }.map { .descriptor($0.descriptor) } ?? source
+        get throws(MediaError) {
+            if let spool = state.withLock({ $0.spool }) { return .descriptor(spool.descriptor) }
+            guard let source else {
+                throw MediaError(.unsupported, "is put together from several files and cannot be read as one")
+            }
+            return source
+        }
     }
 
     private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
-            opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+            opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
             cancellation: cancellation)
     }
 
@@ -188,13 +207,16 @@ extension Asset {
         }
     }
 
+    /// Closes the file that is kept for a first reader, which then opens it again; not that of a stream.
+    func letGoOfFile() { state.withLock { if !$0.isStream { $0.file = nil } } }
+
     /// A second opening for looking up packets.
     ///
     /// - Parameter readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
     func openForLookUp(readsAhead: Bool) throws(MediaError) -> InputFile {
         do {
             return try InputFile(
-                opening: openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
+                opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
                 readsAhead: readsAhead)
         } catch {
             throw error.at(path: displayName)

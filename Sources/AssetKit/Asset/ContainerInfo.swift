@@ -40,6 +40,14 @@ public struct ContainerInfo: Sendable, Hashable {
         public var trackIndices: [Int]
     }
 
+    /// What is said of a composition, which is in no file.
+    init(of composition: Composition) {
+        format = "composition"
+        compatibleBrands = []
+        startTime = .zero
+        programs = []
+    }
+
     init(_ file: InputFile, start: MediaTime?, movie: ISOMovie?) {
         format = file.formatName
         majorBrand = movie?.header.fileType?.majorBrand.text

@@ -28,7 +28,7 @@ public final class AssetReader: Sendable {
     public let asset: Asset
 
     private let state: Mutex<State>
-    private let cancellation = Cancellation()
+    private let cancellation: Cancellation
 
     private struct State {
         var outputs: [TrackOutput] = []
@@ -43,9 +43,15 @@ public final class AssetReader: Sendable {
     }
 
     /// A reader of an asset, whose header is read now where that was not done yet.
-    public init(asset: Asset) throws(MediaError) {
+    public convenience init(asset: Asset) throws(MediaError) {
+        try self.init(asset: asset, cancellation: Cancellation())
+    }
+
+    /// A reader that a cancellation ends too.
+    init(asset: Asset, cancellation: Cancellation) throws(MediaError) {
         _ = try asset.contents()
         self.asset = asset
+        self.cancellation = cancellation
         state = Mutex(State())
     }
 
@@ -83,17 +89,24 @@ public final class AssetReader: Sendable {
     }
 
     /// Whether ``add(_:)`` would take an output.
-    public func canAdd(_ output: TrackOutput) -> Bool { state.withLock { refusal(of: output, $0) == nil } }
+    public func canAdd(_ output: any ReaderOutput) -> Bool {
+        state.withLock { state in output.trackOutputs.allSatisfy { refusal(of: $0, state) == nil } }
+    }
 
     /// Adds an output; before starting.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an output of another asset's track, one that was
     ///   added already, one whose form does not fit the track, and after starting.
-    public func add(_ output: TrackOutput) throws(MediaError) {
+    public func add(_ output: any ReaderOutput) throws(MediaError) {
+        let outputs = output.trackOutputs
         try state.withLock { state throws(MediaError) in
-            if let refusal = refusal(of: output, state) { throw MediaError(.invalidArgument, refusal) }
-            guard output.take() else { throw MediaError(.invalidArgument, "the output was added already") }
-            state.outputs.append(output)
+            for output in outputs {
+                if let refusal = refusal(of: output, state) { throw MediaError(.invalidArgument, refusal) }
+            }
+            for output in outputs {
+                guard output.take() else { throw MediaError(.invalidArgument, "the output was added already") }
+                state.outputs.append(output)
+            }
         }
     }
 
@@ -130,13 +143,8 @@ public final class AssetReader: Sendable {
         // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.
         var landed: ReaderCore?
         do throws(MediaError) {
-            let landing = ReaderLanding(
-                asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)
-            let (file, core, isFromStart) = try landing.land()
+            let (core, start) = try land(outputs, in: timeRange, threads: threads, segments)
             landed = core
-            let start = PipelineStart(
-                file: file, contents: try asset.contents(), timeRange: timeRange, isFromStart: isFromStart,
-                threads: threads, segments: segments)
             for (id, output) in outputs.enumerated() { try output.start(core, id: id, start) }
             state.withLock { state in
                 state.core = core
@@ -149,6 +157,25 @@ public final class AssetReader: Sendable {
             state.withLock { if named.code == .cancelled { $0.isCancelled = true } else { $0.error = named } }
             throw named
         }
+    }
+
+    /// Goes to the start of what is read.
+    private func land(
+        _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ segments: SegmentSettings?
+    ) throws(MediaError) -> (ReaderCore, any PipelineMaker) {
+        if let composition = asset.composition {
+            let core = ReaderCore(named: asset.displayName, outputs: outputs.count, cancellation: cancellation)
+            let start = CompositionStart(
+                composition: composition, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation
+            )
+            return (core, start)
+        }
+        let landing = ReaderLanding(asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)
+        let (file, core, isFromStart) = try landing.land()
+        let start = PipelineStart(
+            file: file, contents: try asset.contents(), timeRange: timeRange, isFromStart: isFromStart,
+            threads: threads, segments: segments)
+        return (core, start)
     }
 
     /// How far reading has come.

@@ -190,7 +190,7 @@ final class AudioPipeline: SamplePipeline {
             to: settings.sampleFormat ?? native,
             isPlanar: settings.isPlanar ?? (settings.sampleFormat == nil && isPlanar),
             sampleRate: settings.sampleRate ?? frame.sampleRate,
-            channelLayout: settings.channelLayout ?? frame.channelLayout)
+            channelLayout: settings.channelLayout ?? frame.channelLayout, resamplesFinely: settings.resamplesFinely)
         format.audio?.sampleFormat = made.format
         format.audio?.isPlanar = made.isPlanar
         format.audio?.sampleRate = made.sampleRate

@@ -12,6 +12,8 @@ public struct AudioSettings: Sendable, Hashable {
     public var sampleRate: Int?
     /// Which channels; others are mixed down or up by libswresample's coefficients.
     public var channelLayout: ChannelLayout?
+    /// Whether another rate is made by a longer filter, for sound that is worked on further.
+    var resamplesFinely = false
 
     /// Settings that keep what is not given.
     public init(

@@ -8,7 +8,10 @@ import Synchronization
 final class ReaderCore: Sendable {
     private let demux: Mutex<Demux>
     private let status = Mutex(Status())
-    private let file: InputFile
+    /// `nil` for a composition, whose pipelines open files of their own.
+    private let file: InputFile?
+    private let name: String
+    private let cancellation: Cancellation?
 
     fileprivate struct Demux {
         var queues: [Queue]
@@ -36,9 +39,25 @@ final class ReaderCore: Sendable {
     ///   - streams: The stream of each output.
     init(_ file: InputFile, streams: [Int]) {
         self.file = file
+        name = file.source.displayName
+        cancellation = nil
         demux = Mutex(Demux(queues: streams.map { Queue(stream: $0) }))
         status.withLock { $0.openOutputs = streams.count }
         file.select(streams: Set(streams))
+    }
+
+    /// The part that outputs share which get no packets from here.
+    ///
+    /// - Parameters:
+    ///   - name: What is read, as a person is told.
+    ///   - outputs: How many outputs there are.
+    ///   - cancellation: Ends what their pipelines read.
+    init(named name: String, outputs: Int, cancellation: Cancellation) {
+        file = nil
+        self.name = name
+        self.cancellation = cancellation
+        demux = Mutex(Demux(queues: [], isAtEnd: true))
+        status.withLock { $0.openOutputs = outputs }
     }
 
     /// The next packet for an output; `nil` at the file's end.
@@ -65,6 +84,7 @@ final class ReaderCore: Sendable {
     }
 
     private func readPacket() throws(MediaError) -> Packet? {
+        guard let file else { return nil }
         do {
             let packet = try file.readPacket()
             if packet == nil, file.isCutShort { status.withLock { $0.damage.isTruncated = true } }
@@ -86,9 +106,22 @@ final class ReaderCore: Sendable {
     /// Counts something that could not be decoded.
     func reportDamage(track: Int, at time: MediaTime?) { status.withLock { $0.damage.add(track: track, at: time) } }
 
+    /// Counts what could not be used of a source.
+    ///
+    /// - Parameters:
+    ///   - track: The track as this reader's asset counts it.
+    ///   - time: When a moment of the source is shown; `nil` where it is not.
+    func add(_ damage: DamageReport, track: Int, at time: (MediaTime) -> MediaTime?) {
+        status.withLock { status in
+            for place in damage.places { status.damage.add(track: track, at: time(place.time)) }
+            status.damage.packetCount += damage.packetCount - damage.places.count
+            status.damage.isTruncated = status.damage.isTruncated || damage.isTruncated
+        }
+    }
+
     /// Keeps the first failure, and gives back what callers are to be told.
     func fail(_ error: MediaError) -> MediaError {
-        let named = error.at(path: file.source.displayName)
+        let named = error.at(path: name)
         status.withLock { status in
             if named.code == .cancelled { status.isCancelled = true } else { status.error = status.error ?? named }
         }
@@ -98,7 +131,8 @@ final class ReaderCore: Sendable {
     /// Ends reading, from any thread.
     func cancel() {
         status.withLock { if $0.openOutputs > 0, $0.error == nil { $0.isCancelled = true } }
-        file.cancel()
+        file?.cancel()
+        cancellation?.cancel()
     }
 
     var damage: DamageReport { status.withLock { $0.damage } }
@@ -108,7 +142,7 @@ final class ReaderCore: Sendable {
     var failure: MediaError? {
         status.withLock { status in
             guard status.isCancelled else { return status.error }
-            return MediaError(.cancelled, "cancelled", path: file.source.displayName)
+            return MediaError(.cancelled, "cancelled", path: name)
         }
     }
 

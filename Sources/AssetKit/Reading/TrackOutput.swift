@@ -41,6 +41,8 @@ public final class TrackOutput: Sendable {
         var pipeline: (any SamplePipeline)?
         var isOver = false
         var origin = MediaTime.zero
+        var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        var duration = MediaTime.indefinite
     }
 
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
@@ -111,6 +113,12 @@ public final class TrackOutput: Sendable {
         state.withLock { ($0.pipeline as? AudioPipeline)?.samplesCutBeforeZero ?? 0 }
     }
 
+    /// What part of the presentation the reader that was started reads.
+    var timeRange: MediaTimeRange { state.withLock { $0.timeRange } }
+
+    /// How long the asset of the reader that was started lasts; indefinite where that is not known.
+    var assetDuration: MediaTime { state.withLock { $0.duration } }
+
     /// Whether this form can be made of this track at all.
     var isPossible: Bool {
         switch settings {
@@ -132,21 +140,39 @@ public final class TrackOutput: Sendable {
     }
 
     /// Makes the output ready to be read.
-    func start(_ reader: ReaderCore, id: Int, _ start: PipelineStart) throws(MediaError) {
+    func start(_ reader: ReaderCore, id: Int, _ start: any PipelineMaker) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             state.pipeline = try start.pipeline(for: track, settings, digester)
             state.reader = reader
             state.id = id
-            state.origin = start.contents.origin
+            state.origin = start.origin
+            state.timeRange = start.timeRange
+            state.duration = start.duration
         }
         started.withLock { $0 = reader }
     }
 }
 
-/// What an output needs to know to begin.
-struct PipelineStart: Sendable {
+/// What is read, as outputs see it when they begin: an open file, or a composition.
+protocol PipelineMaker: Sendable {
+    /// The container's time that is the presentation's zero.
+    var origin: MediaTime { get }
+    /// What was asked for of the presentation.
+    var timeRange: MediaTimeRange { get }
+    /// How long all of it lasts.
+    var duration: MediaTime { get }
+    /// What makes the samples of an output.
+    func pipeline(
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+    ) throws(MediaError) -> any SamplePipeline
+}
+
+/// What an output of a file needs to know to begin.
+struct PipelineStart: PipelineMaker, Sendable {
     let file: InputFile
     let contents: AssetContents
+    var origin: MediaTime { contents.origin }
+    var duration: MediaTime { contents.duration }
     let timeRange: MediaTimeRange
     let isFromStart: Bool
     let threads: Int

@@ -64,6 +64,16 @@ public final class AudioBuffer: Sendable {
         }
     }
 
+    /// Some of its samples; shares its memory.
+    func part(_ part: Range<Int>) throws(MediaError) -> AudioBuffer? {
+        try withFrame { frame, range throws(MediaError) in
+            let part = part.clamped(to: 0..<range.count)
+            guard !part.isEmpty else { return nil }
+            return AudioBuffer(
+                try frame.shared(), range: range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
+        }
+    }
+
     /// Samples in each channel.
     public var sampleCount: Int { range.count }
 

@@ -66,10 +66,11 @@ public final class SampleBuffer: Sendable {
     }
 
     init(
-        presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool = true,
-        formatDescription: FormatDescription, codecParameters: CodecParameters? = nil, content: Content
+        ofTrack index: Int = 0, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime,
+        isSync: Bool = true, formatDescription: FormatDescription, codecParameters: CodecParameters? = nil,
+        content: Content
     ) {
-        trackIndex = 0
+        trackIndex = index
         self.codecParameters = codecParameters
         self.presentationTime = presentationTime
         self.decodeTime = decodeTime
@@ -78,6 +79,19 @@ public final class SampleBuffer: Sendable {
         self.formatDescription = formatDescription
         attachments = []
         self.content = content
+    }
+
+    /// The same samples as part of another track, at another time.
+    init(_ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, duration: MediaTime) {
+        trackIndex = index
+        codecParameters = buffer.codecParameters
+        self.presentationTime = presentationTime
+        decodeTime = nil
+        self.duration = duration
+        isSync = buffer.isSync
+        formatDescription = buffer.formatDescription
+        attachments = buffer.attachments
+        content = buffer.content
     }
 
     /// The picture; `nil` for other content.

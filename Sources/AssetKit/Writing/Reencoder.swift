@@ -30,7 +30,7 @@ public final class Reencoder: Sendable {
     }
 
     private struct Pair: Sendable {
-        let output: TrackOutput
+        let output: any ReaderOutput
         let input: AssetWriterInput
         /// Up to where it has come on the source's time line; +∞ at its end.
         var position: MediaTime
@@ -48,11 +48,11 @@ public final class Reencoder: Sendable {
     /// Adds an output to the reader and an input to the writer, and joins them.
     ///
     /// - Throws: what either refuses.
-    public func add(_ output: TrackOutput, to input: AssetWriterInput) throws(MediaError) {
+    public func add(_ output: any ReaderOutput, to input: AssetWriterInput) throws(MediaError) {
         try reader.add(output)
         try writer.add(input)
-        let start = output.track.timeRange.start
-        let position = start.isNumeric ? max(start, .zero) : .zero
+        let starts = output.trackOutputs.map(\.track.timeRange.start).filter(\.isNumeric)
+        let position = max(starts.min() ?? .zero, .zero)
         state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
 
@@ -122,7 +122,7 @@ public final class Reencoder: Sendable {
         try finish()
     }
 
-    private func work(_ index: Int, _ output: TrackOutput, _ input: AssetWriterInput) {
+    private func work(_ index: Int, _ output: any ReaderOutput, _ input: AssetWriterInput) {
         do throws(MediaError) {
             let append: (SampleBuffer) throws(MediaError) -> Void = input.append
             while waitForOthers(index), let buffer = try output.nextSampleBuffer() {

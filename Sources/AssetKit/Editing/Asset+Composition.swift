@@ -1,0 +1,69 @@
+import ISOMedia
+import LibAV
+import MediaBase
+import SystemCalls
+
+extension Asset {
+    /// The state of the named file now; `nil` where it is gone, or has no name.
+    var fileState: FileState? {
+        guard case .path(let path) = source else { return nil }
+        return FileState(of: path)
+    }
+}
+
+extension AssetContents {
+    /// What a composition says of itself.
+    init(_ composition: Composition) {
+        container = ContainerInfo(of: composition)
+        duration = composition.duration
+        tracks = composition.tracks.enumerated().map { AssetTrack($1, index: $0, of: composition) }
+        metadata = []
+        chapters = []
+        warnings = []
+        origin = .zero
+        seeking = SeekBehaviour(formatName: "composition")
+        isTimingPrecise = true
+    }
+}
+
+extension AssetTrack {
+    /// A composition's track as that of an asset.
+    init(_ track: Composition.Track, index: Int, of composition: Composition) {
+        let sources = track.segments.compactMap(\.source?.track)
+        let language = track.language.map { [(key: "language", value: $0)] } ?? []
+        var stream = StreamInfo(
+            index: index, id: track.id, timeBase: Rational(1, Int64(track.timescale)),
+            format: FormatDescription(mediaType: track.mediaType, codec: "unknown"), metadata: language)
+        stream.startTime = .zero
+        stream.duration = track.end
+        var known: Set<FormatDescription> = []
+        let formats = sources.compactMap(\.formatDescriptions.first).filter { known.insert($0).inserted }
+        if let first = formats.first {
+            stream.format = first
+            stream.furtherFormats = Array(formats.dropFirst())
+        }
+        stream.displayMatrix = track.preferredTransform?.matrix
+        stream.nominalFrameRate = sources.first?.nominalFrameRate
+        stream.averageFrameRate = sources.first?.averageFrameRate
+        stream.containerColor = sources.first?.containerColor
+        self.init(stream, origin: .zero, keySpace: .common, edits: nil, scanned: nil)
+    }
+}
+
+extension Composition.Track {
+    /// Ticks a second in which all of the sources' times, and where they lie, are whole, if there are not too many.
+    fileprivate var timescale: Int32 {
+        var common: Int64 = 1
+        var largest: Int64 = 1
+        var known: Set<Int32> = []
+        for segment in segments {
+            let scales = [segment.source?.track.naturalTimeScale ?? 1, segment.start.timescale]
+            for scale in scales where known.insert(scale).inserted {
+                largest = max(largest, Int64(scale))
+                // The least common multiple: the ratio in lowest terms holds what is missing.
+                common = min(common * Rational(Int64(scale), common).num, 1 << 31)
+            }
+        }
+        return Int32(clamping: common <= 100_000_000 ? common : largest)
+    }
+}

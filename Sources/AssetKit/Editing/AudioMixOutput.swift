@@ -1,0 +1,175 @@
+import LibAV
+import MediaAnalysis
+public import MediaBase
+import Synchronization
+
+/// The sound of several tracks mixed into one: `AVAssetReaderAudioMixOutput`.
+///
+/// ```swift
+/// let output = try AudioMixOutput(tracks: asset.loadTracks(withMediaType: .audio))
+/// output.audioMix = mix
+/// try reader.add(output)
+/// ```
+///
+/// The mix is one unbroken run of samples from the start of the reader's time range to the end of the longest track;
+/// where a track has no sound it is silent. It is made in 32-bit floating point: each track is brought to the rate and the
+/// channels of the mix, multiplied by its volume and added, and the sum is limited to ±1, never wrapped.
+public final class AudioMixOutput: ReaderOutput {
+    /// One output for each track, in their order.
+    public let trackOutputs: [TrackOutput]
+    /// What comes out.
+    private let format: FormatDescription
+    private let form: CompositionSound.Form
+    private let mix = Mutex(AudioMix())
+    private let state = Mutex(State())
+
+    private struct State: ~Copyable {
+        var place: Int64?
+        var inputs: [Input] = []
+        /// From the form of the mix to the one that was asked for.
+        var converter: SampleConverter?
+    }
+
+    /// One track's sound that was read and not mixed yet.
+    private struct Input {
+        var sounds: [(place: Int64, sound: AudioBuffer)] = []
+        var isOver = false
+        /// Where the sound ends that was read.
+        var end: Int64 = .min
+    }
+
+    /// Samples that are mixed at once.
+    private static let run: Int64 = 4096
+
+    /// An output for tracks of one asset.
+    ///
+    /// - Parameters:
+    ///   - tracks: Audio tracks.
+    ///   - audioSettings: What comes out; what is `nil` is 32-bit floating point, interleaved, at the highest rate and
+    ///     with the most channels of the tracks.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, and for tracks of another kind.
+    public init(tracks: [AssetTrack], audioSettings: AudioSettings? = nil) throws(MediaError) {
+        guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .audio }) else {
+            throw MediaError(.invalidArgument, "a mix is made of audio tracks, at least one")
+        }
+        let formats = tracks.compactMap { $0.formatDescriptions.first?.audio }
+        let widest = formats.max { $0.channels < $1.channels }?.channelLayout
+        let form = CompositionSound.Form(
+            sampleFormat: audioSettings?.sampleFormat ?? .float32, isPlanar: audioSettings?.isPlanar ?? false,
+            sampleRate: audioSettings?.sampleRate ?? formats.map(\.sampleRate).max() ?? 48000,
+            channelLayout: audioSettings?.channelLayout ?? widest ?? .stereo)
+        var inner = AudioSettings(
+            sampleFormat: .float32, isPlanar: true, sampleRate: form.sampleRate, channelLayout: form.channelLayout)
+        inner.resamplesFinely = true
+        self.form = form
+        format = form.formatDescription
+        trackOutputs = tracks.map { TrackOutput(track: $0, audioSettings: inner) }
+    }
+
+    /// How loud each track is; set before the first samples are taken.
+    public var audioMix: AudioMix {
+        get { mix.withLock { $0 } }
+        set { mix.withLock { $0 = newValue } }
+    }
+
+    /// The next run of the mix; `nil` at the end.
+    ///
+    /// - Throws: what fails in any of the tracks; the reader is then failed, or cancelled.
+    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        let parameters = audioMix.inputParameters
+        return try state.withLock { state throws(MediaError) in
+            if state.inputs.isEmpty { state.inputs = trackOutputs.map { _ in Input() } }
+            let begins: Int64
+            if let place = state.place {
+                begins = place
+            } else {
+                let start = trackOutputs.first?.timeRange.start ?? .zero
+                begins = max(start.sampleIndex(rate: form.rate, rounding: .up) ?? 0, 0)
+                state.converter = try SampleConverter(
+                    to: form.sampleFormat, isPlanar: form.isPlanar, sampleRate: form.sampleRate,
+                    channelLayout: form.channelLayout)
+            }
+            for (index, output) in trackOutputs.enumerated() {
+                try Self.fill(&state.inputs[index], from: output, upTo: begins + Self.run, rate: form.rate)
+            }
+            // Where all tracks end within the run, so does the mix.
+            let isLast = state.inputs.allSatisfy(\.isOver)
+            let last = isLast ? state.inputs.map(\.end).max() ?? begins : begins + Self.run
+            let end = min(begins + Self.run, last)
+            state.place = end
+            guard end > begins else { return nil }
+            let volumes = trackOutputs.map { output in parameters.last { $0.trackID == output.track.id } }
+            let mixed = try mixed(state.inputs, volumes, begins..<end)
+            for index in state.inputs.indices {
+                state.inputs[index].sounds.removeAll { $0.place + Int64($0.sound.sampleCount) <= end }
+            }
+            guard let frame = try state.converter?.convert(mixed) else { return nil }
+            let time = MediaTime(value: begins, timescale: form.rate)
+            return AudioBuffer(frame, range: 0..<Int(end - begins)).map { sound in
+                SampleBuffer(
+                    presentationTime: time, duration: MediaTime(value: end - begins, timescale: form.rate),
+                    formatDescription: format, content: .sound(sound))
+            }
+        }
+    }
+
+    /// Reads a track until all of its sound before a place is there.
+    private static func fill(
+        _ input: inout Input, from output: TrackOutput, upTo end: Int64, rate: Int32
+    ) throws(MediaError) {
+        while !input.isOver, input.end < end {
+            guard let buffer = try output.nextSampleBuffer() else {
+                input.isOver = true
+                return
+            }
+            guard let sound = buffer.audioBuffer,
+                let place = buffer.presentationTime.sampleIndex(rate: rate, rounding: .halfAwayFromZero)
+            else { continue }
+            input.sounds.append((place, sound))
+            input.end = max(input.end, place + Int64(sound.sampleCount))
+        }
+    }
+
+    private func mixed(
+        _ inputs: [Input], _ volumes: [AudioMix.InputParameters?], _ range: Range<Int64>
+    ) throws(MediaError) -> Frame {
+        try Frame.sound(
+            range.count, format: .float32, isPlanar: true, sampleRate: form.sampleRate,
+            channelLayout: form.channelLayout
+        ) { plane, bytes in
+            var sums = [Float](repeating: 0, count: range.count)
+            for (input, volume) in zip(inputs, volumes) {
+                for (place, sound) in input.sounds {
+                    let part = (place..<place + Int64(sound.sampleCount)).clamped(to: range)
+                    guard !part.isEmpty else { continue }
+                    var from = Int(part.lowerBound - place)
+                    var to = Int(part.lowerBound - range.lowerBound)
+                    let runs =
+                        volume?.runs(over: part, rate: form.rate)
+                        ?? [RampCurve.Run(count: part.count, first: 1, step: 0)]
+                    sound.withSamples(of: Float.self, plane: plane) { samples in
+                        var sums = sums.mutableSpan
+                        for run in runs where from + run.count <= samples.count {
+                            SampleKernels.add(
+                                samples.extracting(from..<from + run.count), gain: run.first, step: run.step,
+                                to: &sums, at: to)
+                            from += run.count
+                            to += run.count
+                        }
+                    }
+                }
+            }
+            SampleKernels.writeLimited(sums, into: &bytes)
+        }
+    }
+}
+
+extension CompositionSound.Form {
+    /// Sound of this form as it is described.
+    var formatDescription: FormatDescription {
+        FormatDescription(
+            mediaType: .audio, codec: "pcm",
+            audio: AudioFormat(
+                sampleRate: sampleRate, channelLayout: channelLayout, sampleFormat: sampleFormat, isPlanar: isPlanar))
+    }
+}

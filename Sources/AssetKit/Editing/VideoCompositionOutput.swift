@@ -1,0 +1,166 @@
+import LibAV
+public import MediaBase
+import Synchronization
+import SystemCalls
+
+/// The pictures of several tracks composited into one: `AVAssetReaderVideoCompositionOutput`.
+///
+/// Frame n begins at n frame durations of the video composition and shows what each track shows then. Frames are made side
+/// by side on all cores; they do not depend on how many there are.
+public final class VideoCompositionOutput: ReaderOutput {
+    /// One output for each track, in their order.
+    public let trackOutputs: [TrackOutput]
+    /// How the frames are made.
+    public let videoComposition: VideoComposition
+    private let settings: VideoSettings
+    private let state = Mutex(State())
+
+    private struct State {
+        var compositor: (any VideoCompositor)?
+        var tracks: [Track] = []
+        /// The number of the next frame.
+        var next: Int64 = 0
+        var start = MediaTime.zero
+        var end = MediaTime.zero
+        var made: [SampleBuffer] = []
+        var isStarted = false
+    }
+
+    /// What was read of one track: the picture that came last.
+    private struct Track {
+        var current: SampleBuffer?
+        var isOver = false
+    }
+
+    /// An output for tracks of one asset.
+    ///
+    /// - Parameters:
+    ///   - tracks: Video tracks.
+    ///   - videoSettings: The pixel format and the size of what comes out; RGBA in the size of the composition where they
+    ///     are `nil`.
+    ///   - videoComposition: How the frames are made; whether it holds for all of the asset's time is found out with the
+    ///     first one.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, and for tracks of another kind.
+    public init(
+        tracks: [AssetTrack], videoSettings: VideoSettings? = nil, videoComposition: VideoComposition
+    ) throws(MediaError) {
+        guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .video }) else {
+            throw MediaError(.invalidArgument, "a video composition is made of video tracks, at least one")
+        }
+        self.videoComposition = videoComposition
+        settings = videoSettings ?? VideoSettings()
+        trackOutputs = tracks.map { TrackOutput(track: $0, videoSettings: VideoSettings()) }
+    }
+
+    /// The next frame; `nil` at the end.
+    ///
+    /// - Throws: what fails in any of the tracks; ``MediaError/Code-swift.struct/invalidArgument`` for a video composition
+    ///   that does not hold for all of the asset's time.
+    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        try state.withLock { state throws(MediaError) in
+            if !state.isStarted { try start(&state) }
+            if state.made.isEmpty { state.made = try makeFrames(&state).reversed() }
+            return state.made.popLast()
+        }
+    }
+
+    private func start(_ state: inout State) throws(MediaError) {
+        let duration = trackOutputs.first?.assetDuration ?? .indefinite
+        let longest = trackOutputs.map(\.track.timeRange.end).filter(\.isNumeric).max()
+        let end = duration.isNumeric ? duration : longest ?? .indefinite
+        guard end.isNumeric else {
+            throw MediaError(.unsupported, "how long the asset lasts is not known; load it with precise timing")
+        }
+        try videoComposition.validate(duration: end)
+        let frame = videoComposition.frameDuration
+        let range = trackOutputs.first?.timeRange ?? MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        state.start = max(range.start.isNumeric ? range.start : .zero, .zero)
+        state.end = range.end.isNumeric ? min(range.end, end) : end
+        // Which frame is on screen at the start: exact, because both are fractions.
+        let number = Rational(state.start)?.divided(by: Rational(frame) ?? .one)?.rounded(.down)
+        guard let number else { throw MediaError(.limitExceeded, "there are too many frames of \(frame)") }
+        state.next = number
+        state.tracks = trackOutputs.map { _ in Track() }
+        if let own = videoComposition.compositor {
+            state.compositor = own
+        } else {
+            state.compositor = try LayerCompositor(videoComposition)
+        }
+        state.isStarted = true
+    }
+
+    /// Makes as many frames as there are cores.
+    private func makeFrames(_ state: inout State) throws(MediaError) -> [SampleBuffer] {
+        guard let compositor = state.compositor else { return [] }
+        var requests: [VideoCompositionRequest] = []
+        var isOver = false
+        while requests.count < availableProcessors(), !isOver {
+            let time = videoComposition.frameDuration.multiplied(by: state.next)
+            guard time < state.end, let instruction = videoComposition.instruction(at: time) else {
+                isOver = true
+                continue
+            }
+            var sources: [Int: SourceFrame] = [:]
+            for (index, output) in trackOutputs.enumerated() {
+                let shown = try Self.picture(of: output, &state.tracks[index], at: max(time, state.start))
+                guard let shown, let picture = shown.pixelBuffer else { continue }
+                sources[output.track.id] = SourceFrame(picture: picture, format: shown.formatDescription.video)
+            }
+            requests.append(
+                VideoCompositionRequest(
+                    time: time, instruction: instruction, videoComposition: videoComposition, sources: sources))
+            state.next += 1
+        }
+        let (settings, size) = (settings, videoComposition.outputSize)
+        let pictures = try Self.sideBySide(requests) { request throws(MediaError) in
+            let made = try compositor.frame(for: request)
+            return try made.converted(to: settings.pixelFormat, dimensions: settings.dimensions ?? size)
+        }
+        let duration = videoComposition.frameDuration
+        let end = state.end
+        return zip(requests, pictures).map { request, picture in
+            SampleBuffer(
+                picture: picture, presentationTime: request.time, duration: min(duration, end - request.time))
+        }
+    }
+
+    /// The picture that a track shows at a time; `nil` in a gap.
+    private static func picture(
+        of output: TrackOutput, _ track: inout Track, at time: MediaTime
+    ) throws(MediaError) -> SampleBuffer? {
+        while !track.isOver {
+            if let current = track.current, time < current.timeRange.end { break }
+            if let next = try output.nextSampleBuffer() {
+                track.current = next
+            } else {
+                track.isOver = true
+            }
+        }
+        guard let current = track.current else { return nil }
+        return current.timeRange.contains(time) ? current : nil
+    }
+
+    /// Works on all inputs at once, a thread each, and gives what came of them in their order.
+    private static func sideBySide(
+        _ requests: [VideoCompositionRequest],
+        _ body: @escaping @Sendable (VideoCompositionRequest) throws(MediaError) -> PixelBuffer
+    ) throws(MediaError) -> [PixelBuffer] {
+        let results = Monitor([Result<PixelBuffer, MediaError>?](repeating: nil, count: requests.count))
+        for (index, request) in requests.enumerated() {
+            let work: @Sendable () -> Void = {
+                let result = Result { () throws(MediaError) in try body(request) }
+                results.update { $0[index] = result }
+            }
+            // The last one is done here, and so are those for which there is no thread.
+            guard index < requests.count - 1, let thread = try? WorkerThread(work) else {
+                work()
+                continue
+            }
+            thread.detach()
+        }
+        let all = results.wait { results in results.contains { $0 == nil } ? nil : results.compactMap(\.self) }
+        var pictures: [PixelBuffer] = []
+        for result in all { pictures.append(try result.get()) }
+        return pictures
+    }
+}

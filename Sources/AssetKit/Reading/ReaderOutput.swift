@@ -1,0 +1,17 @@
+public import MediaBase
+
+/// What delivers samples of a reader: one track, or several made one: `AVAssetReaderOutput`.
+///
+/// ``TrackOutput``, ``AudioMixOutput`` and ``VideoCompositionOutput`` are the ones there are.
+public protocol ReaderOutput: Sendable {
+    /// The outputs of single tracks that samples are taken from.
+    var trackOutputs: [TrackOutput] { get }
+
+    /// The next samples in presentation order; `nil` at the end.
+    func nextSampleBuffer() throws(MediaError) -> SampleBuffer?
+}
+
+extension TrackOutput: ReaderOutput {
+    /// Itself.
+    public var trackOutputs: [TrackOutput] { [self] }
+}

@@ -1,0 +1,100 @@
+import AssetKit
+import Foundation
+import SystemPackage
+import TestSupport
+
+/// Video whose pictures carry a number, and what ffmpeg says of which is shown when.
+struct Numbered {
+    let asset: Asset
+    let track: AssetTrack
+    /// Each picture's time and number, as ffmpeg decodes them.
+    let frames: [(time: MediaTime, number: Int)]
+    let end: MediaTime
+
+    /// Bars of 16 pixels, a bit each, the lowest at the left.
+    static let size = Dimensions(width: 192, height: 48)
+
+    /// Makes a file of numbered pictures.
+    ///
+    /// - Parameters:
+    ///   - source: Its own number, which is 256ths of the pictures' ones.
+    ///   - options: What a copy of the file is made with: edits, turns.
+    init(
+        _ name: String, in folder: TemporaryFolder, source: Int, rate: String, count: Int, input: [String] = [],
+        options: [String] = []
+    ) throws {
+        let bar = "mod(floor((N+\(source * 256))/pow(2,floor(X/16))),2)"
+        let plain = folder.path("plain-" + name)
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "color=c=black:s=\(Self.size):r=\(rate)", "-frames:v", "\(count)",
+            "-vf", "format=yuv420p,geq=lum='if(\(bar),235,16)':cb=128:cr=128", "-c:v", "libx264", "-preset",
+            "ultrafast", "-bf", "2", "-g", "12", "-threads", "1", "-video_track_timescale", "90000", plain,
+        ])
+        let path = folder.path(name)
+        _ = try FFmpeg.run(input + ["-i", plain, "-c", "copy", "-movie_timescale", "90000"] + options + [path])
+        asset = Asset(path: FilePath(path))
+        track = try Media.track(asset, .video)
+        let times = try FFmpeg.probe([
+            "-select_streams", "v:0", "-show_entries", "frame=pts", "-of", "csv=p=0", path,
+        ]).compactMap { Int64($0.prefix { $0 != "," }) }
+        let pixels = try FFmpeg.run([
+            "-noautorotate", "-i", path, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-",
+        ])
+        let bytes = Self.size.width * Self.size.height
+        guard times.count == pixels.count / bytes else { throw TestSupportError("ffmpeg and ffprobe disagree") }
+        frames = times.enumerated().map { index, ticks in
+            let row = pixels[(index * bytes)...].prefix(Self.size.width)
+            return (MediaTime(value: ticks, timescale: 90000), Self.number(of: Array(row)))
+        }
+        end = track.timeRange.end
+    }
+
+    /// The number of the picture that is on screen at a time.
+    func number(at time: MediaTime) -> Int? {
+        time < end ? frames.last { $0.time <= time }?.number : nil
+    }
+
+    /// The number that a row of pixels shows.
+    static func number(of row: [UInt8]) -> Int {
+        stride(from: 8, to: size.width, by: 16).enumerated().reduce(0) { $0 + (row[$1.1] > 128 ? 1 << $1.0 : 0) }
+    }
+
+    static func number(of picture: PixelBuffer) -> Int { number(of: picture.packedPlane(0)) }
+}
+
+/// Uncompressed sound in a file of its own.
+struct WrittenSound {
+    let asset: Asset
+    let track: AssetTrack
+    let path: String
+
+    /// A WAV file of 16-bit samples.
+    init(_ name: String, in folder: TemporaryFolder, samples: [Int16], rate: Int, channels: Int = 1) throws {
+        let bytes = samples.flatMap { Self.little(Int(UInt16(bitPattern: $0)), 2) }
+        try self.init(name, in: folder, format: 1, bits: 16, bytes, rate: rate, channels: channels)
+    }
+
+    /// A WAV file of 32-bit floating-point samples.
+    init(_ name: String, in folder: TemporaryFolder, floats: [Float], rate: Int) throws {
+        let bytes = floats.flatMap { Self.little(Int($0.bitPattern), 4) }
+        try self.init(name, in: folder, format: 3, bits: 32, bytes, rate: rate, channels: 1)
+    }
+
+    private static func little(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(number >> ($0 * 8) & 255) }
+    }
+
+    private init(
+        _ name: String, in folder: TemporaryFolder, format: Int, bits: Int, _ bytes: [UInt8], rate: Int, channels: Int
+    ) throws {
+        func little(_ number: Int, _ count: Int) -> [UInt8] { Self.little(number, count) }
+        let frame = channels * bits / 8
+        let header =
+            Array("RIFF".utf8) + little(36 + bytes.count, 4) + Array("WAVEfmt ".utf8) + little(16, 4)
+            + little(format, 2) + little(channels, 2) + little(rate, 4) + little(rate * frame, 4) + little(frame, 2)
+            + little(bits, 2) + Array("data".utf8) + little(bytes.count, 4)
+        path = try folder.write(name, header + bytes)
+        asset = Asset(path: FilePath(path))
+        track = try Media.track(asset, .audio)
+    }
+}
