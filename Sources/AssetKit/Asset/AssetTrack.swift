@@ -122,7 +122,7 @@ public struct AssetTrack: Sendable, Hashable {
                 // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
-            }, keySpace: keySpace, spaces: edits?.keySpaces)
+            } + Self.name(edits, besides: stream), keySpace: keySpace, spaces: edits?.keySpaces)
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         timecode = edits?.timecode
@@ -131,6 +131,12 @@ public struct AssetTrack: Sendable, Hashable {
         timeBase = stream.timeBase
         tableDuration = edits?.mediaDuration
         codecParameters = stream.codecParameters
+    }
+
+    /// The track's name, where libavformat does not pass it on.
+    private static func name(_ edits: TrackEdits?, besides stream: StreamInfo) -> [(key: String, value: String)] {
+        guard let name = edits?.name, !stream.metadata.contains(where: { $0.key == "title" }) else { return [] }
+        return [("title", name)]
     }
 
     private static func timeRange(

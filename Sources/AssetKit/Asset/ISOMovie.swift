@@ -46,6 +46,8 @@ struct TrackEdits: Sendable {
     let isConstantRate: Bool?
     /// The name in the track's handler, often the encoder's; `nil` where it is empty.
     let handlerName: String?
+    /// The track's name in its user data; `nil` where it has none.
+    let name: String?
     /// The first frame's timecode; `nil` for other tracks than timecode tracks.
     let timecode: TrackTimecode?
     /// Where the first sample lies in the file; `nil` where its table does not say.
@@ -93,6 +95,7 @@ struct TrackEdits: Sendable {
         isConstantRate = track.tables?.timeToSample.flatMap {
             inFragments > 0 || $0.sampleCount < 2 ? nil : $0.constantDeltaButLast != nil
         }
+        name = track.name
         handlerName = track.handler.flatMap { $0.name.isEmpty ? nil : $0.name }
         timecode = TrackTimecode(track)
         firstSample = track.tables.flatMap { tables in

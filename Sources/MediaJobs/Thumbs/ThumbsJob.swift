@@ -27,11 +27,7 @@ package struct ThumbsJob: Sendable {
         }
 
         /// What `{stem}` stands for in names: the file's name without its last extension; `stdin` for standard input.
-        package var stem: [UInt8] {
-            guard !isStandardInput, let name = path.lastComponent?.bytes else { return Array("stdin".utf8) }
-            guard let point = name.lastIndex(of: UInt8(ascii: ".")), point > 0 else { return name }
-            return Array(name[..<point])
-        }
+        package var stem: [UInt8] { isStandardInput ? FilePath("-").inputStem : path.inputStem }
 
         func asset(isPrecise: Bool) -> Asset {
             var options = Asset.Options()
