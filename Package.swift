@@ -38,7 +38,7 @@ let package = Package(
         .target(name: "CStartup"),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
-        .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
+        .target(name: "LibAV", dependencies: ["MediaBase", "SystemCalls", "CFFmpeg", system], swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
