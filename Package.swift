@@ -35,6 +35,7 @@ let package = Package(
 
         .target(name: "MediaBase", swiftSettings: safe),
         .systemLibrary(name: "CSystemCalls"),
+        .target(name: "CStartup"),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
         .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
@@ -60,7 +61,7 @@ let package = Package(
         .executableTarget(
             name: "mediatool",
             dependencies: [
-                "MediaBase", "SystemCalls", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", system,
+                "MediaBase", "SystemCalls", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", "CStartup", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),

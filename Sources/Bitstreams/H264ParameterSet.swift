@@ -16,11 +16,11 @@ extension SequenceInfo {
         if level == 11, constraints & 0x10 != 0, profile <= 88 { level = 9 }
         _ = try reader.unsigned()
         var format = 1
-        var separatePlanes = false
+        var syntax = H264Syntax()
         bitDepth = 8
         if [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135].contains(profile) {
             format = try reader.unsigned(atMost: 3)
-            if format == 3 { separatePlanes = try reader.flag() }
+            if format == 3 { syntax.hasSeparatePlanes = try reader.flag() }
             bitDepth = 8 + (try reader.unsigned(atMost: 6))
             _ = try reader.unsigned(atMost: 6)
             try reader.skip(1)
@@ -31,6 +31,7 @@ extension SequenceInfo {
             }
         }
         chroma = Chroma(index: format)
+        syntax.frameNumberBits = try reader.unsigned(atMost: 12) + 4
         try Self.skipPictureOrder(&reader)
         _ = try reader.unsigned()
         try reader.skip(1)
@@ -42,7 +43,7 @@ extension SequenceInfo {
         let height = rows * 16 * (isFramesOnly ? 1 : 2)
         var (across, down) = (0, 0)
         if try reader.flag() {
-            let planes = separatePlanes ? 0 : format
+            let planes = syntax.hasSeparatePlanes ? 0 : format
             let unitX = planes == 1 || planes == 2 ? 2 : 1
             let unitY = (planes == 1 ? 2 : 1) * (isFramesOnly ? 1 : 2)
             across = (try reader.unsigned(atMost: 1 << 20) + reader.unsigned(atMost: 1 << 20)) * unitX
@@ -50,7 +51,12 @@ extension SequenceInfo {
         }
         size = Dimensions(width, height, croppingAcross: across, down: down)
         scan = isFramesOnly ? .progressive : .interlaced
-        if try reader.flag() { try readUsability(&reader) }
+        if try reader.flag() {
+            try readUsability(&reader)
+            // What follows is of use for the order of fields alone.
+            try? syntax.readTiming(&reader)
+        }
+        h264Syntax = syntax
         inferChromaLocation()
     }
 
@@ -72,7 +78,6 @@ extension SequenceInfo {
     }
 
     private static func skipPictureOrder(_ reader: inout BitReader) throws(MediaError) {
-        _ = try reader.unsigned()
         switch try reader.unsigned(atMost: 2) {
         case 0: _ = try reader.unsigned()
         case 1:

@@ -23,20 +23,8 @@ package struct HDRMessages: Hashable, Sendable {
 extension HDRMessages {
     /// Takes in the messages among the units of H.264 or HEVC.
     package mutating func read(_ units: [ArraySlice<UInt8>], isHEVC: Bool) {
-        for unit in units {
-            guard let first = unit.first else { continue }
-            let isMessage = isHEVC ? [39, 40].contains(first >> 1 & 0x3F) : first & 0x1F == 6
-            guard isMessage else { continue }
-            var reader = BigEndianReader(NALUnits.payload(unit.dropFirst(isHEVC ? 2 : 1)))
-            // What is cut off says nothing.
-            try? readMessages(&reader)
-        }
-    }
-
-    private mutating func readMessages(_ reader: inout BigEndianReader) throws(MediaError) {
-        while reader.remaining > 2 {
-            let type = try Self.count(&reader)
-            var message = BigEndianReader(Array(try reader.take(try Self.count(&reader))))
+        SupplementalMessages.forEach(in: units, isHEVC: isHEVC) { type, bytes throws(MediaError) in
+            var message = BigEndianReader(bytes)
             switch type {
             case 4: readRegistered(&message)
             case 137: masteringDisplay = try HDRInfo.MasteringDisplay(message: &message)
@@ -44,16 +32,6 @@ extension HDRMessages {
             case 147: preferredTransfer = UInt16(try message.uint8())
             default: break
             }
-        }
-    }
-
-    /// A type or a length: bytes of 255, and what is left in one more.
-    private static func count(_ reader: inout BigEndianReader) throws(MediaError) -> Int {
-        var count = 0
-        while true {
-            let byte = Int(try reader.uint8())
-            count += byte
-            if byte < 255 { return count }
         }
     }
 

@@ -31,6 +31,9 @@ package struct PictureHeaders: Hashable, Sendable {
                         : (unit.first ?? 0) & 0x1F == 7 ? try? SequenceInfo(h264ParameterSet: unit) : nil
                 }.first
             messages.read(sets.units, isHEVC: isHEVC)
+            if sequence?.scan == .interlaced, let syntax = sequence?.h264Syntax {
+                sequence?.scan = SequenceInfo.Scan(h264: sets.units, syntax: syntax) ?? .interlaced
+            }
         case "av1":
             // Four bytes of configuration stand before the units (av1C).
             let units = AV1Unit.list(in: header.dropFirst(header.first == 0x81 ? 4 : 0)) + AV1Unit.list(in: sample[...])

@@ -20,6 +20,8 @@ package struct SequenceInfo: Hashable, Sendable {
     package var color: CodePoints?
     /// Whether pictures are whole frames or may be fields.
     package var scan: Scan?
+    /// What further headers of H.264 are read by; `nil` for other codecs.
+    package var h264Syntax: H264Syntax?
 
     /// How many chroma samples there are for luma samples.
     package enum Chroma: String, Hashable, Sendable {

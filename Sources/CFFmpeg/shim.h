@@ -98,6 +98,14 @@ static inline int shim_frame_is_key(const AVFrame *frame) {
 #endif
 }
 
+static inline void shim_frame_set_key(AVFrame *frame, int is_key) {
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)
+    frame->flags = is_key ? frame->flags | AV_FRAME_FLAG_KEY : frame->flags & ~AV_FRAME_FLAG_KEY;
+#else
+    frame->key_frame = is_key;
+#endif
+}
+
 // Whether a picture consists of two fields, and whether the upper rows are the first one: fields before 6.1, flags after.
 static inline int shim_frame_is_interlaced(const AVFrame *frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(58, 29, 100)

@@ -25,7 +25,15 @@ package final class OutputFile: Sendable {
     /// The name that ``commit()`` gives the file, which is not ``path`` where that is a symbolic link.
     private let finalPath: FilePath
     private let rules: OutputFileSet.Rules
-    private let isOpen: Mutex<Bool>
+    private let state = Mutex(State.open)
+
+    /// What may still be done with an output.
+    private enum State {
+        case open
+        /// All is written, but for bytes that go where they cannot be taken back.
+        case complete(waiting: [UInt8])
+        case ended
+    }
 
     /// Whether the output is a regular file put in place at the end, so that seeking back in it makes sense.
     package var isReplaced: Bool { temporaryPath != nil }
@@ -39,7 +47,6 @@ package final class OutputFile: Sendable {
         self.descriptor = descriptor
         self.temporaryPath = temporaryPath
         self.rules = rules
-        isOpen = Mutex(true)
     }
 
     deinit { discard() }
@@ -64,7 +71,7 @@ package final class OutputFile: Sendable {
 
     /// Writes all of the bytes at the file's position; see ``write(contentsOf:)-([UInt8])``.
     package func write(_ bytes: Span<UInt8>) throws {
-        guard isOpen.withLock({ $0 }) else {
+        guard state.withLock({ if case .open = $0 { true } else { false } }) else {
             throw MediaError(.invalidArgument, "the output is closed and cannot be written any more", path: path.string)
         }
         do throws(Errno) {
@@ -74,16 +81,32 @@ package final class OutputFile: Sendable {
         }
     }
 
+    /// Writes all of the bytes as the last ones and closes the file, so that only ``commit()`` is left to do.
+    ///
+    /// For thousands of outputs that are put in place together. What is written directly waits in memory until then.
+    package func complete(with bytes: [UInt8]) throws {
+        guard isReplaced else { return state.withLock { $0 = .complete(waiting: bytes) } }
+        try write(contentsOf: bytes)
+        do {
+            state.withLock { $0 = .complete(waiting: []) }
+            try descriptor.close()
+        } catch {
+            discard()
+            throw MediaError(error as? Errno ?? .ioError, "write", path: path)
+        }
+    }
+
     /// Closes the output and puts it in place; does nothing the second time.
     ///
     /// Without `force`, a file that has come to stand at the name meanwhile is left alone, in one step with looking:
     /// then `alreadyExists` is thrown. Where anything is thrown, nothing remains of the output.
     package func commit() throws {
-        guard takeOpen() else { return }
+        let last = takeState()
+        if case .ended = last { return }
         defer { if let temporaryPath { rules.pending.remove(temporaryPath) } }
         do {
             // A network or quota file system may say only now that it had no space.
-            if descriptor != .standardOutput { try descriptor.close() }
+            try close(after: last)
             guard let temporaryPath else { return }
             try rules.pending.settle(temporaryPath) {
                 try rules.refuseInput(finalPath, named: path)
@@ -104,16 +127,29 @@ package final class OutputFile: Sendable {
     ///
     /// What was written directly, to standard output or a FIFO, cannot be taken back.
     package func discard() {
-        guard takeOpen() else { return }
-        if descriptor != .standardOutput { try? descriptor.close() }
+        switch takeState() {
+        case .ended: return
+        case .complete where isReplaced: break
+        case .open, .complete: try? close(after: .open)
+        }
         if let temporaryPath { rules.pending.remove(temporaryPath) }
     }
 
-    private func takeOpen() -> Bool {
-        isOpen.withLock { isOpen in
-            defer { isOpen = false }
-            return isOpen
+    private func takeState() -> State {
+        state.withLock { state in
+            defer { state = .ended }
+            return state
         }
+    }
+
+    private func close(after state: State) throws {
+        if case .complete(let waiting) = state {
+            if isReplaced { return }
+            // The descriptor is closed also where its reader is gone.
+            defer { if descriptor != .standardOutput { try? descriptor.close() } }
+            return try writeAll(waiting.span, to: descriptor)
+        }
+        if descriptor != .standardOutput { try descriptor.close() }
     }
 
     private static func renameWithoutReplacing(_ old: FilePath, to new: FilePath) throws(Errno) {

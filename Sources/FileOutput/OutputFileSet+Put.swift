@@ -2,21 +2,29 @@ package import MediaBase
 package import SystemPackage
 
 extension OutputFileSet {
-    /// Writes a file whole and puts it in place at once, with the folders that it needs; `-` is standard output.
+    /// Writes a file whole and puts it in place at once, or with all others of a set that is whole; `-` is standard output.
     ///
-    /// For commands that write many files: thousands of open ones are more than a process may have.
+    /// Folders that it needs are made. For commands that write many files: thousands of open ones are more than a process may have.
     /// - Throws: what ``begin(_:)``, writing and ``OutputFile/commit()`` throw, with the output's path.
     package func put(_ bytes: [UInt8], at path: FilePath) throws(MediaError) {
         do {
             let folder = path.removingLastComponent()
             if !folder.isEmpty { try createFolder(at: folder) }
+            if isWhole { return try begin(path).complete(with: bytes) }
             let outputs = setForAnotherJob()
             try outputs.begin(path).write(contentsOf: bytes)
             try outputs.commit()
-        } catch let error as MediaError {
-            throw error.at(path: path.string)
         } catch {
-            throw MediaError(.inputOutput, "cannot be written", path: path.string, cause: "\(error)")
+            throw Self.failure(error).at(path: path.string)
         }
+    }
+
+    /// Puts every output in place as ``commit()`` does; nothing but ``MediaError`` is thrown.
+    package func commitAll() throws(MediaError) {
+        do { try commit() } catch { throw Self.failure(error) }
+    }
+
+    private static func failure(_ error: any Error) -> MediaError {
+        error as? MediaError ?? MediaError(.inputOutput, "cannot be written", cause: "\(error)")
     }
 }

@@ -62,6 +62,8 @@ package final class OutputFileSet: Sendable {
         }
     }
 
+    /// Whether ``put(_:at:)`` leaves files to ``commit()``, so that none is in place before all are complete.
+    package let isWhole: Bool
     private let rules: Rules
     private let files = Mutex<[OutputFile]>([])
 
@@ -75,10 +77,17 @@ package final class OutputFileSet: Sendable {
         self.init(rules: Rules(force: force, inputs: inputs, pending: pending))
     }
 
-    private init(rules: Rules) { self.rules = rules }
+    private init(rules: Rules, isWhole: Bool = false) {
+        self.rules = rules
+        self.isWhole = isWhole
+    }
 
     /// An empty set for another job of the same run: no two outputs of both may have the same name.
-    package func setForAnotherJob() -> OutputFileSet { OutputFileSet(rules: rules) }
+    ///
+    /// - Parameter isWhole: Whether ``put(_:at:)`` leaves files to ``commit()``.
+    package func setForAnotherJob(isWhole: Bool = false) -> OutputFileSet {
+        OutputFileSet(rules: rules, isWhole: isWhole)
+    }
 
     /// Opens an output for writing; `-` is standard output (a file of that name is `./-`).
     ///

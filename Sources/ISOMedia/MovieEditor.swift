@@ -159,6 +159,23 @@ extension MovieEditor {
     }
 }
 
+extension MovieEditor {
+    /// Gives a track without a name one, in its user data (`udta`, `name`).
+    ///
+    /// QuickTime File Format, "User Data Atoms".
+    package mutating func setName(_ name: String, track: Int) throws(MediaError) {
+        let entry = EditableBox("name", Array(name.utf8))
+        try change(track: track, []) { (box) throws(MediaError) in
+            if let place = box.firstIndex(of: "udta") {
+                // User data is kept whole; what is in it are boxes in any order.
+                box.children?[place].fields += entry.bytes
+            } else {
+                box.children?.append(EditableBox("udta", holding: [entry]))
+            }
+        }
+    }
+}
+
 extension MediaLanguage {
     /// Packs three lower-case letters, five bits each; `nil` for any other text.
     init?(iso639 code: String) {

@@ -37,6 +37,9 @@ package struct MovieHeader: Hashable, Sendable {
     /// Whether all fragments were counted; false where a limit cut them off.
     package var areFragmentsComplete = true
 
+    /// What the segment indexes say, by stream.
+    package var segmentIndexes: [SegmentIndex] = []
+
     /// The keys of the movie's metadata.
     package var metadataKeys = MetadataKeys()
 
@@ -111,6 +114,7 @@ extension MovieHeader {
             for moof in top.fragments { try scanner.add(moof, reader: &reader) }
             fragments = scanner.result
             areFragmentsComplete = !reader.reachedLimit
+            segmentIndexes = try SegmentIndex.list(top.segmentIndexes, reader: &reader)
         }
         warnings = reader.warnings
     }

@@ -14,10 +14,13 @@ struct TopLevelBoxes {
     /// All `moof` boxes, in file order.
     private(set) var fragments: [Box] = []
 
+    /// All `sidx` boxes, in file order.
+    private(set) var segmentIndexes: [Box] = []
+
     /// Whether the file begins with a box that such a file can begin with.
     private(set) var isKnownFormat = false
 
-    private static let openingTypes: Set<FourCC> = [
+    private static let openingTypes: [FourCC] = [
         "ftyp", "styp", "moov", "mdat", "moof", "sidx", "free", "skip", "wide", "pnot", "uuid", "pdin", "meta", "udta",
     ]
 
@@ -32,6 +35,7 @@ struct TopLevelBoxes {
             case "ftyp": fileType = fileType ?? box
             case "mdat": media = media ?? box
             case "moof": fragments.append(box)
+            case "sidx": segmentIndexes.append(box)
             case "moov" where movie == nil: movie = box
             case "moov": reader.warn("a second movie box (moov) at offset \(box.offset) was left out")
             default: break

@@ -13,6 +13,8 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
     /// An empty frame that the last call found no use for.
     private var spare: Frame?
+    /// Whether the packet that was sent last is a sync sample, where that must be said of its frame: libvpx does not.
+    private var sentKey: Bool?
 
     /// What ``receive()`` answers.
     package enum Output: ~Copyable {
@@ -52,11 +54,11 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     ) throws(MediaError) -> Decoder {
         let parameters = setup.parameters
         let name = String(cString: avcodec_get_name(parameters.pointee.codec_id))
-        guard let codec = avcodec_find_decoder(parameters.pointee.codec_id) else {
+        guard let codec = setup.decoder else {
             throw MediaError(.unsupported, "this build of FFmpeg has no decoder for \(name)")
         }
         guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
-        let decoder = Decoder(adopting: context)
+        var decoder = Decoder(adopting: context)
         try AVStatus.check(
             avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context",
             doing: "set up the \(name) decoder")
@@ -65,6 +67,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         context.pointee.thread_count = Int32(clamping: threads)
         if refusesDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
+        if String(cString: codec.pointee.name).hasPrefix("libvpx") { decoder.sentKey = false }
         return decoder
     }
 
@@ -79,6 +82,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     package mutating func send(
         _ packet: borrowing Packet, unlessUnreferenced: Bool = false
     ) throws(MediaError) {
+        if sentKey != nil { sentKey = packet.isKey }
         // A drained decoder begins with the packet at once, and hands this on to the thread that decodes it.
         context.pointee.skip_frame = unlessUnreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
         try AVStatus.check(
@@ -104,11 +108,24 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         guard !status.isFailure else {
             throw MediaError(status, call: "avcodec_receive_frame", doing: "decode a packet")
         }
+        if let sentKey { shim_frame_set_key(frame.pointer, sentKey ? 1 : 0) }
         return .frame(try frame.uprighted())
     }
 
     /// Forgets all that was sent, as is due after a seek.
     package mutating func flush() { avcodec_flush_buffers(context) }
+}
+
+extension DecoderSetup {
+    /// The decoder for the stream: libavcodec's first one, but libvpx where there is alpha beside, which no other decodes.
+    fileprivate var decoder: UnsafePointer<AVCodec>? {
+        let codec = parameters.pointee.codec_id
+        if hasAlphaBeside {
+            let name = codec == AV_CODEC_ID_VP9 ? "libvpx-vp9" : codec == AV_CODEC_ID_VP8 ? "libvpx" : nil
+            if let name, let found = avcodec_find_decoder_by_name(name) { return found }
+        }
+        return avcodec_find_decoder(codec)
+    }
 }
 
 extension Frame {

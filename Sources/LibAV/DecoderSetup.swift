@@ -7,6 +7,9 @@ package import MediaBase
 package final class DecoderSetup: @unchecked Sendable {
     let parameters: UnsafeMutablePointer<AVCodecParameters>
     let timeBase: AVRational
+    /// Whether packets bring a second picture that says how transparent the first one is, as VP8 and VP9 have it in
+    /// Matroska (`AlphaMode`).
+    package let hasAlphaBeside: Bool
 
     /// Copies what is known of a stream now (`avcodec_parameters_copy`).
     ///
@@ -18,6 +21,8 @@ package final class DecoderSetup: @unchecked Sendable {
         guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         parameters = copy
         timeBase = stream.pointee.time_base
+        let alpha = av_dict_get(stream.pointee.metadata, "alpha_mode", nil, 0).map { String(cString: $0.pointee.value) }
+        hasAlphaBeside = alpha == "1"
         try AVStatus.check(
             avcodec_parameters_copy(copy, source), "avcodec_parameters_copy", doing: "copy a stream's parameters")
     }

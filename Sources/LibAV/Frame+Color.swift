@@ -84,3 +84,17 @@ extension AVPixelFormat {
         }
     }
 }
+
+extension PixelFormat {
+    /// Whether pixels are red, green and blue, or indices of such.
+    package var isRGB: Bool { native?.isRGB ?? false }
+
+    /// Significant bits of the first component; 8 where the format is not known.
+    package var bitDepth: Int { native.flatMap { av_pix_fmt_desc_get($0) }.map { Int($0.pointee.comp.0.depth) } ?? 8 }
+
+    /// Whether pixels may be transparent.
+    package var hasAlpha: Bool {
+        guard let descriptor = native.flatMap({ av_pix_fmt_desc_get($0) }) else { return false }
+        return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+    }
+}

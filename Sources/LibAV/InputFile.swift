@@ -66,9 +66,7 @@ package final class InputFile: @unchecked Sendable {
             guard let opaque else { return 0 }
             return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().isCancelled ? 1 : 0
         }
-        // Sixteen-bit sound in WAV may be DTS or S/PDIF in disguise. It begins with that, so that 64 kilobytes tell;
-        // libavformat would look through five megabytes.
-        if formatName == "wav" { allocated.pointee.max_probe_packets = 16 }
+        if formatName == "wav" { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
         if !allowsNested {
             allocated.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
         }

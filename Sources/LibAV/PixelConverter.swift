@@ -35,6 +35,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private var configured: Configuration?
     private let format: AVPixelFormat
     private let dimensions: Dimensions?
+    /// The range of the result's numbers, `tv` or `pc`; `nil` for what the format and the source ask for.
+    private let range: String?
     /// Whether samples keep their coded meaning, so that their tags hold for the result too.
     private let keepsCoding: Bool
 
@@ -46,6 +48,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         var isFullRange: Bool
         var chroma: ChromaPlace
         var targetChroma: ChromaPlace
+        var becomesFullRange: Bool
     }
 
     /// Where the first chroma sample lies, in 1/256 of a luma sample from the first luma sample; −513 where chroma is
@@ -60,12 +63,17 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - format: What to convert to.
     ///   - dimensions: What to scale to; `nil` keeps each picture's own.
-    package init(to format: PixelFormat, dimensions: Dimensions? = nil) throws(MediaError) {
+    ///   - range: The range of the result's luma and chroma, `tv` (limited) or `pc` (full); `nil` keeps each picture's
+    ///     own. Formats of red, green and blue have full range whatever this says.
+    package init(
+        to format: PixelFormat, dimensions: Dimensions? = nil, range: String? = nil
+    ) throws(MediaError) {
         guard let native = format.native, sws_isSupportedOutput(native) != 0 else {
             throw MediaError(.invalidArgument, "cannot convert pictures to the pixel format \(format)")
         }
         self.format = native
         self.dimensions = dimensions
+        self.range = range
         keepsCoding = false
     }
 
@@ -81,6 +89,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
         format = native
         self.dimensions = dimensions
+        range = nil
         keepsCoding = true
     }
 
@@ -101,11 +110,14 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         _ frame: borrowing Frame, color: ColorInfo, chromaShift: (x: Int, y: Int)
     ) throws(MediaError) -> Frame {
         let size = dimensions ?? frame.dimensions
-        if frame.pointer.pointee.format == format.rawValue, frame.dimensions == size { return try frame.shared() }
-        try size.checkLimit()
         let source = AVPixelFormat(rawValue: frame.pointer.pointee.format)
         let isFullRange = color.range == "pc"
-        let becomesFullRange = format.isRGB || format.impliesFullRange || (isFullRange && !source.isRGB)
+        let wantsFullRange = range.map { $0 == "pc" } ?? (isFullRange && !source.isRGB)
+        let becomesFullRange = format.isRGB || format.impliesFullRange || wantsFullRange
+        if source == format, frame.dimensions == size, range == nil || isFullRange == becomesFullRange {
+            return try frame.shared()
+        }
+        try size.checkLimit()
         // What is not said of the result either is what the result's format implies.
         let isSaid = frame.pointer.pointee.chroma_location != AVCHROMA_LOC_UNSPECIFIED
         let target = isSaid ? color.chromaLocation : format.impliesFullRange ? "center" : "left"
@@ -114,8 +126,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
                 width: frame.pointer.pointee.width, height: frame.pointer.pointee.height,
                 format: frame.pointer.pointee.format, matrix: Self.matrix(color.matrix), isFullRange: isFullRange,
                 chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift),
-                targetChroma: Self.chromaPlace(target, in: format)),
-            size: size, becomesFullRange: becomesFullRange)
+                targetChroma: Self.chromaPlace(target, in: format), becomesFullRange: becomesFullRange),
+            size: size)
         let result = try Frame.picture(format: format, dimensions: size)
         try AVStatus.check(
             av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "convert a picture")
@@ -137,7 +149,9 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             result.pointer.pointee.colorspace =
                 Self.matrix(color.matrix) == SWS_CS_ITU709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
         }
-        if format.isRGB || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED || format.impliesFullRange {
+        if format.isRGB || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED || format.impliesFullRange
+            || isFullRange != becomesFullRange
+        {
             result.pointer.pointee.color_range = becomesFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         return result
@@ -158,20 +172,24 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    private mutating func configure(
-        _ wanted: Configuration, size: Dimensions, becomesFullRange: Bool
-    ) throws(MediaError) {
+    private mutating func configure(_ wanted: Configuration, size: Dimensions) throws(MediaError) {
         guard wanted != configured else { return }
         sws_freeContext(context)
         context = nil
         configured = nil
         let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
-        let options: [(String, Int64)] = [
+        var options: [(String, Int64)] = [
             ("srcw", Int64(wanted.width)), ("srch", Int64(wanted.height)), ("src_format", Int64(wanted.format)),
             ("dstw", Int64(size.width)), ("dsth", Int64(size.height)), ("dst_format", Int64(format.rawValue)),
             ("sws_flags", Int64(flags)), ("src_h_chr_pos", wanted.chroma.x), ("src_v_chr_pos", wanted.chroma.y),
             ("dst_h_chr_pos", wanted.targetChroma.x), ("dst_v_chr_pos", wanted.targetChroma.y),
         ]
+        // A range that is set later changes nothing for more than 8 bits, nor where only the range differs.
+        if range != nil, wanted.isFullRange != wanted.becomesFullRange {
+            options += [
+                ("src_range", wanted.isFullRange ? 1 : 0), ("dst_range", wanted.becomesFullRange ? 1 : 0),
+            ]
+        }
         // Owned from here on, so that it is freed whatever happens.
         context = sws_alloc_context()
         guard let made = context,
@@ -191,7 +209,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         // of its ways and shifts it in others. Fails for formats that have no matrix, where there is nothing to set.
         _ = sws_setColorspaceDetails(
             made, coefficients, wanted.isFullRange && !keepsCoding ? 1 : 0, coefficients,
-            becomesFullRange && !keepsCoding ? 1 : 0, 0, unit, unit)
+            wanted.becomesFullRange && !keepsCoding ? 1 : 0, 0, unit, unit)
     }
 
     /// libswscale's number of a matrix by libavutil's name of it.

@@ -86,6 +86,8 @@ extension MediaError {
         public static let outOfRange = Code(rawValue: "outOfRange")
         /// A call or an option that makes no sense, or comes in the wrong order.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
+        /// What was written is not what it should be, and was not kept.
+        public static let verificationFailed = Code(rawValue: "verificationFailed")
         /// A limit on size, number or depth was reached.
         public static let limitExceeded = Code(rawValue: "limitExceeded")
         /// The input refers to another file, and that was not allowed.

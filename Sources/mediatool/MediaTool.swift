@@ -10,7 +10,7 @@ struct MediaTool: ParsableCommand {
         commandName: "mediatool",
         abstract: "Reads, analyses, edits and writes audio and video.",
         version: "0.1.0",
-        subcommands: [ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self])
+        subcommands: [ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self])
 
     /// What a usage error starts with, like every other message.
     static var _errorLabel: String { "mediatool" }
@@ -31,7 +31,7 @@ struct MediaTool: ParsableCommand {
     /// Runs the command that the arguments name and gives the exit code.
     private static func run(arguments: [String]) -> ExitCode {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try CommandLineParsing.command(in: arguments)
             try command.run()
             return .success
         } catch let code as ExitCode {
@@ -43,7 +43,8 @@ struct MediaTool: ParsableCommand {
             // The parser has words and a code for its own errors; any other would get EXIT_FAILURE, which is qc's here.
             guard code == .success || code == .validationFailure else { return failed(MediaError(describing: error)) }
             guard code == .success else {
-                let words = RawArguments.displayed(message(for: error))
+                let complaint = CommandLineParsing.complaintOfUnknownOption(in: arguments) ?? message(for: error)
+                let words = RawArguments.displayed(complaint)
                 StandardError.report(MediaError(.invalidArgument, "\(words) (--help shows the usage)"))
                 return code
             }

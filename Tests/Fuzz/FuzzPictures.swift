@@ -11,5 +11,8 @@ public func fuzzPictures(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let header = rest.prefix(Int(bytes[1]))
     _ = PictureHeaders(
         codec: codecs[Int(bytes[0]) % codecs.count], header: Array(header), sample: Array(rest.dropFirst(header.count)))
+    if var pairs = H264FieldPairs(header: Array(header)) {
+        for _ in 0..<2 { _ = pairs.isSecondField(Array(rest.dropFirst(header.count))) }
+    }
     return 0
 }

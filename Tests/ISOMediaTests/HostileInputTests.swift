@@ -56,6 +56,27 @@ struct HostileInputTests {
         #expect(ends(nested))
     }
 
+    /// Boxes that hold themselves by their types, and tracks that refer to each other and to themselves.
+    @Test func referencesThatGoInCircles() throws {
+        let meta = fullBox("meta", fullBox("meta", fullBox("meta", box("ilst", box("----", box("ilst"))))))
+        let references = box("tref", box("chap", u32(1, 2, 1)), box("tmcd", u32(2)), box("tref", u32(1)))
+        let header = try Movie.header(
+            Movie.trak(parts: references + meta), Movie.trak(id: 2, parts: box("tref", box("chap", u32(1)))), meta,
+            box("udta", meta, box("udta", meta)))
+        #expect(header.tracks.first?.references["chap"] == [1, 2, 1])
+        #expect(header.track(id: 2)?.references["chap"] == [1])
+    }
+
+    /// QuickTime's second version of a sound entry has its rate as a floating-point number.
+    @Test(arguments: [Double.nan, .infinity, -.infinity, -1, 1e300, 44100.5])
+    func ratesThatAreNoNumber(rate: Double) throws {
+        let entry = box(
+            "lpcm", zeros(6), u16(1), u16(2, 0), zeros(4), u16(3, 16, 0xFFFE, 0), u32(0x10000, 72),
+            u64(rate.bitPattern), u32(2, 0x7F00_0000, 16, 0, 2, 1))
+        let header = try Movie.header(Movie.trak(handler: "soun", tables: Movie.stsd(entry)))
+        #expect(header.tracks.first?.sampleEntries.first?.sound?.sampleRate == 0)
+    }
+
     @Test func nestedBoxesOfSizeZero() throws {
         let endless = (0..<1000).flatMap { _ in u32(0) + code("trak") }
         let header = try MovieHeader(reading: ArrayByteSource(u32(0) + code("moov") + Movie.mvhd() + endless))

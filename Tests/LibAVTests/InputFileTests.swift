@@ -1,9 +1,10 @@
 import Foundation
-import LibAV
 import MediaBase
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import LibAV
 
 @Suite struct InputFileTests {
     private func open(_ path: String) -> MediaError? { mediaError { try InputFile(opening: .path(FilePath(path))) } }
@@ -19,6 +20,38 @@ import Testing
         #expect(open("")?.code == .notFound)
         #expect(
             mediaError { try InputFile(opening: .descriptor(FileDescriptor(rawValue: 9999))) }?.code == .inputOutput)
+    }
+
+    @Test(
+        arguments: [
+            // 48000 Hz, two channels; 44100 Hz, one.
+            ([0x11, 0x90], 48000, 2), ([0x12, 0x08], 44100, 1),
+            // The same with an extension that excludes band replication, and one that has it.
+            ([0x11, 0x90, 0x56, 0xE5, 0x00], 48000, 2), ([0x11, 0x90, 0x56, 0xE5, 0x80], nil, 2),
+            // 22050 Hz may have it without a word; main profile; 960 samples a frame; eight channels; cut off.
+            ([0x13, 0x90], nil, 2), ([0x09, 0x90], nil, 2), ([0x11, 0x94], nil, 2), ([0x11, 0xB8], nil, 2),
+            ([0x11], nil, 2), ([], nil, 2),
+        ] as [([UInt8], Int?, Int)])
+    func headersOfAACThatLeaveNothingOpen(bytes: [UInt8], rate: Int?, channels: Int) {
+        let header = PlainAACHeader(bytes)
+        #expect(header?.sampleRate == rate)
+        if let header { #expect(header.channels == channels) }
+    }
+
+    @Test func soundInDisguiseIsFound() throws {
+        let folder = try TemporaryFolder()
+        let stream = folder.path("sound.dts")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "sine=d=1:r=48000", "-ac", "2", "-c:a", "dca", "-strict", "-2", "-f", "dts", stream,
+        ])
+        var wave = try Fixtures.bytes("pcm-s16-silent.wav").prefix(44)
+        wave += [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
+        let path = try folder.write("disguised.wav", Array(wave))
+        let file = try InputFile(opening: .path(FilePath(path)))
+        let wanted = try FFmpeg.probe(["-show_entries", "stream=codec_name", "-of", "csv=p=0", path])
+        #expect(wanted == ["dts"] && file.stream(0)?.format.codec == "dts")
+        let plain = try InputFile(opening: .path(FilePath(try Fixtures.path("pcm-s16-stereo.wav"))))
+        #expect(plain.stream(0)?.format.codec == "pcm_s16le")
     }
 
     @Test func namesAreBytesAndNoProtocols() throws {

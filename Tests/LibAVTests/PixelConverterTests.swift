@@ -34,6 +34,30 @@ import Testing
         #expect(try worst(picture(fixture, format), wanted) <= 2)
     }
 
+    /// ITU-R BT.601 and BT.709: 8-bit luma n of full range is 16 + n * 219 / 255 of limited range, chroma around 128 by
+    /// 224 / 255; ten bits have four times as much.
+    @Test(arguments: ["yuv420p", "yuv422p", "yuv422p10le"])
+    func fullRangeBecomesLimited(format: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("full.mkv")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "color=black:s=64x64:d=0.1", "-vf", "geq=lum=X*4:cb=X*8:cr=255-X*8,format=yuv420p",
+            "-color_range", "pc", "-c:v", "ffv1", path,
+        ])
+        var converter = try PixelConverter(to: PixelFormat(rawValue: format), range: "tv")
+        try Media.frames(InputFile(opening: .path(.init(path)))) { frame in
+            let result = try converter.convert(frame)
+            #expect(result.color.range == "tv")
+            let isDeep = format.hasSuffix("10le")
+            let bytes = result.packedPlane(0)
+            for x in 0..<64 {
+                let found = isDeep ? Double(bytes[2 * x]) / 4 + Double(bytes[2 * x + 1]) * 64 : Double(bytes[x])
+                let wanted = 16 + Double(x * 4) * 219 / 255
+                #expect(abs(found - wanted) <= 1, "\(format): \(x * 4) is \(found), not \(wanted)")
+            }
+        }
+    }
+
     @Test func matrixAndRangeFollowTheTags() throws {
         // One colour, tagged in four ways; what is seen must be the same red. BT.601 and BT.709 differ by more than 20.
         let folder = try TemporaryFolder()

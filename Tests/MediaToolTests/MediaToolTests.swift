@@ -46,6 +46,28 @@ import Testing
         #expect(try run("mediatool $'--caf\\xe9'").errors.contains("--caf\u{FFFD}'"))
     }
 
+    @Test(arguments: [
+        "probe --bogus", "probe --format=xml --bogus a.mov", "probe --bogus --format text --json a.mov",
+        "probe --jobs 0 --bogus a.mov", "probe --bogus --worse", "waveform --bogus", "waveform --width x --bogus a.wav",
+        "thumbs --bogus a.mov", "thumbs --at nonsense a.mov --bogus", "thumbs --bogus --count",
+    ])
+    func anUnknownOptionIsNamedBeforeAnythingElse(arguments: String) throws {
+        let outcome = try run("mediatool \(arguments)")
+        #expect(outcome.status == 64 && outcome.output == "")
+        #expect(outcome.errors.hasPrefix("mediatool: Unknown option '--bogus'"), "\(outcome.errors)")
+    }
+
+    @Test func valuesAndOtherOptionsAreNotTakenForUnknownOnes() throws {
+        #expect(try run("mediatool probe").errors.hasPrefix("mediatool: Missing expected argument"))
+        #expect(try run("mediatool probe -- --bogus").errors.contains("--bogus: "))
+        #expect(try run("mediatool thumbs --at nonsense a.mov").errors.contains("nonsense"))
+        #expect(try run("mediatool probe --jobs -3 a.mov").errors.contains("--jobs"))
+        #expect(try run("mediatool probe --version").output == "0.1.0\n")
+        #expect(try run("mediatool probe --help").output.contains("USAGE: mediatool probe"))
+        #expect(try run("mediatool help probe").output.contains("USAGE: mediatool probe"))
+        #expect(try run("mediatool --generate-completion-script bash").output.contains("probe"))
+    }
+
     @Test func whatCannotBePrintedIsAnError() throws {
         let full = try run("mediatool --help >/dev/full")
         #expect(full.status == 2)

@@ -136,6 +136,75 @@ import Testing
         #expect(try select("tracks[").status == 64)
     }
 
+    @Test(arguments: ["--jsonl", "--array", "--json"])
+    func oneValueOfEachFileStandsInItsPlace(form: String) throws {
+        let (file, sound) = (try Fixtures.path("anamorphic.mp4"), try Fixtures.path("pcm-s16-mono.wav"))
+        let result = try Program.run(
+            Program.mediatool,
+            ["probe", form, "--select", "tracks[0].video.encodedSize", file, "/nonexistent/a", sound, file])
+        #expect(result.status == 2 && result.errorLines.count == 2)
+        var values: [[String: Any]] = []
+        if form == "--jsonl" {
+            for line in result.output.split(separator: "\n") {
+                values.append(try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]))
+            }
+        } else {
+            values = try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [[String: Any]])
+        }
+        try #require(values.count == 4)
+        #expect(values[0] as? [String: Int] == ["width": 180, "height": 144])
+        #expect(values[3] as? [String: Int] == ["width": 180, "height": 144])
+        #expect(values[1]["path"] as? String == "/nonexistent/a")
+        #expect((values[1]["error"] as? [String: String])?["code"] == "notFound")
+        #expect(values[2]["path"] as? String == sound && values[2]["error"] != nil)
+    }
+
+    @Test func aFileThatBreaksOffTellsWhatThereIs() throws {
+        let whole = try Data(contentsOf: URL(fileURLWithPath: Repository.sampleMovie))
+        let folder = try TemporaryFolder()
+        let path = try folder.write("cut.mov", Array(whole.prefix(whole.count * 6 / 10)))
+        let counted = try FFmpeg.probe([
+            "-count_packets", "-select_streams", "v:0", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
+            path,
+        ])
+        let result = try Program.run(Program.mediatool, ["probe", "--scan", "--json", path])
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+        let first = try #require((report["tracks"] as? [[String: Any]])?.first)
+        let scan = try #require(first["scan"] as? [String: Any])
+        let count = try #require(counted.first?.split(separator: ",").first)
+        #expect((scan["packetCount"] as? Int).map { "\($0)" } == String(count))
+        // ffprobe -show_entries format=duration of the whole file: 11.52; 288 frames at 25 a second.
+        #expect(first["sampleCount"] as? Int == 288)
+        let warnings = try #require(report["warnings"] as? [String])
+        #expect(
+            warnings.contains {
+                $0.hasPrefix("the file breaks off: track 0 ends at ") && $0.contains(" instead of ")
+                    && $0.hasSuffix("with \(count) of 288 samples")
+            }, "\(warnings)")
+    }
+
+    @Test func moreFragmentsThanAreCountedLastAsTheIndexSays() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("many.mp4")
+        // 6000 frames of 1/50 s, each in a fragment of its own: 120 s.
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "color=c=black:s=16x16:r=50:d=120", "-c:v", "mpeg4", "-movflags",
+            "+frag_every_frame+global_sidx+default_base_moof+empty_moov", "-f", "mp4", path,
+        ])
+        let first = try #require(try tracks(path).first)
+        #expect((first["mediaDuration"] as? [String: Any])?["seconds"] as? Double == 120)
+        #expect(first["sampleCount"] == nil)
+    }
+
+    @Test(.enabled(if: Corpus.folder != nil)) func fieldsInPacketsOfTheirOwnMakeFrames() throws {
+        let path = try #require(Corpus.path("metadata-extractor/Sony_A7M3.mts"))
+        let first = try #require(try tracks("--scan", path).first)
+        let scan = try #require(first["scan"] as? [String: Any])
+        // ffprobe -count_packets counts 26, ffprobe -count_frames 13.
+        #expect(scan["packetCount"] as? Int == 26 && scan["frameCount"] as? Int == 13)
+        #expect(first["sampleCount"] as? Int == 13)
+    }
+
     @Test(.enabled(if: Corpus.folder != nil)) func camerasAndEditorsAgreeWithTheirDumps() throws {
         func video(_ name: String) throws -> [String: Any] {
             let path = try #require(Corpus.path(name))

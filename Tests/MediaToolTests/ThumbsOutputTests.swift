@@ -101,6 +101,7 @@ import Testing
         ["--sprite", "-o", "{seconds}.jpg"], ["--at", "1", "--vtt", "-"], ["--at", "1", "--vtt", "a.json"],
         ["--at", "1", "-o", "-", "--vtt", "a.vtt"], ["--sprite", "--no-header"], ["--keyframes", "--scenes"],
         ["--scenes=0"], ["--scenes=101"], ["--at", "1", "--best", "--tolerance", "1"], ["--sprite", "--gap", "-1"],
+        ["--best", "--keyframes"],
         ["--at", "1", "--pad", "nocolor"], ["--keyframes", "--tolerance", "exact"],
     ])
     func usageErrors(arguments: [String]) throws {

@@ -91,7 +91,7 @@ def compare_video(place, track, info, same, near):
         return int(info[key]) if key in info else None
 
     video = track["video"]
-    same(place, "frames", track["scan"]["packetCount"], number("FrameCount"))
+    same(place, "frames", track["scan"].get("frameCount", track["scan"]["packetCount"]), number("FrameCount"))
     same(place, "width", video["encodedSize"]["width"], number("Width"))
     same(place, "height", video["encodedSize"]["height"], number("Height"))
     same(place, "bits", video.get("bitDepth"), number("BitDepth"))

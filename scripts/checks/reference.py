@@ -181,6 +181,10 @@ def frames(path, track=0, flags=()):
     base, start = Fraction(stream["time_base"]), container_start(path)
     listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
                      "frame=best_effort_timestamp,pkt_duration,duration,key_frame")["frames"]
+    # ffmpeg's own choice for VP8 and VP9 leaves alpha out, which lies beside the pictures.
+    alpha = {"vp9": "libvpx-vp9", "vp8": "libvpx"}.get(stream["codec_name"])
+    if alpha and stream.get("tags", {}).get("alpha_mode") == "1":
+        flags = (*flags, f"-c:{stream['index']}", alpha)
     text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-copyts", "-noautorotate", "-i", path,
                 "-map", f"0:{stream['index']}", "-fps_mode", "passthrough", "-enc_time_base", "-1",
                 "-f", "framemd5", "-"]).decode()

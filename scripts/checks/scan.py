@@ -41,6 +41,10 @@ def one_file(name, path):
     for track, stream in zip(got["tracks"], wanted["streams"]):
         packets = [packet for packet in wanted["packets"] if packet["stream_index"] == track["index"]]
         compare(fields, f"#{track['index']}", track, packets, Fraction(stream["time_base"]), origin)
+        if "frameCount" in track.get("scan", {}):
+            # Packets that hold one field: only decoding tells ffprobe how many frames they make.
+            decoded = ffprobe(path, "-count_frames", "-show_entries", "stream=nb_read_frames")["streams"][track["index"]]
+            fields.same(f"#{track['index']}", "frames", track["scan"]["frameCount"], int(decoded["nb_read_frames"]))
     expect(not fields.problems, "; ".join(fields.problems))
     return f"{fields.count} fields"
 

@@ -58,7 +58,10 @@ extension Asset {
 extension AssetTrack {
     fileprivate var needsSampleForHeaders: Bool {
         guard let format = formatDescriptions.first else { return false }
-        return format.extradata.isEmpty || PictureHeaders.codecsNeedingSample.contains(format.codec)
+        if format.extradata.isEmpty || PictureHeaders.codecsNeedingSample.contains(format.codec) { return true }
+        // H.264 tells the order of fields with its pictures.
+        return format.codec == "h264"
+            && PictureHeaders(codec: "h264", header: format.extradata, sample: []).sequence?.scan == .interlaced
     }
 }
 

@@ -46,7 +46,10 @@ struct AssetContents: Sendable {
         tracks = streams.map { stream in
             AssetTrack(
                 stream, origin: origin, keySpace: keySpace, edits: movie?.track(stream),
-                scanned: scan?.streams[stream.index])
+                scan: scan)
+        }
+        if let scan, file.isCutShort {
+            warnings += tracks.compactMap { Self.warning(ofMissingSamplesIn: $0, scan.streams[$0.index]) }
         }
         duration = Self.duration(of: tracks, file: file, isISO: movie != nil)
         container.setBitRate(duration: duration, headerDuration: file.duration)
@@ -63,9 +66,20 @@ struct AssetContents: Sendable {
         return (sounding.isEmpty ? streams : sounding).compactMap(\.startTime).min()
     }
 
+    /// What a file that breaks off says of a track, and what there is; `nil` where the track is whole.
+    private static func warning(ofMissingSamplesIn track: AssetTrack, _ found: PacketScan.Stream?) -> String? {
+        guard let listed = track.sampleCount, track.mediaType == .video || track.mediaType == .audio,
+            listed > found?.packetCount ?? 0
+        else { return nil }
+        let end = (found?.range.end).flatMap { $0.isNumeric ? $0.clockText() : nil } ?? "0"
+        let header = track.timeRange.end.isNumeric ? track.timeRange.end.clockText() : "an unknown time"
+        return "the file breaks off: track \(track.index) ends at \(end) instead of \(header), "
+            + "with \(found?.packetCount ?? 0) of \(listed) samples"
+    }
+
     private static func duration(of tracks: [AssetTrack], file: InputFile, isISO: Bool) -> MediaTime {
         // An ISO movie lasts as long as its longest track (ISO/IEC 14496-12, 8.2.2), but cameras let their data run on.
-        let kinds: Set<MediaType> = isISO ? [.video, .audio, .subtitle] : [.video, .audio]
+        let kinds: [MediaType] = isISO ? [.video, .audio, .subtitle] : [.video, .audio]
         let media = tracks.filter { kinds.contains($0.mediaType) }
         let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map { track in
             // Without an edit list an ISO track lasts as long as its samples, though composition offsets may show the
@@ -146,8 +160,8 @@ extension MetadataItem {
         // libavformat's readers of these formats write a tag's language behind its key: `title-deu`.
         var identifier = key
         var language: String?
-        let marksLanguage: Set<KeySpace> = [.iTunes, .quickTime, .matroska, .id3]
-        if marksLanguage.contains(keySpace), let dash = key.lastIndex(of: "-"),
+        let marksLanguage = keySpace == .iTunes || keySpace == .quickTime || keySpace == .matroska || keySpace == .id3
+        if marksLanguage, let dash = key.lastIndex(of: "-"),
             key.distance(from: dash, to: key.endIndex) == 4
         {
             let suffix = key[key.index(after: dash)...]

@@ -76,8 +76,15 @@ public struct AssetTrack: Sendable, Hashable {
 
     init(
         _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: TrackEdits?,
-        scanned: PacketScan.Stream?
+        scan: PacketScan?
     ) {
+        let scanned = scan?.streams[stream.index]
+        var stream = stream
+        if scan != nil, scanned == nil, edits == nil, stream.attachedPicture == nil {
+            // libavformat gives a track without packets the container's times.
+            stream.duration = nil
+            stream.startTime = nil
+        }
         index = stream.index
         id = stream.id
         mediaType = stream.format.mediaType
@@ -107,7 +114,7 @@ public struct AssetTrack: Sendable, Hashable {
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
-        sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.packetCount) } ?? stream.frameCount
+        sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.statistics.frameCount) } ?? stream.frameCount
         dispositions = stream.dispositions
         metadata = MetadataItem.list(
             stream.metadata.compactMap { entry in
@@ -115,7 +122,7 @@ public struct AssetTrack: Sendable, Hashable {
                 // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
-            }, keySpace: keySpace, spaces: edits?.keySpaces)
+            } + Self.name(edits, besides: stream), keySpace: keySpace, spaces: edits?.keySpaces)
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         timecode = edits?.timecode
@@ -124,6 +131,12 @@ public struct AssetTrack: Sendable, Hashable {
         timeBase = stream.timeBase
         tableDuration = edits?.mediaDuration
         codecParameters = stream.codecParameters
+    }
+
+    /// The track's name, where libavformat does not pass it on.
+    private static func name(_ edits: TrackEdits?, besides stream: StreamInfo) -> [(key: String, value: String)] {
+        guard let name = edits?.name, !stream.metadata.contains(where: { $0.key == "title" }) else { return [] }
+        return [("title", name)]
     }
 
     private static func timeRange(

@@ -46,6 +46,8 @@ struct TrackEdits: Sendable {
     let isConstantRate: Bool?
     /// The name in the track's handler, often the encoder's; `nil` where it is empty.
     let handlerName: String?
+    /// The track's name in its user data; `nil` where it has none.
+    let name: String?
     /// The first frame's timecode; `nil` for other tracks than timecode tracks.
     let timecode: TrackTimecode?
     /// Where the first sample lies in the file; `nil` where its table does not say.
@@ -75,7 +77,9 @@ struct TrackEdits: Sendable {
         let fragments = movie.fragments.first { $0.trackID == track.trackID }
         let listed = mediaTime(track.tables?.timeToSample?.duration)
         if let fragments, let ends = mediaTime(fragments.duration) {
-            mediaDuration = (listed ?? .zero) + ends
+            let counted = (listed ?? .zero) + ends
+            // Of a very long file, an index or the header tells what was not counted.
+            mediaDuration = movie.areFragmentsComplete ? counted : max(counted, Self.duration(of: track, in: movie))
         } else {
             // Some writers make the header longer than the samples.
             mediaDuration = [mediaTime(track.media?.duration), listed].compactMap(\.self).filter { $0 > .zero }.min()
@@ -83,13 +87,15 @@ struct TrackEdits: Sendable {
         isEnabled = track.header?.isEnabled ?? true
         let inTables = track.tables?.sampleCount.map(Int64.init) ?? 0
         let inFragments = fragments.flatMap { Int64(exactly: $0.sampleCount) } ?? 0
-        sampleCount = inTables + inFragments > 0 ? inTables + inFragments : nil
+        let isCounted = fragments == nil || movie.areFragmentsComplete
+        sampleCount = isCounted && inTables + inFragments > 0 ? inTables + inFragments : nil
         shortestSample = mediaTime(track.tables?.timeToSample?.shortest.map(UInt64.init))
         isFragmented = inFragments > 0
         // Of durations in fragments only the sum is known.
         isConstantRate = track.tables?.timeToSample.flatMap {
             inFragments > 0 || $0.sampleCount < 2 ? nil : $0.constantDeltaButLast != nil
         }
+        name = track.name
         handlerName = track.handler.flatMap { $0.name.isEmpty ? nil : $0.name }
         timecode = TrackTimecode(track)
         firstSample = track.tables.flatMap { tables in
@@ -104,5 +110,18 @@ struct TrackEdits: Sendable {
         // Two codes that are not printable read alike.
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })
+    }
+
+    /// How long a fragmented track is by its segment index, or by the movie's header; zero where neither says it.
+    private static func duration(of track: MovieTrack, in movie: MovieHeader) -> MediaTime {
+        func time(_ value: UInt64, _ timescale: UInt32?) -> MediaTime? {
+            guard let ticks = Int64(exactly: value), let timescale = timescale.flatMap({ Int32(exactly: $0) }) else {
+                return nil
+            }
+            return MediaTime(value: ticks, timescale: timescale)
+        }
+        let index = movie.segmentIndexes.first { $0.streamID == track.trackID }
+        return index.flatMap { time($0.end - min($0.start, $0.end), $0.timescale) }
+            ?? movie.fragmentedDuration.flatMap { time($0, movie.timescale) } ?? .zero
     }
 }

@@ -1,3 +1,4 @@
+import Bitstreams
 import LibAV
 import MediaBase
 
@@ -37,19 +38,26 @@ struct PacketScan: Sendable {
     ///   - origin: What is subtracted from its time stamps.
     init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
+        var fields: [Int: H264FieldPairs] = [:]
         let isISO = file.formatName.split(separator: ",").contains("mov")
         var builders: [Int: PacketStatisticsBuilder] = [:]
         while let packet = try readOn(file) {
             let index = packet.streamIndex
             if facts[index] == nil {
-                facts[index] = file.stream(index).map { ($0.timeBase, $0.format.mediaType == .video) }
+                let stream = file.stream(index)
+                facts[index] = stream.map { ($0.timeBase, $0.format.mediaType == .video) }
+                if let format = stream?.format, format.codec == "h264" {
+                    fields[index] = H264FieldPairs(header: format.extradata)
+                }
             }
             guard let (timeBase, isVideo) = facts[index] else { continue }
             let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
             let duration = MediaTime(ticks: packet.duration, timeBase: timeBase)
+            let isSecondField = fields[index]?.isSecondField(packet.prefix(H264FieldPairs.headLength)) ?? false
             let empty = PacketStatisticsBuilder(isVideo: isVideo, timeBase: timeBase, isISO: isISO)
             builders[index, default: empty].add(
-                time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt)
+                time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt,
+                isSecondField: isSecondField)
             // A packet without a time stamp follows the one before it.
             let time = stamped ?? streams[index]?.range.end ?? .zero
             let range = MediaTimeRange(

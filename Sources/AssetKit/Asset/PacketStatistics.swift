@@ -5,8 +5,10 @@ public import MediaBase
 ///
 /// Times are on the presentation's time line. Memory does not grow with the file.
 public struct PacketStatistics: Sendable, Hashable {
-    /// How many packets there are, those included that an edit list hides; for video, frames.
+    /// How many packets there are, those included that an edit list hides.
     public internal(set) var packetCount = 0
+    /// How many frames they make: the packets but those that are the second field of a frame.
+    public internal(set) var frameCount = 0
     /// Their bytes.
     public internal(set) var byteCount: Int64 = 0
     /// How many the demuxer found damaged.
@@ -109,9 +111,12 @@ struct PacketStatisticsBuilder: Sendable {
     }
 
     /// Takes in one more packet; `time` is `nil` where it has none.
-    mutating func add(time: MediaTime?, duration: MediaTime, size: Int, isKey: Bool, isCorrupt: Bool) {
+    mutating func add(
+        time: MediaTime?, duration: MediaTime, size: Int, isKey: Bool, isCorrupt: Bool, isSecondField: Bool = false
+    ) {
         let number = result.packetCount
         result.packetCount += 1
+        if !isSecondField { result.frameCount += 1 }
         result.byteCount &+= Int64(size)
         if isCorrupt { result.corruptCount += 1 }
         guard let time else {

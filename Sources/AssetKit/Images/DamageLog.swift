@@ -1,7 +1,10 @@
 import MediaBase
 import Synchronization
 
-/// What could not be decoded, counted once however often it was met, by any number of finders on any thread.
+/// What is damaged, counted once however often it was met, by any number of finders on any thread.
+///
+/// A packet that cannot be decoded, one that the demuxer marks, and a picture that the decoder patched up are all the same:
+/// each is known by when it is shown.
 final class DamageLog: Sendable {
     private struct State {
         var times: Set<MediaTime> = []

@@ -148,13 +148,19 @@ extension FrameFinder {
     }
 
     private func noteDoubt(about frame: TimedFrame?) {
-        if let frame, frame.picture.frame.isCorrupt { isDoubtful = true }
+        if let frame, frame.picture.frame.isCorrupt { noteDamage(at: frame.time) }
+    }
+
+    /// Counts what is damaged, which with several threads is only a sign that one has to look.
+    private func noteDamage(at time: MediaTime?) {
+        isDoubtful = true
+        if threads == 1 { damage.add(track: track.index, at: time) }
     }
 
     private var packets: PacketQueue {
         var queue = queue { () throws(MediaError) in
             let sample = try self.feed.next()
-            if let sample, sample.packet.isCorrupt { self.isDoubtful = true }
+            if let sample, sample.packet.isCorrupt { self.noteDamage(at: self.feed.time(of: sample)) }
             return sample
         }
         guard leavesOut else { return queue }
@@ -180,10 +186,8 @@ extension FrameFinder {
         PacketQueue(
             next: next,
             reportDamage: { ticks in
-                self.isDoubtful = true
-                guard self.threads == 1 else { return }
-                let time = ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) - self.origin }
-                self.damage.add(track: self.track.index, at: time)
+                self.noteDamage(
+                    at: ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) - self.origin })
             })
     }
 }

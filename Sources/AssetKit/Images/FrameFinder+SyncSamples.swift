@@ -9,7 +9,7 @@ extension FrameFinder {
     /// end is an error all the same.
     func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric, feed.file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
-        if let end = try presentationEnd(), time > end { throw afterEnd(time) }
+        if let end = try presentationEnd(), time > end { throw Self.afterEnd(time, end) }
         guard time >= .zero else {
             throw MediaError(.outOfRange, "\(time.clockText()) is before the presentation begins")
         }

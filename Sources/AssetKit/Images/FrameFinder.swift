@@ -112,7 +112,7 @@ final class FrameFinder {
     /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first picture, or after the end.
     func frame(at time: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
-        if track.editedEnd.map({ time > $0 }) ?? false { throw afterEnd(time) }
+        if let end = track.editedEnd, time > end { throw Self.afterEnd(time, end) }
         do throws(MediaError) {
             let found = try look(for: time)
             if threads == 1 || !isDoubtful { return found }
@@ -141,7 +141,7 @@ final class FrameFinder {
             // What does not depend on where decoding began is no artefact of the seek.
             if again.frame.time == found.frame.time, again.end == found.end { break }
         }
-        guard time < found.end || (found.isLast && time == found.end) else { throw afterEnd(time) }
+        guard time < found.end || (found.isLast && time == found.end) else { throw Self.afterEnd(time, found.end) }
         return found
     }
 
@@ -155,15 +155,19 @@ final class FrameFinder {
                 .outOfRange, "\(time.clockText()) is before the first picture at \(current.time.clockText())")
         }
         while let next = following, next.time <= time { try advance() }
-        guard let shown = self.current else { throw afterEnd(time) }
+        let shown = self.current ?? current
         var end = following?.time ?? source.end(ofLast: shown)
         // A cover is on screen as long as the asset lasts.
         if track.isAttachedPicture, track.timeRange.end.isNumeric { end = max(end, track.timeRange.end) }
         return Found(frame: shown, end: end, isLast: following == nil)
     }
 
-    func afterEnd(_ time: MediaTime) -> MediaError {
-        MediaError(.outOfRange, "\(time.clockText()) is after the last picture")
+    static func afterEnd(_ time: MediaTime, _ end: MediaTime) -> MediaError {
+        // As many decimals as it takes to see the difference.
+        let decimals = time.clockText() == end.clockText() ? 9 : 3
+        return MediaError(
+            .outOfRange,
+            "\(time.clockText(decimals: decimals)) is after the end at \(end.clockText(decimals: decimals))")
     }
 
     /// Whether a packet was read whose picture should have come out after a picture and before the next one.

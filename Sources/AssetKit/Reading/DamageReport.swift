@@ -2,7 +2,7 @@ public import MediaBase
 
 /// What of a file could not be used while it was read.
 public struct DamageReport: Sendable, Hashable {
-    /// How many packets could not be decoded.
+    /// How many packets could not be decoded, or not without the decoder patching up what is missing.
     public internal(set) var packetCount = 0
     /// Where on the presentation's time line each of the first of them lies, and in which track.
     public internal(set) var places: [Place] = []

@@ -35,6 +35,15 @@ public struct VideoSettings: Sendable, Hashable {
     public var pixelFormat: PixelFormat?
     /// The size that pictures are scaled to, whatever their shape.
     public var dimensions: Dimensions?
+    /// The range of luma and chroma, `tv` (limited) or `pc` (full).
+    public var colorRange: String?
+    /// Whether pictures that consist of two fields become pictures of the first field; see
+    /// ``PixelBuffer/deinterlaced()``.
+    public var deinterlaces = false
+    /// How pictures are flipped and turned by quarters; ``dimensions`` is the size after that.
+    ///
+    /// Only together with ``pixelFormat`` and ``dimensions``.
+    public var turn: DisplayTransform?
 
     /// Settings that keep what is not given.
     public init(pixelFormat: PixelFormat? = nil, dimensions: Dimensions? = nil) {

@@ -9,6 +9,7 @@ final class VideoPipeline: SamplePipeline {
     private let range: OutputRange
     private let settings: VideoSettings
     private var converter: PixelConverter?
+    private var turner: PictureTurner?
     /// The decoder's format that ``converter`` keeps, where none was asked for.
     private var keptFormat: PixelFormat?
     private var waiting: TimedFrame?
@@ -24,8 +25,12 @@ final class VideoPipeline: SamplePipeline {
         self.format = format
         self.range = range
         self.settings = settings
-        if let wanted = settings.pixelFormat {
-            converter = try PixelConverter(to: wanted, dimensions: settings.dimensions)
+        guard let wanted = settings.pixelFormat else { return }
+        if let turn = settings.turn, turn != .identity, turn.isQuarterTurn, let size = settings.dimensions {
+            turner = try PictureTurner.open(turn, to: wanted, dimensions: size, range: settings.colorRange)
+        } else {
+            converter = try PixelConverter(
+                to: wanted, dimensions: settings.dimensions, range: settings.colorRange)
         }
     }
 
@@ -60,11 +65,14 @@ final class VideoPipeline: SamplePipeline {
             content: .picture(picture))
     }
 
-    private func converted(_ picture: PixelBuffer) throws(MediaError) -> PixelBuffer {
-        if settings.pixelFormat == nil, settings.dimensions == nil { return picture }
+    private func converted(_ stored: PixelBuffer) throws(MediaError) -> PixelBuffer {
+        let picture = settings.deinterlaces ? try stored.deinterlaced() : stored
+        if let turned = try turner?.convert(picture.frame) { return PixelBuffer(turned) }
+        if settings.pixelFormat == nil, settings.dimensions == nil, settings.colorRange == nil { return picture }
         if settings.pixelFormat == nil, keptFormat != picture.pixelFormat {
             keptFormat = picture.pixelFormat
-            converter = try PixelConverter(to: picture.pixelFormat, dimensions: settings.dimensions)
+            converter = try PixelConverter(
+                to: picture.pixelFormat, dimensions: settings.dimensions, range: settings.colorRange)
         }
         guard let converted = try converter?.convert(picture.frame) else { return picture }
         return PixelBuffer(converted)

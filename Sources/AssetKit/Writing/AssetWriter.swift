@@ -105,6 +105,14 @@ extension AssetWriter {
         set { state.withLock { if $0.core == nil { $0.header.isIndexFirst = newValue } } }
     }
 
+    /// Looks at the complete file before it is put in place; what it throws fails the writer, and nothing remains.
+    ///
+    /// Set before starting.
+    package var verification: (@Sendable (FilePath) throws(MediaError) -> Void)? {
+        get { state.withLock { $0.header.verification } }
+        set { state.withLock { if $0.core == nil { $0.header.verification = newValue } } }
+    }
+
     /// The inputs, in the order of their tracks.
     public var inputs: [AssetWriterInput] { state.withLock { $0.inputs } }
 

@@ -99,10 +99,15 @@ extension AssetWriterInput.State {
     /// Takes over what a track says of itself apart from its samples.
     fileprivate mutating func copy(_ track: AssetTrack) {
         let ownKeys: Set<String> = ["title", "timecode", "language", "creation_time", "encoder", "vendor_id"]
+        // Matroska's figures on the stored bytes hold for those alone.
+        let figures: Set<String> = ["bps", "duration", "number_of_frames", "number_of_bytes"]
         header.language = track.language
         header.name = track.metadata.first { $0.identifier == "title" }?.value.text
         header.creationTime = track.metadata.first { $0.identifier == "creation_time" }?.value.text
-        header.metadata = track.metadata.filter { !ownKeys.contains($0.identifier) }
+        header.metadata = track.metadata.filter { item in
+            let key = item.identifier.lowercased()
+            return !ownKeys.contains(key) && !figures.contains(key) && !key.hasPrefix("_statistics")
+        }
         header.transform = track.preferredTransform
         header.timecode = track.mediaType == .video ? track.startTimecode : nil
         header.isEnabled = track.isEnabled

@@ -28,6 +28,8 @@ struct MovieFinisher {
         var isEnabled: Bool
         /// ISO 639-2 code; `nil` leaves the one that is written.
         var language: String?
+        /// The track's name; `nil` where there is none, or the muxer has written it.
+        var name: String?
         /// Whether it has pictures, and so sizes.
         var isVideo: Bool
     }
@@ -60,6 +62,7 @@ struct MovieFinisher {
         guard track.index < editor.trackCount else { return }
         try editor.setEnabled(track.isEnabled, track: track.index)
         if let language = track.language { try editor.setLanguage(language, track: track.index) }
+        if let name = track.name { try editor.setName(name, track: track.index) }
         try editor.setMediaDuration(track: track.index)
         if track.isVideo {
             try editor.setAperture(

@@ -28,17 +28,11 @@ extension Reencoder {
         audio: Treatment<AudioOutputSettings>,
         timeRange: MediaTimeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
     ) throws(MediaError) {
-        let contents = try asset.contents()
-        let reader = try AssetReader(asset: asset)
-        reader.timeRange = timeRange
-        self.init(reader: reader, writer: writer)
-        let ownKeys: Set<String> = ["encoder", "timecode"]
-        writer.metadata = contents.metadata.filter { !ownKeys.contains($0.identifier) }
-        writer.chapters = contents.chapters.compactMap { $0.shifted(into: timeRange) }
-        for track in contents.tracks where !track.isAttachedPicture {
+        try self.init(asset: asset, writer: writer, timeRange: timeRange)
+        for track in try asset.contents().tracks where !track.isAttachedPicture {
             switch track.mediaType {
-            case .video: try add(track, video, timeRange: timeRange)
-            case .audio: try add(track, audio)
+            case .video: try add(track, video: video)
+            case .audio: try add(track, audio: audio)
             default: break
             }
         }
@@ -47,94 +41,114 @@ extension Reencoder {
         }
     }
 
-    private func add(
-        _ track: AssetTrack, _ treatment: Treatment<VideoOutputSettings>, timeRange: MediaTimeRange
+    /// A re-encoding of an asset to which the tracks that are wanted are still to be added.
+    ///
+    /// Metadata and chapters of the file as a whole are carried over.
+    public convenience init(
+        asset: Asset, writer: AssetWriter, timeRange: MediaTimeRange
     ) throws(MediaError) {
-        switch treatment {
-        case .leaveOut: return
+        let contents = try asset.contents()
+        let reader = try AssetReader(asset: asset)
+        reader.timeRange = timeRange
+        self.init(reader: reader, writer: writer)
+        writer.metadata = contents.metadata.filter { !MetadataItem.keysOfFiles.contains($0.identifier.lowercased()) }
+        writer.chapters = contents.chapters.compactMap { $0.shifted(into: timeRange) }
+    }
+
+    /// Adds a track of pictures, with what it says of itself.
+    ///
+    /// - Parameters:
+    ///   - track: A track of the asset.
+    ///   - video: What becomes of it.
+    ///   - appliesPreferredTrackTransform: Whether pictures are turned instead of being marked as to be turned; sizes in
+    ///     the settings are those after the turn.
+    /// - Returns: What writes it; `nil` where it is left out.
+    /// - Throws: what the reader or the writer refuses.
+    @discardableResult public func add(
+        _ track: AssetTrack, video: Treatment<VideoOutputSettings>, appliesPreferredTrackTransform: Bool = false
+    ) throws(MediaError) -> AssetWriterInput? {
+        switch video {
+        case .leaveOut: return nil
         case .copy:
+            guard !appliesPreferredTrackTransform else {
+                throw MediaError(.invalidArgument, "pictures that are taken as they are cannot be turned")
+            }
             let input = AssetWriterInput(copying: track)
-            input.moveTimecode(to: timeRange.start)
+            try setTimecode(of: input, track)
             try add(TrackOutput(track: track), to: input)
+            return input
         case .encode(let wanted):
-            let settings = try wanted.carrying(track)
+            let turn = appliesPreferredTrackTransform ? track.preferredTransform : .identity
+            let settings = try wanted.carrying(track, turnedBy: turn)
             let input = AssetWriterInput(videoSettings: settings, like: track)
-            input.moveTimecode(to: timeRange.start)
-            let format = VideoSettings(pixelFormat: settings.encodedPixelFormat, dimensions: settings.dimensions)
+            if appliesPreferredTrackTransform, turn.isQuarterTurn { input.transform = .identity }
+            input.mediaTimeScale = Self.timescale(of: track, from: reader.timeRange.start)
+            try setTimecode(of: input, track)
+            let format = settings.readerSettings(for: track, turnedBy: turn)
             try add(TrackOutput(track: track, videoSettings: format), to: input)
+            return input
         }
     }
 
-    private func add(_ track: AssetTrack, _ treatment: Treatment<AudioOutputSettings>) throws(MediaError) {
-        switch treatment {
-        case .leaveOut: return
-        case .copy: try add(TrackOutput(track: track), to: AssetWriterInput(copying: track))
+    /// Adds a track of sound, with what it says of itself.
+    ///
+    /// - Returns: What writes it; `nil` where it is left out.
+    /// - Throws: what the reader or the writer refuses.
+    @discardableResult public func add(
+        _ track: AssetTrack, audio: Treatment<AudioOutputSettings>
+    ) throws(MediaError) -> AssetWriterInput? {
+        switch audio {
+        case .leaveOut: return nil
+        case .copy:
+            let input = AssetWriterInput(copying: track)
+            try add(TrackOutput(track: track), to: input)
+            return input
         case .encode(let settings):
             // The writer converts once, to what its encoder takes.
             let output = TrackOutput(track: track, audioSettings: AudioSettings())
-            try add(output, to: AssetWriterInput(audioSettings: settings, like: track))
+            let input = AssetWriterInput(audioSettings: settings, like: track)
+            try add(output, to: input)
+            return input
         }
     }
-}
 
-extension VideoOutputSettings {
-    /// The settings with what a track says of its pictures where they say nothing themselves.
-    func carrying(_ track: AssetTrack) throws(MediaError) -> VideoOutputSettings {
-        guard let source = track.formatDescriptions.first?.video else { return self }
-        var settings = self
-        let size = dimensions ?? source.encodedSize
-        guard let across = Rational(Int64(size.width)).divided(by: Rational(Int64(source.encodedSize.width))),
-            let down = Rational(Int64(size.height)).divided(by: Rational(Int64(source.encodedSize.height))),
-            across.isPositive, down.isPositive
-        else { return self }
-        if settings.pixelAspectRatio == nil {
-            let ratio = source.sampleAspectRatio ?? .one
-            settings.pixelAspectRatio = down.divided(by: across).flatMap { ratio.multiplied(by: $0) }
-        }
-        if settings.cleanAperture == nil, let aperture = source.cleanAperture {
-            settings.cleanAperture = try aperture.scaled(across: across, down: down, in: size)
-        }
-        settings.color = color ?? ColorInfo(container: track.containerColor, stream: source.color)
-        settings.hdr = hdr ?? source.hdr
-        // Scaling mixes the fields of interlaced pictures.
-        let keepsFields = size.height == source.encodedSize.height || source.fieldOrder == "progressive"
-        settings.fieldOrder = fieldOrder ?? (keepsFields ? source.fieldOrder : nil)
-        settings.expectedFrameRate = expectedFrameRate ?? track.nominalFrameRate ?? track.averageFrameRate
-        return settings
+    /// Ticks a second in which the track's times are whole when they are counted from `start`; the track's own where that
+    /// would take too many.
+    private static func timescale(of track: AssetTrack, from start: MediaTime) -> Int32 {
+        let own = track.naturalTimeScale
+        guard start.isNumeric, start > .zero else { return own }
+        let both = VideoEncodingPipeline.timescale(holding: [MediaTime(value: 1, timescale: max(1, own)), start])
+        return both <= 10_000_000 ? both : own
     }
 }
 
-extension ColorInfo {
-    /// The stream's word, and the container's where the stream says nothing.
-    fileprivate init(container: ColorInfo?, stream: ColorInfo) {
-        self.init(
-            primaries: stream.primaries ?? container?.primaries, transfer: stream.transfer ?? container?.transfer,
-            matrix: stream.matrix ?? container?.matrix, range: stream.range ?? container?.range,
-            chromaLocation: stream.chromaLocation ?? container?.chromaLocation)
-    }
-}
+// MARK: - Timecode
 
-extension CleanAperture {
-    /// The same part of the picture when that is scaled.
-    ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where no whole pixel of it is left.
-    func scaled(across: Rational, down: Rational, in size: Dimensions) throws(MediaError) -> CleanAperture {
-        guard let width = width.multiplied(by: across), let height = height.multiplied(by: down),
-            let horizontal = horizontalOffset.multiplied(by: across),
-            let vertical = verticalOffset.multiplied(by: down)
-        else { throw MediaError(.damaged, "the clean aperture cannot be scaled exactly") }
-        return try CleanAperture(
-            width: width, height: height, horizontalOffset: horizontal, verticalOffset: vertical, in: size)
+extension Reencoder {
+    /// Makes the start timecode that of the picture on screen where the session starts.
+    private func setTimecode(of input: AssetWriterInput, _ track: AssetTrack) throws(MediaError) {
+        let contents = try reader.asset.contents()
+        guard let text = track.startTimecode ?? contents.container.startTimecode else { return }
+        input.startTimecode = text
+        guard let rate = track.pictureRate else { return }
+        if input.nominalFrameRate != rate { input.nominalFrameRate = rate }
+        let start = reader.timeRange.start
+        guard start.isNumeric, start > .zero else { return }
+        let first = try firstPicture(of: track, from: start) ?? start
+        let elapsed = max(.zero, first - track.timeRange.start)
+        if let moved = try? Self.timecode(text, movedBy: elapsed, frameRate: rate) { input.startTimecode = moved }
     }
-}
 
-extension AssetWriterInput {
-    /// Makes the start timecode that of the picture on screen at a time of the source.
-    fileprivate func moveTimecode(to start: MediaTime) {
-        guard start.isNumeric, start > .zero, let text = startTimecode, let rate = nominalFrameRate,
-            let moved = try? Self.timecode(text, movedBy: start, frameRate: rate)
-        else { return }
-        startTimecode = moved
+    /// When the picture that is on screen at a time began to be; `nil` where the file can be read only once.
+    private func firstPicture(of track: AssetTrack, from start: MediaTime) throws(MediaError) -> MediaTime? {
+        guard reader.asset.canBeReadAgain else { return nil }
+        let scout = try AssetReader(asset: reader.asset)
+        scout.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
+        let output = TrackOutput(track: track, videoSettings: VideoSettings())
+        try scout.add(output)
+        try scout.startReading()
+        defer { scout.cancelReading() }
+        return try output.nextSampleBuffer()?.presentationTime
     }
 
     private static func timecode(
@@ -142,9 +156,28 @@ extension AssetWriterInput {
     ) throws(MediaError) -> String? {
         let rate = try Timecode.Rate(frameRate: frameRate, isDropFrame: text.contains(";"))
         let first = try Timecode(text, rate: rate)
-        let passed = try Timecode(elapsed: time, rate: rate)
+        // Containers round times to their clock's ticks.
+        let passed = try Timecode(elapsed: time, rate: rate, rounding: .halfAwayFromZero)
         return first.advanced(byFrames: passed.frameNumber)?.wrappedAt24Hours.description
     }
+}
+
+extension AssetTrack {
+    /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
+    package var pictureRate: Rational? {
+        guard let nominal = nominalFrameRate, let average = averageFrameRate else {
+            return nominalFrameRate ?? averageFrameRate
+        }
+        let ratio = nominal.doubleValue / average.doubleValue
+        let isInterlaced = (formatDescriptions.first?.video?.fieldOrder).map { $0 != "progressive" } ?? false
+        guard isInterlaced, ratio > 1.9, ratio < 2.1 else { return nominal }
+        return nominal.divided(by: Rational(2))
+    }
+}
+
+extension MetadataItem {
+    /// What a writer says itself of the files it writes.
+    package static let keysOfFiles: Set<String> = ["encoder", "timecode", "duration"]
 }
 
 extension Chapter {

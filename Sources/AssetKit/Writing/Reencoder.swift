@@ -23,6 +23,7 @@ public final class Reencoder: Sendable {
 
     private struct State {
         var pairs: [Pair] = []
+        var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var isStarted = false
         var isCancelled = false
         var running = 0
@@ -54,6 +55,13 @@ public final class Reencoder: Sendable {
         let starts = output.trackOutputs.map(\.track.timeRange.start).filter(\.isNumeric)
         let position = max(starts.min() ?? .zero, .zero)
         state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
+    }
+
+    /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
+    /// running.
+    package var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)? {
+        get { state.update { $0.observer } }
+        set { state.update { $0.observer = newValue } }
     }
 
     /// Up to where the slowest pair has come on the source's time line.
@@ -125,9 +133,11 @@ public final class Reencoder: Sendable {
     private func work(_ index: Int, _ output: any ReaderOutput, _ input: AssetWriterInput) {
         do throws(MediaError) {
             let append: (SampleBuffer) throws(MediaError) -> Void = input.append
+            let observer = observer
             while waitForOthers(index), let buffer = try output.nextSampleBuffer() {
                 let place = buffer.presentationTime.isNumeric ? buffer.presentationTime : buffer.decodeTime
                 try append(buffer)
+                observer?(input, buffer)
                 state.update { state in
                     if let place { state.pairs[index].position = max(state.pairs[index].position, place) }
                 }

@@ -44,11 +44,18 @@ struct TrackHeader: Sendable {
 enum MetadataWriting {
     /// The entries of items that are text, numbers, dates or places.
     static func entries(_ items: [MetadataItem]) -> [(key: String, value: String)] {
-        items.compactMap { item in
-            guard let text = item.value.text else { return nil }
-            let key = item.language.map { "\(item.identifier)-\($0)" } ?? item.identifier
-            return (key, text)
+        var entries: [(key: String, value: String)] = []
+        for item in items {
+            guard let text = item.value.text else { continue }
+            // Muxers look for the key alone first, and then for the one of the same text with a language.
+            if let language = item.language { entries.append(("\(item.identifier)-\(language)", text)) }
+            if item.language == nil
+                || !items.contains(where: { $0.identifier == item.identifier && $0.language == nil })
+            {
+                entries.append((item.identifier, text))
+            }
         }
+        return entries
     }
 
     /// What QuickTime's and iTunes's own atoms have a place for, by libavformat's names.

@@ -118,7 +118,8 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
             for: source, timeBase: timeBase, frameRate: rate, in: session.fileType,
             usesGlobalHeader: session.usesGlobalHeader)
         converter = try PixelConverter(
-            to: settings.encodedPixelFormat, dimensions: configuration.video?.encodedSize)
+            to: settings.encodedPixelFormat, dimensions: configuration.video?.encodedSize,
+            range: settings.codec.range)
         let made = try Encoder.open(configuration)
         var stream = WrittenStream(parameters: made.parameters, timeBase: timeBase)
         stream.frameRate = rate

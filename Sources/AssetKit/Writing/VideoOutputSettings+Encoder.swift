@@ -16,10 +16,10 @@ extension VideoOutputSettings {
         for source: VideoFormat, timeBase: Rational, frameRate: Rational?, in fileType: MediaFileType,
         usesGlobalHeader: Bool
     ) throws(MediaError) -> Encoder.Configuration {
-        try check()
+        try check(dimensions ?? source.encodedSize)
         var configuration = Encoder.Configuration(name: codec.encoderName, timeBase: timeBase)
         var color = color ?? source.color
-        if codec == .mjpeg { color.range = "pc" }
+        if codec == .mjpeg || color.range != nil, let range = codec.range { color.range = range }
         configuration.video = VideoFormat(
             encodedSize: dimensions ?? source.encodedSize,
             sampleAspectRatio: pixelAspectRatio ?? source.sampleAspectRatio, pixelFormat: encodedPixelFormat,
@@ -34,8 +34,11 @@ extension VideoOutputSettings {
         return configuration
     }
 
-    private func check() throws(MediaError) {
-        if let size = dimensions, codec.needsEvenSides, size.width % 2 != 0 || size.height % 2 != 0 {
+    private func check(_ size: Dimensions) throws(MediaError) {
+        if codec.isDNxHR, size.width < 256 || size.height < 120 {
+            throw MediaError(.unsupported, "DNxHR has no pictures of \(size), only from 256x120 on; use another codec")
+        }
+        if dimensions != nil, codec.needsEvenSides, size.width % 2 != 0 || size.height % 2 != 0 {
             throw MediaError(.invalidArgument, "\(codec.rawValue) needs even sides, not \(size)")
         }
         if let bitRate, bitRate <= 0 { throw MediaError(.invalidArgument, "a bit rate of \(bitRate) makes no sense") }
@@ -89,6 +92,8 @@ extension VideoOutputSettings {
         case .dnxhrHQ: add("profile", "dnxhr_hq")
         case .dnxhrHQX: add("profile", "dnxhr_hqx")
         }
+        // It stores the lines of both fields together; the container says which came first.
+        if codec.isDNxHR { add("flags", "-ildct") }
         // FFmpeg's own letters would stand for the maker otherwise, and some editors look at them.
         if codec.encoderName == "prores_ks" { add("vendor", "apl0") }
         let own = encoderOptions.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }

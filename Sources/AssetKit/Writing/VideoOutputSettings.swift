@@ -140,6 +140,23 @@ extension VideoOutputSettings.Codec {
         }
     }
 
+    /// Whether it is one of Avid's.
+    var isDNxHR: Bool { codecName == "dnxhd" }
+
+    /// Whether its players expect limited range, whatever is said.
+    package var isLimitedRangeOnly: Bool { range == "tv" }
+
+    /// The only range that its players expect; `nil` where both have a tag.
+    var range: String? {
+        switch self {
+        case .proRes422Proxy, .proRes422LT, .proRes422, .proRes422HQ, .proRes4444, .dnxhrLB, .dnxhrSQ, .dnxhrHQ,
+            .dnxhrHQX:
+            "tv"
+        case .mjpeg: "pc"
+        default: nil
+        }
+    }
+
     /// Whether its pictures must have even sides.
     public var needsEvenSides: Bool {
         switch self {

@@ -42,6 +42,8 @@ final class WriterCore: Sendable {
         var chapters: [Chapter] = []
         /// Whether the index of QuickTime and MPEG-4 files comes first.
         var isIndexFirst = true
+        /// Looks at the complete file before it is put in place; what it throws keeps that from happening.
+        var verification: (@Sendable (FilePath) throws(MediaError) -> Void)?
     }
 
     init(output: OutputFile, fileType: MediaFileType, header: FileHeader, tracks: [TrackHeader]) throws(MediaError) {
@@ -179,7 +181,7 @@ extension WriterCore {
 // MARK: - The end
 
 extension WriterCore {
-    /// Writes the rest, and puts the file in place.
+    /// Writes the rest, has the file looked at where that is asked for, and puts it in place.
     func complete() throws(MediaError) {
         try working { state throws(MediaError) in
             guard state.isHeaderWritten else {
@@ -188,6 +190,12 @@ extension WriterCore {
             try muxer.writeTrailer()
             if fileType.isISO { try finishMovie(state.lanes) }
             try checkCancelled()
+        }
+        // Without the lock, so that it can be cancelled meanwhile.
+        if let verify = header.verification, let path = output.temporaryPath {
+            do throws(MediaError) { try verify(path) } catch { throw fail(error) }
+        }
+        try working { state throws(MediaError) in
             do {
                 try output.commit()
             } catch let error as MediaError {
@@ -212,6 +220,7 @@ extension WriterCore {
                     index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
+                    name: fileType == .mov ? lane.track.name : nil,
                     isVideo: lane.stream?.parameters.isVideo ?? false))
         }
         let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst) {

@@ -54,11 +54,12 @@ package struct JSONSelection: Sendable, Hashable {
     /// - Parameters:
     ///   - value: The whole result.
     ///   - layout: How JSON is laid out.
+    ///   - depth: How many levels the pretty lines after the first stand indented.
     ///   - quotesStrings: Whether a string is written as JSON; else as it is.
     /// - Returns: The text, or `nil` where nothing is there.
     /// - Throws: What encoding throws.
     package func text(
-        in value: some Encodable, layout: OrderedJSONEncoder.Layout, quotesStrings: Bool
+        in value: some Encodable, layout: OrderedJSONEncoder.Layout, depth: Int = 0, quotesStrings: Bool
     ) throws -> String? {
         var found = try OrderedJSONTreeEncoder.tree(of: value, at: []).settled
         for step in steps {
@@ -74,7 +75,7 @@ package struct JSONSelection: Sendable, Hashable {
             }
         }
         if case .string(let string) = found, !quotesStrings { return string }
-        var writer = JSONWriter(layout: layout)
+        var writer = JSONWriter(layout: layout, depth: depth)
         writer.write(found)
         return String(decoding: writer.bytes, as: UTF8.self)
     }

@@ -3,8 +3,10 @@ package import MediaBase
 
 /// What reading all packets of a track showed.
 package struct ScanReport: Encodable, Sendable {
-    /// How many packets there are; for video, frames.
+    /// How many packets there are; for video, frames, unless ``frameCount`` says otherwise.
     package var packetCount: Int
+    /// How many frames there are; `nil` where every packet is one, and for other tracks than video.
+    package var frameCount: Int?
     /// Their bytes.
     package var sizeBytes: Int64
     /// How many are damaged.
@@ -24,6 +26,7 @@ package struct ScanReport: Encodable, Sendable {
 
     init(_ statistics: PacketStatistics) {
         packetCount = statistics.packetCount
+        frameCount = statistics.frameCount == packetCount ? nil : statistics.frameCount
         sizeBytes = statistics.byteCount
         corruptCount = statistics.corruptCount
         timeRange = statistics.range.map { TimeRangeReport($0) }

@@ -12,7 +12,7 @@ struct ThumbsIndexFile {
     /// Opens the file, making the folders that it needs.
     init(_ path: FilePath, outputs: OutputFileSet) throws(MediaError) {
         self.path = path
-        self.outputs = outputs.setForAnotherJob()
+        self.outputs = outputs.isWhole ? outputs : outputs.setForAnotherJob()
         do {
             let folder = path.removingLastComponent()
             if !folder.isEmpty { try createFolder(at: folder) }
@@ -22,7 +22,7 @@ struct ThumbsIndexFile {
         }
     }
 
-    /// Writes an index of the answers that have a picture, and puts it in place.
+    /// Writes an index of the answers that have a picture, and puts it in place unless its set does so later.
     ///
     /// - Returns: How many cues it has.
     func write(
@@ -39,8 +39,8 @@ struct ThumbsIndexFile {
         }
         let index = WebVTT(pictures, range: range)
         do {
-            try file.write(index.text)
-            try outputs.commit()
+            try file.complete(with: Array(index.text.utf8))
+            if !outputs.isWhole { try outputs.commit() }
         } catch {
             throw Self.failure(error, path)
         }

@@ -27,11 +27,7 @@ package struct ThumbsJob: Sendable {
         }
 
         /// What `{stem}` stands for in names: the file's name without its last extension; `stdin` for standard input.
-        package var stem: [UInt8] {
-            guard !isStandardInput, let name = path.lastComponent?.bytes else { return Array("stdin".utf8) }
-            guard let point = name.lastIndex(of: UInt8(ascii: ".")), point > 0 else { return name }
-            return Array(name[..<point])
-        }
+        package var stem: [UInt8] { isStandardInput ? FilePath("-").inputStem : path.inputStem }
 
         func asset(isPrecise: Bool) -> Asset {
             var options = Asset.Options()
@@ -54,7 +50,8 @@ package struct ThumbsJob: Sendable {
 
     /// Makes the images of one file.
     ///
-    /// An image that fails does not keep the others from being made; the report says of each what came of it.
+    /// An image that fails does not keep the others from being made; the report says of each what came of it. Sheets and
+    /// their index, and all files of a strict request, are put in place together at the end, or not at all.
     ///
     /// - Parameters:
     ///   - input: The file.
@@ -62,12 +59,14 @@ package struct ThumbsJob: Sendable {
     ///   - progress: Gets the done fraction of the work now and then.
     ///   - announce: Gets each file as it is complete, in rising order of time. What it throws ends the work.
     /// - Throws: what concerns the file as a whole: it cannot be read or has no pictures, its length is not known, names
-    ///   would collide, a sheet would be too large, or the reader of standard output is gone.
+    ///   would collide, a sheet would be too large, the reader of standard output is gone, one of several files that
+    ///   belong together cannot be written, or anything is damaged, where the request is strict.
     package func run(
         on input: Input, outputs: OutputFileSet, progress: (Double) -> Void = { _ in },
         announce: (ThumbsEvent) throws(MediaError) -> Void = { _ in }
     ) throws(MediaError) -> ThumbsReport {
         let (asset, track) = try open(input)
+        let outputs = outputs.setForAnotherJob(isWhole: request.isStrict || output.belongsTogether)
         let context = TimeExpression.Context(
             track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
         let needsFrames = output.needsFrameNumbers
@@ -95,7 +94,11 @@ package struct ThumbsJob: Sendable {
                 sheets, of: output, outputs: outputs, names: names, expected: moments.count,
                 header: sheets.hasHeader ? ContactSheetHeader.lines(input, asset, track: track) : [])
         }
-        var writer = ThumbsWriter(times.requested, files: files, sheets: sheets)
+        var writer = ThumbsWriter(times.requested, files: files, sheets: sheets, isWhole: outputs.isWhole)
+        var complete: [ThumbsEvent] = []
+        func tell(_ event: ThumbsEvent) throws(MediaError) {
+            if outputs.isWhole { complete.append(event) } else { try announce(event) }
+        }
         let sweep = ThumbsSweep(
             asset, track: track, request: request.boxed(for: track, onSheets: output.sheets != nil),
             tolerance: tolerance(spacing: times.spacing))
@@ -106,28 +109,35 @@ package struct ThumbsJob: Sendable {
                 return try ThumbsWriter.Content(image.get(), exactSize: exactSize, output: wanted)
             }
         } deliver: { index, content throws(MediaError) in
-            try writer.deliver(content, to: moments[index].places, announce: announce)
+            try writer.deliver(content, to: moments[index].places, announce: tell)
             progress((passes - 1 + Double(index + 1) / Double(moments.count)) / passes)
         }
-        try writer.finish(announce: announce)
+        try writer.finish(announce: tell)
+        let damage = DamageSummary(sweep.damage)
+        if request.isStrict, let error = damage.strictError { throw error }
         var report = ThumbsReport(trackIndex: track.index, trackID: track.id)
         report.images = zip(times.requested.indices, zip(times.requested, writer.answers)).map { place, answer in
             ThumbsReport.Image(
                 requested: (try? answer.0.get()) ?? .invalid, requestedText: request.text(ofTime: place),
                 result: answer.1 ?? .failure(MediaError(.cancelled, "was not made")))
         }
-        let damage = DamageSummary(sweep.damage)
         report.damage = damage.isEmpty ? nil : damage
-        if let index {
+        if let index, report.images.contains(where: { (try? $0.result.get()) != nil }) {
             do throws(MediaError) {
                 let cues = try index.write(writer.answers, range: times.range)
                 report.index = index.path
-                try announce(.index(index.path, cues: cues))
+                try tell(.index(index.path, cues: cues))
             } catch {
-                if error.code == .brokenPipe, error.path == "-" { throw error }
+                if outputs.isWhole || error.isGoneReader { throw error.ofOutput }
                 report.errors.append(error.ofOutput)
             }
         }
+        do throws(MediaError) {
+            try outputs.commitAll()
+        } catch {
+            throw error.ofOutput
+        }
+        for event in complete { try announce(event) }
         return report
     }
 

@@ -46,6 +46,9 @@ package struct ThumbsOutput: Sendable {
 }
 
 extension ThumbsOutput {
+    /// Whether files refer to each other so that one is of no use without the others.
+    var belongsTogether: Bool { sheets != nil && index != nil }
+
     /// Whether a name says the number of a frame.
     var needsFrameNumbers: Bool {
         if case .files(let template)? = images { template.contains(.frame) } else { false }

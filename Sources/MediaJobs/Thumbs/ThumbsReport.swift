@@ -59,9 +59,13 @@ package struct ThumbsReport: Sendable {
         package var size: Dimensions
     }
 
-    /// What was not delivered, in the order asked.
+    /// What was not delivered, in the order asked; a time that was named is told as it was written.
     package var failures: [MediaError] {
-        images.compactMap { if case .failure(let error) = $0.result { error } else { nil } } + errors
+        images.compactMap { image in
+            guard case .failure(let error) = image.result else { return nil }
+            guard let text = image.requestedText, error.code == .outOfRange else { return error }
+            return MediaError(.outOfRange, "\(text): \(error.message)", path: error.path, cause: error.cause)
+        } + errors
     }
 }
 

@@ -118,6 +118,8 @@ package struct ThumbsRequest: Sendable {
     package var track: TrackSelector?
     /// Codec threads; 0 for as many as there are cores.
     package var threads = 0
+    /// Whether damage on the way to the images is an error, after which none of them is there.
+    package var isStrict = false
 
     /// A request for full-size, upright images of the whole track.
     package init(times: Times) { self.times = times }

@@ -37,15 +37,18 @@ struct ThumbsWriter {
     /// The answers to all times, in the order asked; `nil` where none was given yet.
     private(set) var answers: [Result<ThumbsReport.Delivered, MediaError>?]
     private let files: ThumbsFiles?
+    /// Whether nothing is delivered where one file cannot be written.
+    private let isWhole: Bool
     private var sheets: ThumbsSheets?
     private var sheetPlaces: [Int: ThumbsSheets.Place] = [:]
     private var lastTile: (time: MediaTime, place: ThumbsSheets.Place)?
     private var announcedSheets = 0
 
-    init(_ times: [Result<MediaTime, MediaError>], files: ThumbsFiles?, sheets: ThumbsSheets?) {
+    init(_ times: [Result<MediaTime, MediaError>], files: ThumbsFiles?, sheets: ThumbsSheets?, isWhole: Bool) {
         answers = times.map { if case .failure(let error) = $0 { .failure(error) } else { nil } }
         self.files = files
         self.sheets = sheets
+        self.isWhole = isWhole
     }
 
     /// Writes the image of some of the times, or notes why there is none.
@@ -53,7 +56,8 @@ struct ThumbsWriter {
     /// - Parameters:
     ///   - places: The times among those asked for.
     ///   - announce: Gets each file as it is complete.
-    /// - Throws: only what ends the work: nobody reads standard output any more, or a sheet is too large.
+    /// - Throws: only what ends the work: nobody reads standard output any more, a sheet is too large, or one file of
+    ///   several that belong together cannot be written.
     mutating func deliver(
         _ content: Result<Content, MediaError>, to places: [Int],
         announce: (ThumbsEvent) throws(MediaError) -> Void
@@ -75,7 +79,7 @@ struct ThumbsWriter {
                 }
                 answers[place] = .success(delivered)
             } catch {
-                if error.code == .brokenPipe, error.path == "-" { throw error }
+                if isWhole || error.isGoneReader { throw error.ofOutput }
                 answers[place] = .failure(error.ofOutput)
                 continue
             }
@@ -109,7 +113,10 @@ struct ThumbsWriter {
     private mutating func announceSheets(_ announce: (ThumbsEvent) throws(MediaError) -> Void) throws(MediaError) {
         for sheet in (sheets?.written ?? []).dropFirst(announcedSheets) {
             announcedSheets += 1
-            if case .success(let file) = sheet.file { try announce(.sheet(file, size: sheet.size, count: sheet.count)) }
+            switch sheet.file {
+            case .success(let file): try announce(.sheet(file, size: sheet.size, count: sheet.count))
+            case .failure(let error): if isWhole { throw error.ofOutput }
+            }
         }
     }
 }
@@ -126,7 +133,12 @@ package enum ThumbsEvent: Sendable {
 
 extension MediaError {
     /// The same error where the path is to be the input's: which output failed becomes part of what is said.
+    ///
+    /// That nobody reads standard output any more stays what it is.
     var ofOutput: MediaError {
-        MediaError(code, (path.map { "\($0): " } ?? "") + message, cause: cause)
+        isGoneReader ? self : MediaError(code, (path.map { "\($0): " } ?? "") + message, cause: cause)
     }
+
+    /// Whether nobody reads standard output any more, which ends all work.
+    var isGoneReader: Bool { code == .brokenPipe && path == "-" }
 }

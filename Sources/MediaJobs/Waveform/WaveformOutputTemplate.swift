@@ -22,7 +22,7 @@ package struct WaveformOutputTemplate: Sendable, Hashable {
 
     /// The output's path for one input and zoom level.
     package func path(for input: FilePath, samplesPerPixel: Int) -> FilePath {
-        let stem = Self.stem(of: input)
+        let stem = input.inputStem
         let level = Array(String(samplesPerPixel).utf8)
         var result: [UInt8] = []
         var rest = bytes[...]
@@ -39,14 +39,6 @@ package struct WaveformOutputTemplate: Sendable, Hashable {
             }
         }
         return FilePath(bytes: result)
-    }
-
-    /// The last component up to its last dot; a dot in front begins a hidden name, not an extension.
-    private static func stem(of input: FilePath) -> [UInt8] {
-        if input == "-" { return Array("stdin".utf8) }
-        let name = input.lastComponent?.bytes ?? []
-        guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return name }
-        return Array(name[..<dot])
     }
 
     private func contains(_ mark: [UInt8]) -> Bool {

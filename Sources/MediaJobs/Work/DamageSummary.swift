@@ -3,7 +3,7 @@ package import MediaBase
 
 /// What of a file could not be used, as every command reports it.
 package struct DamageSummary: Encodable, Sendable {
-    /// Packets that could not be decoded.
+    /// Packets that could not be decoded, or not without patching up.
     package var packets: Int
     /// Whether the container broke off before its end.
     package var truncated: Bool
@@ -23,7 +23,10 @@ package struct DamageSummary: Encodable, Sendable {
     /// What is damaged, in words; empty where nothing is.
     package var text: String {
         var parts: [String] = []
-        if packets > 0 { parts.append("\(packets) packet\(packets == 1 ? "" : "s") cannot be decoded") }
+        if packets > 0 {
+            let place = times.min().map { packets == 1 ? " at \($0.clockText())" : ", the first at \($0.clockText())" }
+            parts.append((packets == 1 ? "1 packet is damaged" : "\(packets) packets are damaged") + (place ?? ""))
+        }
         if truncated { parts.append("the file breaks off before its end") }
         return parts.joined(separator: "; ")
     }

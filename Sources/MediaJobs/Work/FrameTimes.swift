@@ -53,7 +53,8 @@ package struct FrameTimes {
         }
     }
 
-    private mutating func allTimes() throws(MediaError) -> [MediaTime] {
+    /// The times of all pictures.
+    mutating func allTimes() throws(MediaError) -> [MediaTime] {
         if let times { return times }
         let read: [MediaTime]
         if let stored = try storedTimes() { read = stored } else { read = try decodedTimes() }

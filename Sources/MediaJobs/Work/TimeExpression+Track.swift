@@ -41,16 +41,3 @@ extension Sequence<TimeExpression> {
         compactMap { if case .frame(let number) = $0 { number } else { nil } }.max()
     }
 }
-
-extension AssetTrack {
-    /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
-    fileprivate var pictureRate: Rational? {
-        guard let nominal = nominalFrameRate, let average = averageFrameRate else {
-            return nominalFrameRate ?? averageFrameRate
-        }
-        let ratio = nominal.doubleValue / average.doubleValue
-        let isInterlaced = (formatDescriptions.first?.video?.fieldOrder).map { $0 != "progressive" } ?? false
-        guard isInterlaced, ratio > 1.9, ratio < 2.1 else { return nominal }
-        return nominal.divided(by: Rational(2))
-    }
-}

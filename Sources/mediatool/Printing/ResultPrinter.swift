@@ -56,44 +56,50 @@ struct ResultPrinter {
         if !isComplete { self.isComplete = false }
         if case .failure = result { self.isComplete = false }
         if let selection { return try print(selection, of: path, result) }
-
-        switch form {
-        case .text:
+        if form == .text {
             if case .success(let value) = result { try write(text(value)) }
-        case .object:
-            try write(json(FileResult(path: path, result: result), layout: .pretty) + "\n")
-        case .lines:
-            try write(json(FileResult(path: path, result: result), layout: .compact) + "\n")
-        case .array:
-            let object = try json(FileResult(path: path, result: result), layout: .pretty, depth: 1)
-            try write((count == 0 ? "[\n  " : ",\n  ") + object)
+        } else {
+            try write(object: FileResult(path: path, result: result))
         }
-        count += 1
     }
 
-    /// Prints the value that was asked for, on a line of its own where it is not laid out on several.
+    /// Prints the value that was asked for, or in its place the error of a file that has no such value.
     ///
-    /// A file that has no such value gives no line and an error.
+    /// As text, a file without the value gives no line.
     private mutating func print<Value: Encodable>(
         _ selection: JSONSelection, of path: FilePath, _ result: Result<Value, MediaError>
     ) throws {
-        guard case .success = result else { return }
-        let value = try selection.text(
-            in: FileResult(path: path, result: result), layout: form == .object ? .pretty : .compact,
-            quotesStrings: form != .text)
-        if let value { return try write(value + "\n") }
-        isComplete = false
-        report(MediaError(.notFound, "has no \(selection.text)", path: path.displayPath))
+        let value = FileResult(path: path, result: result)
+        if case .success = result {
+            let text = try selection.text(
+                in: value, layout: layout, depth: form == .array ? 1 : 0, quotesStrings: form != .text)
+            if let text { return try write(entry: text) }
+            let error = MediaError(.notFound, "has no \(selection.text)", path: path.displayPath)
+            isComplete = false
+            report(error)
+            if form != .text { try write(object: FileResult<Value>(path: path, result: .failure(error))) }
+        } else if form != .text {
+            try write(object: value)
+        }
     }
 
     /// Ends the output and gives the exit code: 0, or 2 where something was not delivered.
     mutating func finish() throws -> ExitCode {
-        if form == .array, selection == nil { try write(count == 0 ? "[]\n" : "\n]\n") }
+        if form == .array { try write(count == 0 ? "[]\n" : "\n]\n") }
         return isComplete ? .success : .notDelivered
     }
 
-    private func json(_ value: some Encodable, layout: OrderedJSONEncoder.Layout, depth: Int = 0) throws -> String {
-        String(decoding: try OrderedJSONEncoder(layout: layout).encode(value, depth: depth), as: UTF8.self)
+    private var layout: OrderedJSONEncoder.Layout { form == .lines || form == .text ? .compact : .pretty }
+
+    private mutating func write(object: some Encodable) throws {
+        let encoder = OrderedJSONEncoder(layout: layout)
+        try write(entry: String(decoding: try encoder.encode(object, depth: form == .array ? 1 : 0), as: UTF8.self))
+    }
+
+    /// Writes what stands for one file: a line, or an element of the array.
+    private mutating func write(entry: String) throws {
+        try write(form == .array ? (count == 0 ? "[\n  " : ",\n  ") + entry : entry + "\n")
+        count += 1
     }
 }
 

@@ -184,7 +184,8 @@ enum ProbeSchema {
                   "description": "What reading all packets showed; only with --scan.",
                   "type": "object",
                   "properties": {
-                    "packetCount": { "description": "How many packets there are, those included that an edit list hides; for video, frames.", "type": "integer", "minimum": 0 },
+                    "packetCount": { "description": "How many packets there are, those included that an edit list hides; for video, frames, unless frameCount is there.", "type": "integer", "minimum": 0 },
+                    "frameCount": { "description": "How many frames of video there are, where some packets hold one field only. Lengths of frames and distances are then those of packets.", "type": "integer", "minimum": 0 },
                     "sizeBytes": { "description": "Their bytes.", "type": "integer", "minimum": 0 },
                     "corruptCount": { "description": "How many of them the demuxer found damaged.", "type": "integer", "minimum": 0 },
                     "timeRange": { "description": "From the first presentation to the end of the last, samples before time 0 included.", "$ref": "#/$defs/timeRange" },

@@ -122,7 +122,7 @@ extension ProbeText {
         let gaps = scan.gapCount > 0 ? "\(scan.gapCount) gaps" : nil
         let damaged = scan.corruptCount > 0 ? "\(scan.corruptCount) damaged" : nil
         return [
-            "\(scan.packetCount) packets", lengths, keys,
+            "\(scan.packetCount) packets", scan.frameCount.map { "\($0) frames" }, lengths, keys,
             scan.bitRate.map { "at most " + QuantityText.bitRate($0.maximum) },
             gaps,
             damaged,

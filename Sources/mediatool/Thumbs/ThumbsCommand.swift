@@ -87,10 +87,9 @@ struct ThumbsCommand: ParsableCommand {
             StatusLine.clear()
             let path = inputs[index].path
             let report = try? outcome.result.get()
-            var failures = report?.failures ?? []
-            if running.strict, let error = report?.damage?.strictError { failures.append(error) }
+            let failures = report?.failures ?? []
             Self.report(failures, of: path)
-            if let damage = report?.damage, !running.strict, !running.quiet {
+            if let damage = report?.damage, !running.quiet {
                 StandardError.warn(damage.text, path: path)
             }
             try printer.print(outcome.result, of: path, isComplete: failures.isEmpty) { _ in outcome.lines }
@@ -112,6 +111,7 @@ extension ThumbsCommand {
             var request = request
             size.apply(to: &request, standard: output.standardSide)
             picture.apply(to: &request)
+            request.isStrict = running.strict
             return request
         }
     }

@@ -84,6 +84,11 @@ struct ThumbsOptions: ParsableArguments {
             throw ValidationError("'--scenes' takes a number above 0 and up to 100.")
         }
         if best, tolerance != nil { throw ValidationError("'--best' and '--tolerance' exclude each other.") }
+        if best, keyframes {
+            throw ValidationError(
+                "'--best' and '--keyframes' exclude each other: the best frame near a keyframe is seldom one. For the "
+                    + "best frames use '--every' or '--count'.")
+        }
         if keyframes || scenes != nil, tolerance != nil {
             throw ValidationError("'--tolerance' goes with '--at', '--every' and '--count'.")
         }

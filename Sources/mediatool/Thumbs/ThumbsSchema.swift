@@ -53,11 +53,11 @@ enum ThumbsSchema {
                   "minItems": 1
                 },
                 "damage": {
-                  "description": "What could not be decoded on the way to the images; absent where everything could.",
+                  "description": "What was damaged on the way to the images; absent where nothing was.",
                   "type": "object",
                   "properties": {
                     "packets": {
-                      "description": "Packets that could not be decoded.",
+                      "description": "Packets that could not be decoded, or not without the decoder patching up what is missing.",
                       "type": "integer",
                       "minimum": 0
                     },

@@ -1,0 +1,140 @@
+import LibAV
+import MediaBase
+
+extension ExportSession {
+    /// What an export makes: `AVAssetExportSession`'s presets.
+    public struct Preset: RawRepresentable, Sendable, Hashable, CaseIterable, CustomStringConvertible {
+        /// The name, such as `mediumQuality` or `1280x720`.
+        public let rawValue: String
+        let making: Making
+
+        /// How tracks are treated.
+        enum Making: Sendable, Hashable {
+            case quality(VideoOutputSettings.Codec, Int, PictureSizeLimit)
+            case size(OutputSettingsAssistant.Preset)
+            case proRes(VideoOutputSettings.Codec)
+            case soundAlone
+            case passthrough
+        }
+
+        private init(_ name: String, _ making: Making) {
+            rawValue = name
+            self.making = making
+        }
+
+        private init(_ size: OutputSettingsAssistant.Preset) { self.init(size.rawValue, .size(size)) }
+
+        /// A preset by its name; ``allCases`` says which there are.
+        public init?(rawValue: String) {
+            guard let preset = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+            self = preset
+        }
+
+        /// H.264, 360 pixels along the shorter side at most.
+        public static let lowQuality = Preset("lowQuality", .quality(.h264, 28, .shorterSide(360)))
+        /// H.264, 540 pixels along the shorter side at most.
+        public static let mediumQuality = Preset("mediumQuality", .quality(.h264, 25, .shorterSide(540)))
+        /// H.264 in the source's size.
+        public static let highestQuality = Preset("highestQuality", .quality(.h264, 18, .none))
+        /// HEVC in the source's size.
+        public static let hevcHighestQuality = Preset("hevcHighestQuality", .quality(.hevc, 22, .none))
+        /// H.264 inside 640 by 480.
+        public static let size640x480 = Preset(.size640x480)
+        /// H.264 inside 960 by 540.
+        public static let size960x540 = Preset(.size960x540)
+        /// H.264 inside 1280 by 720.
+        public static let size1280x720 = Preset(.size1280x720)
+        /// H.264 inside 1920 by 1080.
+        public static let size1920x1080 = Preset(.size1920x1080)
+        /// H.264 inside 3840 by 2160.
+        public static let size3840x2160 = Preset(.size3840x2160)
+        /// HEVC inside 1920 by 1080.
+        public static let hevc1920x1080 = Preset(.hevc1920x1080)
+        /// HEVC inside 3840 by 2160.
+        public static let hevc3840x2160 = Preset(.hevc3840x2160)
+        /// ProRes 422 and linear PCM.
+        public static let proRes422LPCM = Preset("proRes422LPCM", .proRes(.proRes422))
+        /// ProRes 4444 and linear PCM.
+        public static let proRes4444LPCM = Preset("proRes4444LPCM", .proRes(.proRes4444))
+        /// AAC alone.
+        public static let appleM4A = Preset("appleM4A", .soundAlone)
+        /// All samples as they are.
+        public static let passthrough = Preset("passthrough", .passthrough)
+
+        /// All of them.
+        public static let allCases: [Preset] = [
+            lowQuality, mediumQuality, highestQuality, hevcHighestQuality, size640x480, size960x540, size1280x720,
+            size1920x1080, size3840x2160, hevc1920x1080, hevc3840x2160, proRes422LPCM, proRes4444LPCM, appleM4A,
+            passthrough,
+        ]
+
+        /// The name.
+        public var description: String { rawValue }
+    }
+}
+
+extension ExportSession.Preset {
+    /// Whether pictures are a part of what is made.
+    var needsPictures: Bool {
+        switch making {
+        case .quality, .size, .proRes: true
+        case .soundAlone, .passthrough: false
+        }
+    }
+
+    /// The kinds of files that it can make of some tracks, the usual one first; empty where it can make none.
+    func fileTypes(for tracks: [AssetTrack]) -> [MediaFileType] {
+        let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
+        if needsPictures, !media.contains(where: { $0.mediaType == .video }) { return [] }
+        switch making {
+        case .quality(let codec, _, _): return Encoder.exists(codec.encoderName) ? [.mov, .mp4, .mkv] : []
+        case .size(let size): return Encoder.exists(size.codec.encoderName) ? [.mov, .mp4, .mkv] : []
+        case .proRes: return [.mov]
+        case .soundAlone: return media.contains { $0.mediaType == .audio } ? [.m4a] : []
+        case .passthrough:
+            guard !media.isEmpty else { return [] }
+            return MediaFileType.all.filter { type in
+                media.count <= type.maximumTracks
+                    && media.allSatisfy { track in
+                        type.canHold(codec: track.formatDescriptions.first?.codec ?? "", mediaType: track.mediaType)
+                    }
+            }
+        }
+    }
+
+    /// What becomes of a track of pictures.
+    func video(for track: AssetTrack) -> Reencoder.Treatment<VideoOutputSettings> {
+        guard let format = track.formatDescriptions.first?.video else { return .leaveOut }
+        switch making {
+        case .quality(let codec, let quality, let limit):
+            var settings = VideoOutputSettings(codec: codec, dimensions: limit.size(for: format))
+            settings.quality = quality
+            return .encode(settings)
+        case .size(let preset):
+            var assistant = OutputSettingsAssistant(preset: preset)
+            assistant.sourceVideoFormat = track.formatDescriptions.first
+            if let rate = track.averageFrameRate ?? track.nominalFrameRate, let duration = rate.inverse {
+                assistant.sourceVideoAverageFrameDuration = MediaTime(duration)
+            }
+            assistant.sourceVideoMinimumFrameDuration = track.minimumFrameDuration
+            var settings = assistant.videoSettings
+            // The re-encoding knows the container's word too.
+            settings.color = nil
+            return .encode(settings)
+        case .proRes(let codec):
+            let size = PictureSizeLimit.none.size(for: format)
+            return .encode(VideoOutputSettings(codec: codec, dimensions: size))
+        case .soundAlone: return .leaveOut
+        case .passthrough: return .copy
+        }
+    }
+
+    /// What becomes of a track of sound.
+    func audio(for track: AssetTrack) -> Reencoder.Treatment<AudioOutputSettings> {
+        switch making {
+        case .passthrough: return .copy
+        case .proRes: return .encode(AudioOutputSettings(codec: .pcm))
+        case .quality, .size, .soundAlone: return .encode(AudioOutputSettings(codec: .aac))
+        }
+    }
+}

@@ -1,0 +1,254 @@
+import LibAV
+public import MediaBase
+import Synchronization
+public import SystemPackage
+
+/// Writes an asset, or a part of it, to a new file by a preset: `AVAssetExportSession`.
+///
+/// ```swift
+/// let session = ExportSession(asset: asset, preset: .size1280x720)
+/// session.timeRange = MediaTimeRange(start: .zero, duration: MediaTime(value: 10, timescale: 1))
+/// async let done: Void = session.export(to: "out.mov", as: .mov)
+/// for await state in session.states(updateInterval: .milliseconds(200)) { print(state) }
+/// try await done
+/// ```
+///
+/// The first enabled track of pictures and every track of sound are written; with ``Preset/passthrough`` all tracks of
+/// pictures. A session exports once; it may be cancelled from any thread at any moment.
+public final class ExportSession: Sendable {
+    /// What is exported.
+    public let asset: Asset
+    /// What is made of it.
+    public let preset: Preset
+
+    private let settings = Mutex(Settings())
+    private let progressState = Mutex(Stage())
+    private let cancellation = Cancellation()
+
+    private struct Settings: Sendable {
+        var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        var metadata: [MetadataItem]?
+        var isIndexFirst = true
+    }
+
+    private struct Stage: Sendable {
+        var reencoder: Reencoder?
+        var isStarted = false
+        var end: MediaTime?
+        var result: Result<Void, MediaError>?
+    }
+
+    /// How far a session has come.
+    public enum State: Sendable, Hashable {
+        /// Not started.
+        case pending
+        /// At work; from 0 to 1.
+        case exporting(progress: Double)
+        /// The file is in its place.
+        case completed
+        /// Something went wrong. Nothing remains of the file.
+        case failed(MediaError)
+        /// ``ExportSession/cancel()`` was called in time. Nothing remains of the file.
+        case cancelled
+    }
+
+    /// A session that has not started.
+    public init(asset: Asset, preset: Preset) {
+        self.asset = asset
+        self.preset = preset
+    }
+
+    deinit { cancel() }
+}
+
+// MARK: - Before exporting
+
+extension ExportSession {
+    /// The part that is exported; all of it unless set.
+    public var timeRange: MediaTimeRange {
+        get { settings.withLock { $0.timeRange } }
+        set { settings.withLock { $0.timeRange = newValue } }
+    }
+
+    /// What the file says of itself; `nil`, the default, for what the asset says.
+    public var metadata: [MetadataItem]? {
+        get { settings.withLock { $0.metadata } }
+        set { settings.withLock { $0.metadata = newValue } }
+    }
+
+    /// Whether the index of a QuickTime or MPEG-4 file comes before the media; so by default.
+    public var shouldOptimizeForNetworkUse: Bool {
+        get { settings.withLock { $0.isIndexFirst } }
+        set { settings.withLock { $0.isIndexFirst = newValue } }
+    }
+
+    /// The presets that can make something of an asset.
+    ///
+    /// - Throws: what opening it throws.
+    public static func compatiblePresets(for asset: Asset) async throws(MediaError) -> [Preset] {
+        let tracks = try await asset.load(.tracks)
+        return Preset.allCases.filter { !$0.fileTypes(for: tracks).isEmpty }
+    }
+
+    /// The kinds of files that the preset can make of the asset, the usual one first.
+    ///
+    /// - Throws: what opening it throws.
+    public func supportedFileTypes() async throws(MediaError) -> [MediaFileType] {
+        preset.fileTypes(for: try await asset.load(.tracks))
+    }
+
+    /// About how many bytes the file will have; `nil` where nothing is known to tell it by.
+    ///
+    /// - Throws: what opening it throws.
+    public func estimatedOutputFileLength() async throws(MediaError) -> Int64? {
+        let tracks = try await asset.load(.tracks)
+        let whole = MediaTimeRange(start: .zero, duration: try await asset.load(.duration))
+        let length = Rational(timeRange.intersection(whole).duration)
+        var bits = Rational.zero
+        for track in chosen(tracks) {
+            guard let rate = bitRate(of: track), let sum = bits.adding(Rational(rate)) else { return nil }
+            bits = sum
+        }
+        return length.flatMap { bits.multiplied(by: $0) }?.divided(by: Rational(8))?.rounded()
+    }
+
+    private func bitRate(of track: AssetTrack) -> Int64? {
+        if track.mediaType == .audio {
+            guard case .encode(let settings) = preset.audio(for: track),
+                let source = track.formatDescriptions.first?.audio
+            else { return track.formatDescriptions.first?.bitRate }
+            let channels = Int64(source.channels)
+            return settings.codec == .pcm ? Int64(source.sampleRate) * channels * 24 : 64_000 * channels
+        }
+        guard case .encode(let settings) = preset.video(for: track) else {
+            return track.formatDescriptions.first?.bitRate
+        }
+        let rate = track.averageFrameRate ?? track.nominalFrameRate ?? Rational(30)
+        let usual = Int64(OutputSettingsAssistant.bitRate(settings, at: rate))
+        return switch settings.codec {
+        // Apple's target rates for 1920 by 1080 at 29.97 frames a second: 147 and 330 Mb/s.
+        case .proRes422: usual * 12
+        case .proRes4444: usual * 27
+        default: settings.bitRate.map(Int64.init) ?? usual / 2
+        }
+    }
+
+    private func chosen(_ tracks: [AssetTrack]) -> [AssetTrack] {
+        let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
+        if preset == .passthrough { return media }
+        let pictures = media.filter { $0.mediaType == .video }
+        let first = preset.needsPictures ? pictures.first(where: \.isEnabled) ?? pictures.first : nil
+        return media.filter { $0.mediaType == .audio || $0 == first }
+    }
+}
+
+// MARK: - Exporting
+
+extension ExportSession {
+    /// Writes the file, on threads outside Swift's cooperative pool; cancelling the task cancels it.
+    ///
+    /// - Parameters:
+    ///   - path: Where the file will be.
+    ///   - overwrite: Whether a file that exists already is replaced, at the end.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a type of file that the preset cannot make of the asset,
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` the second time, and what went wrong; nothing remains then.
+    public func export(
+        to path: FilePath, as fileType: MediaFileType, overwrite: Bool = false
+    ) async throws(MediaError) {
+        let isFirst = progressState.withLock { stage in
+            defer { stage.isStarted = true }
+            return !stage.isStarted
+        }
+        guard isFirst else { throw MediaError(.invalidArgument, "a session exports once") }
+        do throws(MediaError) {
+            try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
+                let reencoder = try self.prepare(path, fileType, overwrite: overwrite)
+                self.progressState.withLock { $0.reencoder = reencoder }
+                // What was cancelled meanwhile has not reached it.
+                if self.cancellation.isCancelled { reencoder.cancel() }
+                let run: () throws(MediaError) -> Void = reencoder.run
+                try run()
+            }
+            progressState.withLock { $0.result = .success(()) }
+        } catch {
+            let final = cancellation.isCancelled ? MediaError(.cancelled, "cancelled", path: path.string) : error
+            progressState.withLock { $0.result = .failure(final) }
+            throw final
+        }
+    }
+
+    private func prepare(
+        _ path: FilePath, _ fileType: MediaFileType, overwrite: Bool
+    ) throws(MediaError) -> Reencoder {
+        if cancellation.isCancelled { throw MediaError(.cancelled, "cancelled") }
+        let settings = settings.withLock { $0 }
+        let tracks = try asset.loadNow(.tracks)
+        guard preset.fileTypes(for: tracks).contains(fileType) else {
+            throw MediaError(
+                .unsupported, "the preset \(preset) cannot make a \(fileType) file of this", path: asset.displayName)
+        }
+        let writer = try AssetWriter(path: path, fileType: fileType, overwrite: overwrite)
+        writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
+        let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: settings.timeRange)
+        if let metadata = settings.metadata { writer.metadata = metadata }
+        for track in chosen(tracks) {
+            if track.mediaType == .video {
+                try reencoder.add(track, video: preset.video(for: track))
+            } else {
+                try reencoder.add(track, audio: preset.audio(for: track))
+            }
+        }
+        let ends = chosen(tracks).map(\.timeRange.end).filter(\.isNumeric)
+        progressState.withLock { $0.end = min(settings.timeRange.end, ends.max() ?? .positiveInfinity) }
+        return reencoder
+    }
+
+    /// Ends the export from any thread, any number of times; a file that is complete stays.
+    public func cancel() {
+        cancellation.cancel()
+        progressState.withLock { $0.reencoder }?.cancel()
+    }
+
+    /// How far it has come.
+    public var state: State {
+        let stage = progressState.withLock { $0 }
+        switch stage.result {
+        case .success: return .completed
+        case .failure(let error): return error.code == .cancelled ? .cancelled : .failed(error)
+        case nil: break
+        }
+        guard stage.isStarted else { return .pending }
+        guard let reencoder = stage.reencoder, let end = stage.end, end.isNumeric else {
+            return .exporting(progress: 0)
+        }
+        let start = timeRange.start.isNumeric ? max(timeRange.start, .zero) : .zero
+        let position = min(reencoder.position, end)
+        let part = (position - start).seconds / (end - start).seconds
+        return .exporting(progress: part.isFinite ? min(1, max(0, part)) : 0)
+    }
+
+    /// The states that the session goes through: at once, then at every interval, up to the final one.
+    ///
+    /// A state that is the same as the one before is left out.
+    public func states(updateInterval: Duration = .milliseconds(100)) -> AsyncStream<State> {
+        AsyncStream { continuation in
+            let task = Task {
+                var last: State?
+                while !Task.isCancelled {
+                    let state = self.state
+                    if state != last { continuation.yield(state) }
+                    last = state
+                    switch state {
+                    case .completed, .failed, .cancelled:
+                        continuation.finish()
+                        return
+                    case .pending, .exporting: break
+                    }
+                    try? await Task.sleep(for: updateInterval)
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import LibAV
+import MediaBase
+
+// What a track says of its pictures, when they are encoded anew.
+
+extension VideoOutputSettings {
+    /// The settings with what a track says of its pictures where they say nothing themselves.
+    ///
+    /// - Parameter turn: How pictures are turned before they are encoded; sizes are those after the turn.
+    package func carrying(
+        _ track: AssetTrack, turnedBy turn: DisplayTransform = .identity
+    ) throws(MediaError) -> VideoOutputSettings {
+        guard let stored = track.formatDescriptions.first?.video else { return self }
+        let source = try stored.turned(by: turn)
+        var settings = self
+        let size = dimensions ?? source.encodedSize
+        settings.dimensions = size
+        guard let across = Rational(Int64(size.width)).divided(by: Rational(Int64(source.encodedSize.width))),
+            let down = Rational(Int64(size.height)).divided(by: Rational(Int64(source.encodedSize.height))),
+            across.isPositive, down.isPositive
+        else { return self }
+        if settings.pixelAspectRatio == nil {
+            let ratio = source.sampleAspectRatio ?? .one
+            settings.pixelAspectRatio = down.divided(by: across).flatMap { ratio.multiplied(by: $0) }
+        }
+        if settings.cleanAperture == nil, let aperture = source.cleanAperture {
+            settings.cleanAperture = try aperture.scaled(across: across, down: down, in: size)
+        }
+        if settings.color == nil {
+            var color = ColorInfo(container: track.containerColor, stream: source.color)
+            // Numbers that were red, green and blue get what the conversion gives them.
+            if source.isRGB { (color.matrix, color.range, color.chromaLocation) = (nil, nil, nil) }
+            settings.color = color.isUnknown ? nil : color
+        }
+        settings.hdr = hdr ?? source.hdr
+        // Scaling mixes the fields of interlaced pictures.
+        let keepsFields = keepsFields(of: stored, turnedBy: turn)
+        settings.fieldOrder =
+            fieldOrder ?? (keepsFields || source.fieldOrder == nil ? source.fieldOrder : "progressive")
+        settings.expectedFrameRate = expectedFrameRate ?? track.pictureRate
+        return settings
+    }
+
+    /// What a reader is asked for, so that pictures come as the encoder takes them.
+    func readerSettings(for track: AssetTrack, turnedBy turn: DisplayTransform) -> VideoSettings {
+        var settings = VideoSettings(pixelFormat: encodedPixelFormat, dimensions: dimensions)
+        settings.colorRange = codec.range
+        settings.turn = turn
+        settings.deinterlaces =
+            (track.formatDescriptions.first?.video).map { !keepsFields(of: $0, turnedBy: turn) } ?? false
+        return settings
+    }
+
+    /// What the encoded pictures say of their colours; `nil` where nothing is said of them.
+    package var writtenColor: ColorInfo? {
+        guard var color else { return nil }
+        if color.range != nil, let range = codec.range { color.range = range }
+        return color
+    }
+
+    /// Significant bits of a component of what is encoded.
+    package var encodedBitDepth: Int { encodedPixelFormat.bitDepth }
+
+    private func keepsFields(of source: VideoFormat, turnedBy turn: DisplayTransform) -> Bool {
+        (dimensions?.height ?? source.encodedSize.height) == source.encodedSize.height
+            && (turn.rotation == 0 || !turn.isQuarterTurn)
+    }
+}
+
+extension VideoFormat {
+    /// What pictures are after they were flipped and turned.
+    package func turned(by turn: DisplayTransform) throws(MediaError) -> VideoFormat {
+        guard turn != .identity, turn.isQuarterTurn else { return self }
+        var format = self
+        format.encodedSize = turn.apply(to: encodedSize)
+        let isAcross = turn.rotation == 90 || turn.rotation == 270
+        if isAcross { format.sampleAspectRatio = sampleAspectRatio?.inverse }
+        format.cleanAperture = try cleanAperture.map { aperture throws(MediaError) in
+            let right = turn.isMirrored ? aperture.horizontalOffset.negated : aperture.horizontalOffset
+            let down = aperture.verticalOffset
+            let (newRight, newDown) =
+                switch turn.rotation {
+                case 90: (down.negated, right)
+                case 180: (right.negated, down.negated)
+                case 270: (down, right.negated)
+                default: (right, down)
+                }
+            return try CleanAperture(
+                width: isAcross ? aperture.height : aperture.width,
+                height: isAcross ? aperture.width : aperture.height, horizontalOffset: newRight,
+                verticalOffset: newDown, in: format.encodedSize)
+        }
+        return format
+    }
+
+    /// Whether pixels may be transparent.
+    package var hasAlpha: Bool { pixelFormat?.hasAlpha ?? false }
+
+    /// Whether pixels are red, green and blue.
+    var isRGB: Bool { color.matrix == "gbr" || pixelFormat?.isRGB ?? false }
+}
+
+extension Rational {
+    fileprivate var negated: Rational { Rational.zero.subtracting(self) ?? self }
+}
+
+extension ColorInfo {
+    /// The stream's word, and the container's where the stream says nothing.
+    package init(container: ColorInfo?, stream: ColorInfo) {
+        self.init(
+            primaries: stream.primaries ?? container?.primaries, transfer: stream.transfer ?? container?.transfer,
+            matrix: stream.matrix ?? container?.matrix, range: stream.range ?? container?.range,
+            chromaLocation: stream.chromaLocation ?? container?.chromaLocation)
+    }
+}
+
+extension CleanAperture {
+    /// The same part of the picture when that is scaled.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where no whole pixel of it is left.
+    func scaled(across: Rational, down: Rational, in size: Dimensions) throws(MediaError) -> CleanAperture {
+        guard let width = width.multiplied(by: across), let height = height.multiplied(by: down),
+            let horizontal = horizontalOffset.multiplied(by: across),
+            let vertical = verticalOffset.multiplied(by: down)
+        else { throw MediaError(.damaged, "the clean aperture cannot be scaled exactly") }
+        return try CleanAperture(
+            width: width, height: height, horizontalOffset: horizontal, verticalOffset: vertical, in: size)
+    }
+}

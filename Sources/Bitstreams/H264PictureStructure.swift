@@ -1,0 +1,131 @@
+import MediaBase
+
+/// What of a sequence parameter set of H.264 it takes to read further headers.
+///
+/// ITU-T H.264, 7.3.2.1.1 and E.1.1.
+package struct H264Syntax: Hashable, Sendable {
+    /// How many bits a slice header's `frame_num` has.
+    var frameNumberBits = 4
+    /// Whether a slice header says which colour it is of.
+    var hasSeparatePlanes = false
+    /// How many bits of delays stand at the beginning of a picture timing message.
+    var delayBits = 0
+    /// Whether a picture timing message says how its frame is shown.
+    var hasPictureStructure = false
+}
+
+extension H264Syntax {
+    /// Reads on in "video usability information" (E.1.1) from `timing_info_present_flag`.
+    mutating func readTiming(_ reader: inout BitReader) throws(MediaError) {
+        if try reader.flag() { try reader.skip(65) }
+        var delays: Int?
+        for _ in 0..<2 where try reader.flag() { delays = try Self.delayBits(&reader) }
+        if let delays {
+            delayBits = delays
+            try reader.skip(1)
+        }
+        hasPictureStructure = try reader.flag()
+    }
+
+    /// Passes over `hrd_parameters` (E.1.2) and gives how many bits the two delays take.
+    private static func delayBits(_ reader: inout BitReader) throws(MediaError) -> Int {
+        let count = try reader.unsigned(atMost: 31) + 1
+        try reader.skip(8)
+        for _ in 0..<count {
+            _ = try reader.unsigned()
+            _ = try reader.unsigned()
+            try reader.skip(1)
+        }
+        try reader.skip(5)
+        let bits = try reader.bits(5) + 1 + reader.bits(5) + 1
+        try reader.skip(5)
+        return Int(bits)
+    }
+}
+
+/// What a coded picture of H.264 is: a frame, or one field of a frame.
+package struct H264Picture: Hashable, Sendable {
+    /// The number of its frame, which both fields share (`frame_num`).
+    package let frameNumber: UInt32
+    /// Whether it is the lower field of a frame; `nil` for a frame.
+    package let isBottomField: Bool?
+
+    /// Reads the beginning of the first slice among units (7.3.3); `nil` where there is none, or it is cut off.
+    package init?(_ units: [ArraySlice<UInt8>], syntax: H264Syntax) {
+        guard let slice = units.first(where: { [1, 2, 5].contains(($0.first ?? 0) & 0x1F) }),
+            let picture = try? Self.read(slice.prefix(64), syntax)
+        else { return nil }
+        self = picture
+    }
+
+    private init(frameNumber: UInt32, isBottomField: Bool?) {
+        self.frameNumber = frameNumber
+        self.isBottomField = isBottomField
+    }
+
+    private static func read(_ slice: ArraySlice<UInt8>, _ syntax: H264Syntax) throws(MediaError) -> H264Picture {
+        var reader = BitReader(NALUnits.payload(slice))
+        try reader.skip(8)
+        // The first macroblock, the slice's type, the picture parameter set.
+        for _ in 0..<3 { _ = try reader.unsigned() }
+        if syntax.hasSeparatePlanes { try reader.skip(2) }
+        let number = try reader.bits(syntax.frameNumberBits)
+        return H264Picture(frameNumber: number, isBottomField: try reader.flag() ? try reader.flag() : nil)
+    }
+}
+
+extension SequenceInfo.Scan {
+    /// The order of fields that a first sample tells, in a stream that may have fields; `nil` where it tells none.
+    ///
+    /// A picture timing message (D.2.3, pic_struct) goes first; else the sample's first field is the first one.
+    init?(h264 units: [ArraySlice<UInt8>], syntax: H264Syntax) {
+        if syntax.hasPictureStructure, let message = SupplementalMessages.first(1, in: units) {
+            var reader = BitReader(message)
+            if (try? reader.skip(syntax.delayBits)) != nil, let structure = try? reader.bits(4) {
+                switch structure {
+                case 1, 3, 5: self = .topFieldFirst
+                case 2, 4, 6: self = .bottomFieldFirst
+                default: return nil
+                }
+                return
+            }
+        }
+        guard let isBottom = H264Picture(units, syntax: syntax)?.isBottomField else { return nil }
+        self = isBottom ? .bottomFieldFirst : .topFieldFirst
+    }
+}
+
+/// Tells, packet by packet, which ones of a byte stream of H.264 are the second field of a frame.
+package struct H264FieldPairs: Sendable {
+    private let syntax: H264Syntax
+    private var first: H264Picture?
+
+    /// How many bytes of a packet are looked at; its first slice begins within them.
+    package static let headLength = 4096
+
+    /// Makes a reader; `nil` where there are whole frames only, or samples have lengths instead of start codes and so
+    /// hold whole frames too.
+    ///
+    /// - Parameter header: The codec's header as the container passes it on.
+    package init?(header: [UInt8]) {
+        let sets = ParameterSets(header, isHEVC: false)
+        guard sets.lengthSize == nil,
+            let sequence = PictureHeaders(codec: "h264", header: header, sample: []).sequence,
+            sequence.scan != .progressive, let syntax = sequence.h264Syntax
+        else { return nil }
+        self.syntax = syntax
+    }
+
+    /// Whether the next packet, of which this is the beginning, completes the frame of the packet before.
+    package mutating func isSecondField(_ head: [UInt8]) -> Bool {
+        let picture = H264Picture(NALUnits.inByteStream(head), syntax: syntax)
+        if let picture, let before = first, picture.frameNumber == before.frameNumber,
+            let isBottom = picture.isBottomField, before.isBottomField == !isBottom
+        {
+            first = nil
+            return true
+        }
+        first = picture?.isBottomField == nil ? nil : picture
+        return false
+    }
+}

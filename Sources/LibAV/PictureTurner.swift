@@ -1,0 +1,100 @@
+import CFFmpeg
+package import MediaBase
+
+/// Brings pictures to one format and size and turns them by quarter turns, so that they need no turn for display.
+///
+/// One thread uses it at a time.
+package struct PictureTurner: ~Copyable, @unchecked Sendable {
+    private let transform: DisplayTransform
+    /// To planes of one size each, which can be turned.
+    private var complete: PixelConverter
+    /// From there to what is wanted.
+    private var target: PixelConverter
+
+    /// A turner to a format and size.
+    ///
+    /// - Parameters:
+    ///   - transform: How pictures are flipped and turned; other than quarter turns count as none.
+    ///   - format: What to convert to.
+    ///   - dimensions: The size after the turn.
+    ///   - range: As ``PixelConverter`` has it.
+    package static func open(
+        _ transform: DisplayTransform, to format: PixelFormat, dimensions: Dimensions, range: String? = nil
+    ) throws(MediaError) -> PictureTurner {
+        let planes = PixelFormat(rawValue: format.bitDepth > 8 ? "yuv444p10le" : "yuv444p")
+        let complete = try PixelConverter(to: planes, dimensions: transform.apply(to: dimensions), range: range)
+        let target = try PixelConverter(to: format, range: range)
+        return PictureTurner(transform, complete, target)
+    }
+
+    private init(
+        _ transform: DisplayTransform, _ complete: consuming PixelConverter, _ target: consuming PixelConverter
+    ) {
+        self.transform = transform
+        self.complete = complete
+        self.target = target
+    }
+
+    /// The picture, turned; with the times and the tags of the original.
+    package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
+        let turned = try complete.convert(frame).turned(transform)
+        return try target.convert(turned)
+    }
+}
+
+extension Frame {
+    /// A picture of complete planes, of 8 or 16 bits a sample, flipped and turned.
+    fileprivate func turned(_ transform: DisplayTransform) throws(MediaError) -> Frame {
+        let result = try Frame.picture(
+            format: AVPixelFormat(rawValue: pointer.pointee.format), dimensions: transform.apply(to: dimensions))
+        try AVStatus.check(av_frame_copy_props(result.pointer, pointer), "av_frame_copy_props", doing: "turn a picture")
+        if transform.apply(to: Dimensions(width: 1, height: 2)).width == 2 {
+            let ratio = pointer.pointee.sample_aspect_ratio
+            if ratio.num > 0 { result.pointer.pointee.sample_aspect_ratio = AVRational(num: ratio.den, den: ratio.num) }
+        }
+        // Chroma is complete; where it lay no longer matters.
+        result.pointer.pointee.chroma_location = AVCHROMA_LOC_UNSPECIFIED
+        for plane in 0..<result.planeCount {
+            if sampleLayout(plane)?.bytesPerSample == 2 {
+                turn(plane, transform, into: result, as: UInt16.self)
+            } else {
+                turn(plane, transform, into: result, as: UInt8.self)
+            }
+        }
+        return result
+    }
+
+    private func turn<Sample: FixedWidthInteger>(
+        _ plane: Int, _ transform: DisplayTransform, into result: borrowing Frame, as _: Sample.Type
+    ) {
+        let size = MemoryLayout<Sample>.size
+        let (width, height) = (dimensions.width, dimensions.height)
+        let (stride, targetStride) = (linesize(plane) / size, result.linesize(plane) / size)
+        guard stride >= width, targetStride >= result.dimensions.width, let source = data(plane),
+            let target = result.data(plane)
+        else { return }
+        let (lastRow, lastColumn) = ((height - 1) * stride, width - 1)
+        // Where the result's first sample comes from, and the way to the next column and row of the result.
+        let (base, across, down) =
+            switch (transform.rotation, transform.isMirrored) {
+            case (90, false): (lastRow, -stride, 1)
+            case (180, false): (lastRow + lastColumn, -1, -stride)
+            case (270, false): (lastColumn, stride, -1)
+            case (0, true): (lastColumn, -1, stride)
+            case (90, true): (lastRow + lastColumn, -stride, -1)
+            case (180, true): (lastRow, 1, -stride)
+            case (270, true): (0, stride, 1)
+            default: (0, 1, stride)
+            }
+        let shape = result.dimensions
+        source.withMemoryRebound(to: Sample.self, capacity: height * stride) { source in
+            target.withMemoryRebound(to: Sample.self, capacity: shape.height * targetStride) { target in
+                for row in 0..<shape.height {
+                    for column in 0..<shape.width {
+                        target[row * targetStride + column] = source[base + row * down + column * across]
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package import MediaBase
+
+/// Decoded sound of any format as 32-bit floating point with full scale at ±1, a plane a channel.
+///
+/// It is the form in which the measurements of quality take sound: a few thousand frames at a time, in memory that is
+/// used again. 16 and 24 bits are exact; not-a-number is 0, and what is beyond ±2^40 becomes that.
+package struct SoundPlanes: Sendable {
+    /// How many channels there are.
+    package let channels: Int
+    /// How many frames were filled in last.
+    package private(set) var frames = 0
+    /// A plane a channel, each of at least ``frames`` samples; what is behind them is of earlier fillings.
+    package private(set) var planes: [[Float]]
+
+    /// Makes empty planes.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` where there are not 1 to 1024 channels.
+    package init(channels: Int) throws(MediaError) {
+        guard (1...1024).contains(channels) else {
+            throw MediaError(.invalidArgument, "sound has 1 to 1024 channels, not \(channels)")
+        }
+        self.channels = channels
+        planes = Array(repeating: [], count: channels)
+    }
+
+    /// Makes planes of samples that are there already; channels are cut to the shortest.
+    package init(_ planes: [[Float]]) throws(MediaError) {
+        try self.init(channels: planes.count)
+        self.planes = planes
+        frames = planes.map(\.count).min() ?? 0
+    }
+
+    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    package mutating func fill(_ samples: Span<UInt8>) { fillInterleaved(samples) }
+    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    package mutating func fill(_ samples: Span<Int16>) { fillInterleaved(samples) }
+    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    package mutating func fill(_ samples: Span<Int32>) { fillInterleaved(samples) }
+    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    package mutating func fill(_ samples: Span<Int64>) { fillInterleaved(samples) }
+    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    package mutating func fill(_ samples: Span<Float>) { fillInterleaved(samples) }
+    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    package mutating func fill(_ samples: Span<Double>) { fillInterleaved(samples) }
+
+    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    package mutating func fill(_ plane: Span<UInt8>, channel: Int) { fillPlane(plane, channel) }
+    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    package mutating func fill(_ plane: Span<Int16>, channel: Int) { fillPlane(plane, channel) }
+    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    package mutating func fill(_ plane: Span<Int32>, channel: Int) { fillPlane(plane, channel) }
+    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    package mutating func fill(_ plane: Span<Int64>, channel: Int) { fillPlane(plane, channel) }
+    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    package mutating func fill(_ plane: Span<Float>, channel: Int) { fillPlane(plane, channel) }
+    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    package mutating func fill(_ plane: Span<Double>, channel: Int) { fillPlane(plane, channel) }
+
+    /// Makes all channels silent for so many frames.
+    package mutating func fillSilence(frames: Int) {
+        self.frames = max(0, frames)
+        for channel in planes.indices {
+            planes[channel].removeAll(keepingCapacity: true)
+            planes[channel].append(contentsOf: repeatElement(0, count: self.frames))
+        }
+    }
+
+    @inline(__always)
+    private mutating func fillInterleaved<Sample: FloatConvertible>(_ samples: Span<Sample>) {
+        let channels = channels
+        frames = samples.count / channels
+        for channel in 0..<channels {
+            // Taken out while it is filled, so that it is never copied.
+            var plane = takePlane(channel)
+            var span = plane.mutableSpan
+            let whole = samples.extracting(first: frames &* channels)
+            let count = min(frames, span.count)
+            // Steps that are known beforehand are loaded as vectors and shuffled.
+            if channels == 1 {
+                for frame in 0..<count { span[frame] = whole[frame].asFloat }
+            } else if channels == 2, channel == 0 {
+                for frame in 0..<count { span[frame] = whole[frame &* 2].asFloat }
+            } else if channels == 2 {
+                for frame in 0..<count { span[frame] = whole[frame &* 2 &+ 1].asFloat }
+            } else {
+                for frame in 0..<count { span[frame] = whole[frame &* channels &+ channel].asFloat }
+            }
+            swap(&plane, &planes[channel])
+        }
+    }
+
+    @inline(__always)
+    private mutating func fillPlane<Sample: FloatConvertible>(_ source: Span<Sample>, _ channel: Int) {
+        guard planes.indices.contains(channel) else { return }
+        frames = source.count
+        var plane = takePlane(channel)
+        var span = plane.mutableSpan
+        let count = min(source.count, span.count)
+        for frame in 0..<count { span[frame] = source[frame].asFloat }
+        swap(&plane, &planes[channel])
+    }
+
+    private mutating func takePlane(_ channel: Int) -> [Float] {
+        var plane: [Float] = []
+        swap(&plane, &planes[channel])
+        if plane.count < frames { plane = Array(repeating: 0, count: frames) }
+        return plane
+    }
+}
+
+/// A sample that has a value with full scale at ±1.
+private protocol FloatConvertible: BitwiseCopyable {
+    var asFloat: Float { get }
+}
+
+extension UInt8: FloatConvertible {
+    @inline(__always) fileprivate var asFloat: Float { Float(Int32(self) &- 128) * 0x1p-7 }
+}
+
+extension Int16: FloatConvertible {
+    @inline(__always) fileprivate var asFloat: Float { Float(Int32(self)) * 0x1p-15 }
+}
+
+extension Int32: FloatConvertible {
+    @inline(__always) fileprivate var asFloat: Float { Float(self) * 0x1p-31 }
+}
+
+extension Int64: FloatConvertible {
+    @inline(__always) fileprivate var asFloat: Float { Float(self) * 0x1p-63 }
+}
+
+extension Float: FloatConvertible {
+    @inline(__always) fileprivate var asFloat: Float {
+        let number = self == self ? self : 0
+        let low = number < -0x1p40 ? -0x1p40 : number
+        return low > 0x1p40 ? 0x1p40 : low
+    }
+}
+
+extension Double: FloatConvertible {
+    @inline(__always) fileprivate var asFloat: Float {
+        let number = self == self ? self : 0
+        let low = number < -0x1p40 ? -0x1p40 : number
+        return Float(low > 0x1p40 ? 0x1p40 : low)
+    }
+}

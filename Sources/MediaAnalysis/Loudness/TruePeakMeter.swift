@@ -1,0 +1,110 @@
+internal import Glibc
+
+/// The highest sample and the highest value between samples of one channel (ITU-R BS.1770-5, Annex 2).
+///
+/// The sound is oversampled four times below 96 kHz, twice below 192 kHz, and not at all from there on, by a windowed
+/// sinc of twelve samples (``TruePeakFilter``); the samples themselves are among what comes out. Stretches that cannot
+/// hold a higher value than was found already are not oversampled, which changes nothing about the result.
+package struct TruePeakMeter: Sendable {
+    /// The highest magnitude of a sample, with full scale at 1.
+    package private(set) var samplePeak: Float = 0
+    /// The highest magnitude between samples that was met.
+    private var between: Float = 0
+    private let filter: TruePeakFilter?
+    /// The last samples, and how many of them were not looked at between yet.
+    private var tail = [Float](repeating: 0, count: tailLength)
+    private var pending = 0
+    /// Space for the tail and what comes next.
+    private var work: [Float] = []
+
+    private static let block = TruePeakFilter.block
+    private static let tailLength = TruePeakFilter.block * 2
+
+    /// Begins after silence, at a rate in samples a second.
+    package init(sampleRate: Int) { filter = TruePeakFilter(sampleRate: sampleRate) }
+
+    /// The highest magnitude of samples and of what lies between them, with full scale at 1.
+    package var truePeak: Float { max(samplePeak, between) }
+
+    /// The true peak in dB against full scale, dBTP; −∞ for silence.
+    package var decibels: Double { 20 * log10(Double(truePeak)) }
+
+    /// Takes the samples that come next.
+    package mutating func append(_ samples: Span<Float>) {
+        guard let filter else {
+            samplePeak = max(samplePeak, Self.magnitude(of: samples))
+            return
+        }
+        // Taken out while it is used, so that it is never copied.
+        var work: [Float] = []
+        swap(&work, &self.work)
+        defer { swap(&work, &self.work) }
+        let count = Self.tailLength + samples.count
+        if work.count < count { work = Array(repeating: 0, count: count) }
+        var span = work.mutableSpan
+        for index in 0..<Self.tailLength { span[index] = tail[index] }
+        for index in 0..<samples.count { span[Self.tailLength &+ index] = samples[index] }
+        pending = look(at: work.span.extracting(first: count), from: Self.tailLength - pending, filter)
+        for index in 0..<Self.tailLength { tail[index] = work[samples.count + index] }
+    }
+
+    /// Says that the sound is over, so that what rings on after its last sample counts.
+    package mutating func finish() {
+        let silence = [Float](repeating: 0, count: Self.block)
+        append(silence.span)
+        finishPart()
+    }
+
+    /// Says that these samples are over, while the sound goes on in another part.
+    package mutating func finishPart() {
+        if let filter, pending > 0 { between = max(between, filter.peak(of: tail.span)) }
+        samplePeak = max(samplePeak, Self.magnitude(of: tail.span.extracting(last: pending)))
+        pending = 0
+    }
+
+    /// Lets the filter see what comes before the first sample; of this only the last few samples matter.
+    package mutating func warmUp(_ samples: Span<Float>) {
+        let count = min(samples.count, tail.count)
+        for index in 0..<count { tail[tail.count - count + index] = samples[samples.count - count + index] }
+    }
+
+    /// Joins what was measured of other samples.
+    package mutating func add(_ other: TruePeakMeter) {
+        samplePeak = max(samplePeak, other.samplePeak)
+        between = max(between, other.between)
+    }
+
+    /// Looks at all whole blocks from a sample on, with a block before it; gives how many samples are left.
+    private mutating func look(at samples: Span<Float>, from first: Int, _ filter: TruePeakFilter) -> Int {
+        let block = Self.block
+        var start = first
+        var before = Self.magnitude(of: samples.extracting(start - block..<start))
+        while start + block <= samples.count {
+            let here = Self.magnitude(of: samples.extracting(start..<start + block))
+            samplePeak = max(samplePeak, here)
+            if max(before, here) * filter.gain > truePeak {
+                between = max(between, filter.peak(of: samples.extracting(start - block..<start + block)))
+            }
+            before = here
+            start += block
+        }
+        return samples.count - start
+    }
+
+    private static func magnitude(of samples: Span<Float>) -> Float {
+        var highest = SIMD4<Float>.zero
+        var lowest = SIMD4<Float>.zero
+        let whole = samples.count / 4 * 4
+        let even = samples.extracting(first: whole)
+        var index = 0
+        while index < whole {
+            let four = SIMD4(even[index], even[index &+ 1], even[index &+ 2], even[index &+ 3])
+            highest.replace(with: four, where: four .> highest)
+            lowest.replace(with: four, where: four .< lowest)
+            index &+= 4
+        }
+        var result = max(highest.max(), -lowest.min())
+        for index in whole..<samples.count { result = max(result, samples[index].magnitude) }
+        return result
+    }
+}

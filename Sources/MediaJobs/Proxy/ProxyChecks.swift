@@ -1,0 +1,207 @@
+internal import AssetKit
+internal import MediaBase
+
+/// Compares a finished proxy with its source: what was read while it was made, and what the source says of itself.
+struct ProxyChecks {
+    /// What was compared so far.
+    private(set) var checks: [ProxyReport.Check] = []
+    private let plan: ProxyPlan
+    private let witness: ProxyWitness
+    private let proxy: Asset
+
+    /// - Parameters:
+    ///   - witness: What was read.
+    ///   - proxy: The finished file.
+    init(_ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset) {
+        self.plan = plan
+        self.witness = witness
+        self.proxy = proxy
+    }
+
+    /// The tracks of a plan that had something in its range, in the order of the file: those that the proxy has.
+    static func tracks(of plan: ProxyPlan, _ witness: ProxyWitness) -> [AssetTrack] {
+        ([plan.video] + plan.audio).filter { witness.seen(of: $0) != nil }.sorted { $0.index < $1.index }
+    }
+
+    /// The first one that does not hold, as an error; `nil` where all do.
+    var failure: MediaError? {
+        checks.first { !$0.passed }.map { check in
+            let place = check.trackIndex.map { " of track \($0)" } ?? ""
+            return MediaError(
+                .verificationFailed,
+                "the proxy was not kept, because its \(check.name)\(place) is not the source's: "
+                    + "wanted \(check.wanted), found \(check.found)")
+        }
+    }
+
+    /// Notes what is to be equal.
+    mutating func compare<Value: Equatable>(
+        _ name: String, _ wanted: Value, _ found: Value, of track: AssetTrack? = nil, text: (Value) -> String
+    ) {
+        note(name, wanted == found, text(wanted), text(found), of: track)
+    }
+
+    private mutating func note(
+        _ name: String, _ passed: Bool, _ wanted: String, _ found: String, of track: AssetTrack?
+    ) {
+        checks.append(
+            ProxyReport.Check(name: name, trackIndex: track?.index, passed: passed, wanted: wanted, found: found))
+    }
+
+    /// Reads the proxy and compares all of it.
+    ///
+    /// - Parameters:
+    ///   - startTimecode: The timecode that the first picture should have.
+    ///   - metadata: What the file as a whole should say.
+    mutating func run(startTimecode: String?, metadata: [MetadataItem], chapters: [Chapter]) throws(MediaError) {
+        let container = try proxy.loadNow(.container)
+        let found = try proxy.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
+        let wanted = Self.tracks(of: plan, witness)
+        compare("tracks", wanted.map(\.mediaType), found.map(\.mediaType)) {
+            $0.map(\.rawValue).joined(separator: " ")
+        }
+        guard failure == nil else { return }
+        for (source, copy) in zip(wanted, found) {
+            if source.mediaType == .video {
+                try compareTimes(source, copy)
+                comparePictures(source, copy)
+                compare("startTimecode", startTimecode, container.startTimecode, of: source) { $0 ?? "none" }
+            } else {
+                compareSound(source, copy)
+            }
+            compareDescription(source, copy)
+        }
+        compare("dates", Self.date(metadata), Self.date(try proxy.loadNow(.metadata))) { $0 ?? "none" }
+        compareMetadata(metadata, try proxy.loadNow(.metadata))
+        compare("chapters", chapters.map(\.title), try proxy.loadNow(.chapters).map(\.title)) { "\($0.count)" }
+        compare("indexFirst", true, container.isIndexFirst ?? true) { $0 ? "yes" : "no" }
+    }
+}
+
+// MARK: - Times
+
+extension ProxyChecks {
+    /// A time of the source as it is counted in the proxy.
+    private func moved(_ time: MediaTime) -> MediaTime {
+        max(.zero, min(time, plan.range.end) - plan.range.start)
+    }
+
+    private mutating func compareTimes(_ source: AssetTrack, _ copy: AssetTrack) throws(MediaError) {
+        guard let seen = witness.seen(of: source) else { return }
+        var frames = FrameTimes(proxy, track: copy, highest: .max, threads: plan.threads)
+        let found = try frames.allTimes()
+        compare("frameCount", seen.pictures.count, found.count, of: source) { "\($0)" }
+        // The container counts in ticks.
+        let wanted = seen.pictures.map { moved($0).converted(toTimescale: copy.naturalTimeScale) }
+        let wrong = zip(wanted, found).enumerated().first { $1.0 != $1.1 }
+        note(
+            "frameTimes", wrong == nil && wanted.count == found.count,
+            wrong.map { "picture \($0) at \($1.0)" } ?? "\(wanted.count) times",
+            wrong.map { "it at \($1.1)" } ?? "\(found.count) times", of: source)
+        compare(moved(seen.end), copy.timeRange.end, as: "duration", rate: 48000, of: source)
+    }
+
+    private mutating func compareSound(_ source: AssetTrack, _ copy: AssetTrack) {
+        guard let seen = witness.seen(of: source), let found = copy.formatDescriptions.first?.audio else { return }
+        let stored = source.formatDescriptions.first?.audio
+        let layout = seen.channelLayout ?? stored?.channelLayout
+        compare("audioChannels", layout?.channels, found.channels, of: source) { $0.map { "\($0)" } ?? "unknown" }
+        if let name = layout?.knownName {
+            compare("channelLayout", name, found.channelLayout.name, of: source) { $0 }
+        }
+        var end = seen.end
+        // Of stored samples an edit list shows a part.
+        if seen.sampleRate == 0, !source.segments.isEmpty { end = min(end, source.timeRange.end) }
+        let start = moved(seen.start ?? .zero)
+        compare(start, copy.timeRange.start, as: "audioStart", rate: found.sampleRate, of: source)
+        compare(moved(end), copy.timeRange.end, as: "audioEnd", rate: found.sampleRate, of: source)
+    }
+
+    /// Notes times that may differ by one tick of a rate, as sound of another rate is rounded.
+    private mutating func compare(
+        _ wanted: MediaTime, _ found: MediaTime, as name: String, rate: Int, of track: AssetTrack
+    ) {
+        let tick = MediaTime(value: 1, timescale: max(1, Int32(clamping: rate)))
+        let isNear = wanted == found || (wanted - found).absoluteValue <= tick
+        note(name, isNear, "\(wanted)", "\(found)", of: track)
+    }
+}
+
+// MARK: - Formats and descriptions
+
+extension ProxyChecks {
+    private mutating func comparePictures(_ source: AssetTrack, _ copy: AssetTrack) {
+        guard let found = copy.formatDescriptions.first?.video,
+            let stored = source.formatDescriptions.first?.video, let original = try? stored.turned(by: plan.turn)
+        else { return }
+        let settings = plan.videoSettings
+        let ratio = { (format: VideoFormat) in format.sampleAspectRatio ?? .one }
+        if plan.hasSquarePixels {
+            compare("pixelAspect", .one, ratio(found), of: source) { "\($0)" }
+        } else {
+            compare("displayShape", original.displayShape, found.displayShape, of: source) { shape in
+                shape.map { "\($0)" } ?? "unknown"
+            }
+        }
+        compare("cleanAperture", settings.cleanAperture, found.cleanAperture, of: source) { aperture in
+            aperture.map { "\($0.width) by \($0.height) at \($0.horizontalOffset), \($0.verticalOffset)" } ?? "none"
+        }
+        let transform = plan.turn == .identity ? source.preferredTransform : .identity
+        compare("rotation", transform.matrix, copy.preferredTransform.matrix, of: source) { "\($0)" }
+        compareColor(settings, found, copy, of: source)
+    }
+
+    private mutating func compareColor(
+        _ settings: VideoOutputSettings, _ found: VideoFormat, _ copy: AssetTrack, of source: AssetTrack
+    ) {
+        guard let wanted = settings.writtenColor else { return }
+        func text(_ color: ColorInfo) -> String {
+            [color.primaries, color.transfer, color.matrix, color.range].map { $0 ?? "unknown" }.joined(separator: " ")
+        }
+        var actual = ColorInfo(container: copy.containerColor, stream: found.color)
+        // What nobody says of the source is not asked for.
+        if wanted.primaries == nil { actual.primaries = nil }
+        if wanted.transfer == nil { actual.transfer = nil }
+        if wanted.matrix == nil { actual.matrix = nil }
+        // Limited range is what goes without saying.
+        if actual.range == nil, wanted.range == "tv" { actual.range = "tv" }
+        if wanted.range == nil || settings.codec.isLimitedRangeOnly { actual.range = wanted.range }
+        note("color", text(wanted) == text(actual), text(wanted), text(actual), of: source)
+    }
+
+    private mutating func compareDescription(_ source: AssetTrack, _ copy: AssetTrack) {
+        func language(_ track: AssetTrack) -> String { track.language ?? "und" }
+        compare("language", language(source), language(copy), of: source) { $0 }
+        func name(_ track: AssetTrack) -> String? {
+            track.metadata.first { $0.identifier == "title" }?.value.text
+        }
+        compare("name", name(source), name(copy), of: source) { $0 ?? "none" }
+        if let date = Self.date(source.metadata) {
+            compare("dates", date, Self.date(copy.metadata) ?? "none", of: source) { $0 }
+        }
+    }
+
+    private static func date(_ metadata: [MetadataItem]) -> String? {
+        metadata.first { $0.identifier == "creation_time" }?.value.text
+    }
+
+    private mutating func compareMetadata(_ wanted: [MetadataItem], _ found: [MetadataItem]) {
+        let texts = Set(found.compactMap { item in item.value.text.map { [item.identifier, $0] } })
+        let missing = wanted.filter { item in
+            item.value.text.map { !texts.contains([item.identifier, $0]) } ?? false
+        }
+        note(
+            "metadata", missing.isEmpty, missing.first.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
+            missing.isEmpty ? "all" : "another or none", of: nil)
+    }
+}
+
+extension VideoFormat {
+    /// Width by height of what is meant to be seen, in square pixels, exact.
+    fileprivate var displayShape: Rational? {
+        let (width, height) =
+            cleanAperture.map { ($0.width, $0.height) }
+            ?? (Rational(Int64(encodedSize.width)), Rational(Int64(encodedSize.height)))
+        return width.divided(by: height)?.multiplied(by: sampleAspectRatio ?? .one)
+    }
+}

@@ -1,0 +1,71 @@
+internal import AssetKit
+internal import MediaBase
+internal import SystemCalls
+internal import SystemPackage
+
+extension ProxyReport {
+    /// The report on a finished proxy.
+    ///
+    /// - Throws: what reading its header throws.
+    init(
+        _ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset, checks: [Check], damage: DamageSummary
+    ) throws(MediaError) {
+        let container = try proxy.loadNow(.container)
+        let tracks = try proxy.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
+        let sources = ProxyChecks.tracks(of: plan, witness)
+        var video: Video?
+        var audio: [Audio] = []
+        for (source, track) in zip(sources, tracks) {
+            guard let format = track.formatDescriptions.first else { continue }
+            if let pictures = format.video {
+                video = Video(
+                    trackIndex: source.index, trackID: source.id, codec: format.codec, profile: format.profile,
+                    encodedSize: pictures.encodedSize, sampleAspectRatio: pictures.sampleAspectRatio,
+                    frameCount: witness.seen(of: source)?.pictures.count ?? 0, frameRate: track.averageFrameRate)
+            } else if let sound = format.audio {
+                audio.append(
+                    Audio(
+                        trackIndex: source.index, trackID: source.id, codec: format.codec,
+                        copied: witness.seen(of: source)?.sampleRate == 0, sampleRate: sound.sampleRate,
+                        channels: sound.channels, channelLayout: sound.channelLayout.knownName))
+            }
+        }
+        guard let video else { throw MediaError(.libraryFailure, "the finished file has no pictures") }
+        let missing = plan.audio.filter { witness.seen(of: $0) == nil }
+        self.init(
+            output: "", preset: "", sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
+            duration: try proxy.loadNow(.duration), startTimecode: container.startTimecode, video: video,
+            audio: audio,
+            leftOut: (plan.leftOut + missing).sorted { $0.index < $1.index }.map { LeftOut($0) },
+            changes: Self.changes(plan), checks: checks, damage: damage)
+    }
+
+    /// What of the pictures is not kept, in words.
+    private static func changes(_ plan: ProxyPlan) -> [String] {
+        guard let source = plan.video.formatDescriptions.first?.video else { return [] }
+        var changes: [String] = []
+        let settings = plan.videoSettings
+        let codec = settings.codec.rawValue
+        if settings.codec.isLimitedRangeOnly, source.color.range == "pc" {
+            changes.append("full range became limited range, the only one that \(codec) has")
+        }
+        if source.hasAlpha { changes.append("transparency was left out") }
+        if let order = source.fieldOrder, order != "progressive", settings.fieldOrder == "progressive" {
+            changes.append("pictures of two fields became pictures of the first field, because scaling would mix them")
+        }
+        if let depth = source.bitDepth, case let kept = settings.encodedBitDepth, kept < depth {
+            changes.append("\(depth) bits a component became \(kept)")
+        }
+        return changes
+    }
+}
+
+extension ProxyReport.LeftOut {
+    /// What is said of a track that was left out.
+    init(_ track: AssetTrack) {
+        let codec = track.formatDescriptions.first?.codec
+        self.init(
+            trackIndex: track.index, trackID: track.id, type: track.mediaType.rawValue,
+            codec: codec.flatMap { $0.isEmpty || $0 == "none" ? nil : $0 })
+    }
+}

@@ -1,0 +1,125 @@
+package import MediaBase
+package import SystemPackage
+
+/// What ``ProxyJob`` made of one file; its JSON has the keys in this order.
+package struct ProxyReport: Encodable, Sendable {
+    /// Where the proxy is.
+    package var output: FilePath
+    /// The preset's name.
+    package var preset: String
+    /// How large the file is.
+    package var sizeBytes: Int64
+    /// The range that was asked for; `nil` for all of the file.
+    package var requested: Requested?
+    /// How long the proxy lasts.
+    package var duration: MediaTime
+    /// The start timecode; `nil` where there is none.
+    package var startTimecode: String?
+    /// Its pictures.
+    package var video: Video
+    /// Its tracks of sound.
+    package var audio: [Audio]
+    /// The source's tracks that are not in it.
+    package var leftOut: [LeftOut]
+    /// What the proxy has not kept because its format cannot, or because something else was asked for.
+    package var changes: [String]
+    /// What was compared with the source after writing.
+    package var checks: [Check]
+    /// What of the source could not be used.
+    package var damage: DamageSummary
+
+    /// A range as it was asked for, in exact times.
+    package struct Requested: Encodable, Sendable {
+        /// The first moment; `nil` where none was asked for.
+        package var start: MediaTime?
+        /// The first moment that is not wanted; `nil` for the end.
+        package var end: MediaTime?
+    }
+
+    /// The pictures of a proxy.
+    package struct Video: Encodable, Sendable {
+        /// The source's track: ``AssetTrack/index``.
+        package var trackIndex: Int
+        /// The container's own number of that track.
+        package var trackID: Int
+        /// libavcodec's name of the codec.
+        package var codec: String
+        /// The encoder's profile, in words.
+        package var profile: String?
+        /// The stored picture.
+        package var encodedSize: Dimensions
+        /// Width of a pixel by its height.
+        package var sampleAspectRatio: Rational?
+        /// How many pictures there are.
+        package var frameCount: Int
+        /// Pictures a second on average.
+        package var frameRate: Rational?
+    }
+
+    /// A track of sound of a proxy.
+    package struct Audio: Encodable, Sendable {
+        /// The source's track: ``AssetTrack/index``.
+        package var trackIndex: Int
+        /// The container's own number of that track.
+        package var trackID: Int
+        /// libavcodec's name of the codec.
+        package var codec: String
+        /// Whether the source's samples were taken as they are.
+        package var copied: Bool
+        /// Samples a second.
+        package var sampleRate: Int
+        /// How many channels there are.
+        package var channels: Int
+        /// Which they are; `nil` where only their number is known.
+        package var channelLayout: String?
+    }
+
+    /// A track that was left out.
+    package struct LeftOut: Encodable, Sendable {
+        /// ``AssetTrack/index``.
+        package var trackIndex: Int
+        /// The container's own number of it.
+        package var trackID: Int
+        /// What it carries.
+        package var type: String
+        /// libavcodec's name of the codec; `nil` where it is not known.
+        package var codec: String?
+    }
+
+    /// Something that has to be as in the source.
+    package struct Check: Encodable, Sendable, Hashable {
+        /// What was compared, such as `frameTimes`.
+        package var name: String
+        /// The source's track; `nil` for the file as a whole.
+        package var trackIndex: Int?
+        /// Whether it holds.
+        package var passed: Bool
+        /// What the source says, or what follows from it.
+        package var wanted: String
+        /// What the finished file says.
+        package var found: String
+    }
+
+    private enum Key: String, CodingKey {
+        case output, outputBytes, preset, sizeBytes, requested, duration, startTimecode, video, audio, leftOut, changes
+        case checks, damage
+    }
+
+    /// Encodes into one object; what is not known has no key.
+    package func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encode(output.string, forKey: .output)
+        try object.encodeIfPresent(output.pathBytes, forKey: .outputBytes)
+        try object.encode(preset, forKey: .preset)
+        try object.encode(sizeBytes, forKey: .sizeBytes)
+        try object.encodeIfPresent(requested, forKey: .requested)
+        try object.encode(duration, forKey: .duration)
+        try object.encodeIfPresent(startTimecode, forKey: .startTimecode)
+        try object.encode(video, forKey: .video)
+        try object.encode(audio, forKey: .audio)
+        try object.encode(leftOut, forKey: .leftOut)
+        try object.encode(changes, forKey: .changes)
+        try object.encode(checks, forKey: .checks)
+        if !damage.isEmpty { try object.encode(damage, forKey: .damage) }
+    }
+}

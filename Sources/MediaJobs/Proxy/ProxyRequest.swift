@@ -1,0 +1,109 @@
+package import AssetKit
+package import MediaBase
+
+/// What is asked of ``ProxyJob``.
+package struct ProxyRequest: Sendable {
+    /// Where everything comes from that is not said below.
+    package var preset: ProxyPreset
+    /// Rows at most; `nil` for the preset's limit.
+    package var height: Int?
+    /// The encoder's quality; `nil` for the preset's.
+    package var quality: Int?
+    /// Bits a second of the pictures, in place of a quality.
+    package var bitRate: Int?
+    /// Frames from one sync sample to the next at most.
+    package var keyFrameInterval: Int?
+    /// How much time the encoder takes.
+    package var speed: VideoOutputSettings.Speed?
+    /// What becomes of sound.
+    package var audio = AudioTreatment.encode
+    /// How sound is encoded; `nil` for the preset's.
+    package var audioCodec: AudioOutputSettings.Codec?
+    /// Bits a second of each track of sound.
+    package var audioBitRate: Int?
+    /// Whether pixels become square.
+    package var hasSquarePixels = false
+    /// Whether pictures are turned instead of being marked as to be turned.
+    package var bakesRotation = false
+    /// The first moment; `nil` for the beginning.
+    package var start: TimeExpression?
+    /// The first moment that is not wanted any more; `nil` for the end.
+    package var end: TimeExpression?
+    /// The track of pictures; `nil` for the first enabled one.
+    package var videoTrack: TrackSelector?
+    /// The tracks of sound, in the order of the file; `nil` for all.
+    package var audioTracks: [TrackSelector]?
+    /// Whether damage in the input is an error.
+    package var isStrict = false
+    /// Threads that decode; 0 for the usual number.
+    package var threads = 0
+
+    /// What becomes of the tracks of sound.
+    package enum AudioTreatment: String, Sendable, Hashable, CaseIterable {
+        /// They are encoded anew.
+        case encode
+        /// They are taken as they are.
+        case copy
+        /// They are left out.
+        case none
+    }
+
+    /// What a preset says.
+    package init(preset: ProxyPreset) { self.preset = preset }
+
+    /// The highest frame number among ``start`` and ``end``; `nil` where there is none.
+    var highestFrame: Int64? { [start, end].compactMap(\.self).highestFrame }
+
+    /// Whether ``start`` or ``end`` depend on how long the track is.
+    var needsExactDuration: Bool {
+        [start, end].contains { if case .percentage = $0 { true } else { $0 == .end } }
+    }
+}
+
+extension ProxyRequest {
+    /// How pictures of a track are encoded.
+    func videoSettings(for track: AssetTrack) throws(MediaError) -> VideoOutputSettings {
+        var settings = VideoOutputSettings(codec: preset.videoCodec)
+        settings.quality = quality ?? preset.quality
+        settings.bitRate = bitRate
+        if preset.videoCodec.isIntraOnly {
+            settings.quality = nil
+            guard quality == nil, bitRate == nil, keyFrameInterval == nil, speed == nil else {
+                throw MediaError(
+                    .invalidArgument,
+                    "\(preset.name) has one quality; --crf, --bitrate, --gop and --speed are for H.264")
+            }
+        } else {
+            settings.maximumKeyFrameInterval = keyFrameInterval ?? usualInterval(for: track)
+        }
+        settings.speed = speed ?? preset.speed
+        guard let stored = track.formatDescriptions.first?.video else { return settings }
+        let source = try stored.turned(by: turn(of: track))
+        let limit = height.map { PictureSizeLimit.height($0) } ?? preset.limit
+        settings.dimensions = limit.size(for: source, hasSquarePixels: hasSquarePixels)
+        if hasSquarePixels { settings.pixelAspectRatio = .one }
+        return settings
+    }
+
+    /// How pictures of a track are turned before they are encoded.
+    func turn(of track: AssetTrack) -> DisplayTransform {
+        bakesRotation && track.preferredTransform.isQuarterTurn ? track.preferredTransform : .identity
+    }
+
+    private func usualInterval(for track: AssetTrack) -> Int {
+        guard let seconds = preset.keyFrameSeconds else { return 1 }
+        let rate = track.averageFrameRate ?? track.pictureRate ?? Rational(25)
+        return max(1, min(600, Int(clamping: rate.multiplied(by: seconds)?.rounded() ?? 25)))
+    }
+
+    /// How sound of a track is encoded.
+    func audioSettings(for track: AssetTrack, in fileType: MediaFileType) -> AudioOutputSettings {
+        // MPEG-4 files hold PCM, but hardly a player reads it there.
+        let usual = preset.audioCodec == .pcm && fileType != .mov ? .aac : preset.audioCodec
+        var settings = AudioOutputSettings(codec: audioCodec ?? usual, bitRate: audioBitRate)
+        // What a lossy codec decodes to has no depth of its own.
+        let depth = track.formatDescriptions.first?.audio?.bitsPerSample ?? 16
+        if settings.codec != .aac, settings.codec != .opus { settings.bitsPerSample = depth > 16 ? 24 : 16 }
+        return settings
+    }
+}

@@ -1,0 +1,103 @@
+import ArgumentParser
+import AssetKit
+import MediaBase
+import MediaJobs
+import SystemPackage
+
+/// `mediatool proxy`: small editing copies of video files.
+struct ProxyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "proxy",
+        abstract: "Writes a small editing copy of a video, in which every picture and sample keeps its place.",
+        discussion: """
+            Frame count, the time of every picture, duration, sound tracks, start timecode, shape, clean aperture, \
+            rotation, colours, languages, names and dates are compared with the source after writing. A proxy that \
+            differs is not kept: the exit code is then 2. Subtitles and data tracks are left out; --json says which.
+
+            Presets:
+            \(ProxyPreset.all.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))
+
+            Examples:
+              mediatool proxy interview.mov -o interview-proxy.mov
+              mediatool proxy *.mov -o 'proxies/{stem}.mov' --preset prores-proxy --jobs 2
+              mediatool proxy clip.mxf -o clip.mov --preset dnxhr-lb --json
+              mediatool proxy clip.mov -o web/ --preset web --square-pixels --bake-rotation
+              mediatool proxy clip.mov -o part.mov --start 01:00:10:00 --end 01:00:20:00
+              mediatool proxy clip.mov -o clip-360.mp4 --height 360 --crf 28 --audio copy
+            """)
+
+    @Argument(help: ArgumentHelp("Video files; - is standard input.", valueName: "file"))
+    var files: [PathArgument] = []
+
+    @OptionGroup(title: "Output") var output: ProxyOutputOptions
+    @OptionGroup(title: "Encoding") var encoding: ProxyEncodingOptions
+    @OptionGroup(title: "Content") var content: ProxyContentOptions
+    @OptionGroup(title: "Result") var result: OutputFormatOptions
+    @OptionGroup(title: "Run") var running: RunOptions
+
+    func validate() throws {
+        guard !output.listPresets else { return }
+        try result.checkFiles(files)
+        guard !result.schema else { return }
+        try output.check(files)
+        _ = try request()
+    }
+
+    func run() throws {
+        if output.listPresets { return try StandardOutput.write(ProxyText.presets) }
+        if result.schema { return try StandardOutput.write(ProxySchema.text) }
+        let work = Work(
+            request: try request(), output: output, allowNested: running.allowNested,
+            outputs: OutputFileSet(force: running.force, inputs: files.compactMap(\.identity)),
+            progress: Progress(
+                label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
+                isQuiet: running.quiet, parts: files.count))
+        var printer = ResultPrinter(form: result.form(fileCount: files.count))
+        try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { part, file in
+            Result { try work.run(file, part: part) }
+        } deliver: { index, result in
+            let path = files[index].path
+            if index == files.count - 1 { work.progress.finish() }
+            if let report = try? result.get(), !running.quiet {
+                if !report.damage.isEmpty { StandardError.warn(report.damage.text, path: path) }
+                for change in report.changes { StandardError.warn(change, path: path) }
+            }
+            try printer.print(result, of: path) { ProxyText.text(of: $0) }
+        }
+        throw try printer.finish()
+    }
+
+    private func request() throws -> ProxyRequest {
+        var request = ProxyRequest(preset: encoding.preset)
+        try encoding.apply(to: &request)
+        content.apply(to: &request)
+        request.isStrict = running.strict
+        request.threads = running.threads ?? 0
+        return request
+    }
+
+    /// What is done with each file, from whatever thread.
+    private struct Work: Sendable {
+        let request: ProxyRequest
+        let output: ProxyOutputOptions
+        let allowNested: Bool
+        let outputs: OutputFileSet
+        let progress: Progress
+
+        func run(_ file: PathArgument, part: Int) throws -> ProxyReport {
+            var opening = Asset.Options()
+            opening.allowsNestedFiles = allowNested
+            opening.isPrecise = ProxyJob.needsPreciseTiming(request)
+            let asset =
+                file.isStandardStream
+                ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
+            let begun = ContinuousClock.now
+            let path = output.path(for: file.path, preset: request.preset)
+            return try ProxyJob(request, asset: asset).run(to: path, outputs: outputs.setForAnotherJob()) { done in
+                progress.update(
+                    part: part, fraction: done.fraction,
+                    speed: ProxyText.speed(done.seconds, in: ContinuousClock.now - begun))
+            }
+        }
+    }
+}

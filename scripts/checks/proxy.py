@@ -1,0 +1,162 @@
+"""Group `proxy`: proxies of every file with video, compared with their sources by ffprobe's and ffmpeg's word."""
+
+import json
+import os
+import struct
+import tempfile
+from fractions import Fraction
+
+import numpy
+
+from . import reference
+from .programs import mediatool, readable
+from .schema import problems_of, validator
+from .tools import expect, ffprobe, run
+
+PRESETS = ("h264-540p", "prores-proxy")
+# What a muxer or a decoder says of itself, and not of the file.
+COLORS = ("color_primaries", "color_transfer", "color_space")
+RGB = ("rgb", "bgr", "gbr", "argb", "abgr", "pal8")
+
+
+def proxy(report, files):
+    """Frame times, sound to the sample, shape, colours, timecode, names and dates."""
+    schema = validator("proxy")
+    jobs = [(f"{name} {preset}", lambda path=path, preset=preset: compare(path, preset, schema))
+            for name, path in readable(files, "video") for preset in PRESETS]
+    report.each("proxy", jobs)
+
+
+def compare(path, preset, schema):
+    with tempfile.TemporaryDirectory() as folder:
+        made = os.path.join(folder, "proxy.mov")
+        result = mediatool("proxy", path, "-o", made, "--preset", preset, "--quiet", "--json")
+        expect(result.returncode == 0, result.stderr.decode(errors="replace").strip()[:400])
+        content = json.loads(result.stdout)
+        problem = problems_of(schema, content)
+        expect(not problem, problem)
+        source, copy = streams(path), streams(made)
+        index = content["video"]["trackIndex"]
+        number = [s["index"] for s in source["video"]].index(index)
+        frames = compare_frames(path, number, made)
+        compare_pictures(source["video"][number], copy["video"][0], path, made, index)
+        tracks = compare_sound(path, source["audio"], made, copy["audio"], is_lossless=preset == "prores-proxy")
+        compare_tags(path, source["video"][number:][:1] + source["audio"], made, copy["video"] + copy["audio"])
+        expect(boxes_of(made)[:2] == [b"ftyp", b"moov"], "the index does not come first")
+        errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-f", "null", "-"], check=False).stderr
+        expect(not errors.strip(), f"ffmpeg complains: {errors.decode(errors='replace')[:200]}")
+        return f"{frames} frames, {tracks} sound tracks"
+
+
+def streams(path):
+    return {kind: reference.streams(path, kind) for kind in ("video", "audio")}
+
+
+def times(path, number):
+    """The presentation times that ffprobe decodes, from the presentation's zero."""
+    stream = reference.streams(path, "video")[number]
+    base, start = Fraction(stream["time_base"]), reference.container_start(path)
+    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
+                     "frame=best_effort_timestamp")["frames"]
+    return [entry["best_effort_timestamp"] * base - start for entry in listed]
+
+
+def compare_frames(path, number, made):
+    wanted, found = times(path, number), times(made, 0)
+    # A picture that is on screen at zero begins there; ffmpeg keeps some that are over by then.
+    wanted = [max(time, Fraction(0)) for place, time in enumerate(wanted)
+              if place + 1 == len(wanted) or wanted[place + 1] > 0]
+    expect(len(found) == len(wanted), f"{len(found)} frames instead of {len(wanted)}")
+    for place, (one, other) in enumerate(zip(wanted, found)):
+        expect(one == other, f"frame {place} at {float(other)} instead of {float(one)}")
+    return len(found)
+
+
+def shape(path, index):
+    """The exact display aspect by our own probe, with the clean aperture."""
+    result = mediatool("probe", "--json", "--quiet", path)
+    tracks = json.loads(result.stdout)["tracks"]
+    video = next(t for t in tracks if t["type"] == "video" and t["index"] == index)["video"]
+    ratio = video.get("displayAspectRatio")
+    size = video.get("cleanAperture", video["encodedSize"])
+    if ratio:
+        return Fraction(ratio["num"], ratio["den"])
+    number = lambda value: Fraction(value["num"], value["den"]) if isinstance(value, dict) else Fraction(value)
+    return number(size["width"]) / number(size["height"])
+
+
+def compare_pictures(source, copy, path, made, index):
+    wanted, found = shape(path, index), shape(made, copy["index"])
+    expect(wanted == found, f"shape {found} instead of {wanted}")
+    turn = [next((d["rotation"] for d in s.get("side_data_list", []) if "rotation" in d), 0) for s in (source, copy)]
+    expect(turn[0] == turn[1], f"rotation {turn[1]} instead of {turn[0]}")
+    if not source.get("pix_fmt", "").startswith(RGB):
+        for key in COLORS:
+            known = source.get(key, "unknown")
+            expect(known in ("unknown", copy.get(key)), f"{key} {copy.get(key)} instead of {known}")
+    expect(copy["width"] <= max(2, source["width"]) and copy["height"] <= max(2, source["height"]), "it became larger")
+
+
+def compare_sound(path, source, made, copy, is_lossless):
+    heard = [place for place in range(len(source)) if len(reference.sound(path, place).decoded("s16"))]
+    expect(len(copy) == len(heard), f"{len(copy)} sound tracks instead of {len(heard)}")
+    for place, (number, track) in enumerate(zip(heard, copy)):
+        expect(track["channels"] == source[number]["channels"], "another number of channels")
+        layout = source[number].get("channel_layout", "unknown")
+        expect(layout in ("unknown", track.get("channel_layout")), f"{track.get('channel_layout')} instead of {layout}")
+        old, new = reference.sound(path, number), reference.sound(made, place)
+        expect(old.rate == new.rate, f"{new.rate} Hz instead of {old.rate}")
+        wanted, found = old.presented("s16").mean(axis=1), new.presented("s16").mean(axis=1)
+        expect(abs(len(wanted) - len(found)) <= 1, f"{len(found)} samples instead of {len(wanted)}")
+        if is_lossless:
+            count = min(len(wanted), len(found))
+            worst = abs(wanted[:count] - found[:count]).max() if count else 0
+            expect(worst <= 3, f"samples differ by {worst}")
+        elif wanted.std() > 30:
+            lag = lag_of(wanted, found)
+            expect(abs(lag) <= 1, f"sound is {lag} samples late")
+    return len(heard)
+
+
+def lag_of(wanted, found):
+    """By how many samples `found` comes later, where the two are most alike."""
+    count = min(len(wanted), len(found))
+    size = 1 << (2 * count).bit_length()
+    product = numpy.fft.rfft(found[:count] - found.mean(), size) * numpy.conj(
+        numpy.fft.rfft(wanted[:count] - wanted.mean(), size))
+    alike = numpy.fft.irfft(product, size)
+    place = int(alike.argmax())
+    return place if place < size // 2 else place - size
+
+
+def compare_tags(path, source, made, copy):
+    """Language, name, date and timecode; by stream, and of the file."""
+    tag = lambda stream, key, default: stream.get("tags", {}).get(key, default)
+    order = sorted(source, key=lambda s: s["index"])
+    for one, other in zip(order, sorted(copy, key=lambda s: s["index"])):
+        expect(tag(one, "language", "und") == tag(other, "language", "und"), "another language")
+        date = tag(one, "creation_time", None)
+        expect(date in (None, tag(other, "creation_time", None)), f"another date than {date}")
+    probed = [ffprobe(name, "-show_format", "-show_streams") for name in (path, made)]
+    dates = [tag(p["format"], "creation_time", None) for p in probed]
+    expect(dates[0] == dates[1], f"date {dates[1]} instead of {dates[0]}")
+    codes = [next((tag(s, "timecode", None) for s in p["streams"] + [p["format"]] if tag(s, "timecode", None)), None)
+             for p in probed]
+    expect(codes[0] == codes[1], f"timecode {codes[1]} instead of {codes[0]}")
+
+
+def boxes_of(path):
+    """The types of the file's first boxes."""
+    found, place = [], 0
+    with open(path, "rb") as file:
+        while len(found) < 4:
+            file.seek(place)
+            head = file.read(8)
+            if len(head) < 8:
+                break
+            size, kind = struct.unpack(">I4s", head)
+            found.append(kind)
+            if size < 8:
+                break
+            place += size
+    return found
