@@ -46,7 +46,7 @@ extension AssetTrack {
         stream.nominalFrameRate = sources.first?.nominalFrameRate
         stream.averageFrameRate = sources.first?.averageFrameRate
         stream.containerColor = sources.first?.containerColor
-        self.init(stream, origin: .zero, keySpace: .common, edits: nil, scanned: nil)
+        self.init(stream, origin: .zero, keySpace: .common, edits: nil, scan: nil)
     }
 }
 
