@@ -14,7 +14,8 @@ public import SystemPackage
 /// ```
 ///
 /// The first enabled track of pictures and every track of sound are written; with ``Preset/passthrough`` all tracks of
-/// pictures. A session exports once; it may be cancelled from any thread at any moment.
+/// pictures. With a video composition all tracks of pictures become one, and with an audio mix all tracks of sound. A
+/// session exports once; it may be cancelled from any thread at any moment.
 public final class ExportSession: Sendable {
     /// What is exported.
     public let asset: Asset
@@ -29,6 +30,8 @@ public final class ExportSession: Sendable {
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var metadata: [MetadataItem]?
         var isIndexFirst = true
+        var audioMix: AudioMix?
+        var videoComposition: VideoComposition?
     }
 
     private struct Stage: Sendable {
@@ -80,6 +83,19 @@ extension ExportSession {
     public var shouldOptimizeForNetworkUse: Bool {
         get { settings.withLock { $0.isIndexFirst } }
         set { settings.withLock { $0.isIndexFirst = newValue } }
+    }
+
+    /// How all tracks of sound are mixed into one; `nil`, the default, for each track as it is.
+    public var audioMix: AudioMix? {
+        get { settings.withLock { $0.audioMix } }
+        set { settings.withLock { $0.audioMix = newValue } }
+    }
+
+    /// How all tracks of pictures become one, in the composition's size and frame rate as far as the preset allows; `nil`,
+    /// the default, for the first track as it is.
+    public var videoComposition: VideoComposition? {
+        get { settings.withLock { $0.videoComposition } }
+        set { settings.withLock { $0.videoComposition = newValue } }
     }
 
     /// The presets that can make something of an asset.
@@ -191,14 +207,26 @@ extension ExportSession {
         writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
         let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: settings.timeRange)
         if let metadata = settings.metadata { writer.metadata = metadata }
-        for track in chosen(tracks) {
+        guard preset != .passthrough || (settings.videoComposition == nil && settings.audioMix == nil) else {
+            throw MediaError(
+                .invalidArgument,
+                "samples that are taken as they are cannot be composited or mixed; choose another preset",
+                path: asset.displayName)
+        }
+        let media = chosen(tracks)
+        if let composition = settings.videoComposition, preset.needsPictures {
+            try reencoder.add(
+                composition, of: tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }, preset)
+        }
+        if let mix = settings.audioMix { try reencoder.add(mix, of: media.filter { $0.mediaType == .audio }, preset) }
+        for track in media {
             if track.mediaType == .video {
-                try reencoder.add(track, video: preset.video(for: track))
-            } else {
+                if settings.videoComposition == nil { try reencoder.add(track, video: preset.video(for: track)) }
+            } else if settings.audioMix == nil {
                 try reencoder.add(track, audio: preset.audio(for: track))
             }
         }
-        let ends = chosen(tracks).map(\.timeRange.end).filter(\.isNumeric)
+        let ends = media.map(\.timeRange.end).filter(\.isNumeric)
         progressState.withLock { $0.end = min(settings.timeRange.end, ends.max() ?? .positiveInfinity) }
         return reencoder
     }

@@ -63,6 +63,10 @@ public final class ImageGenerator: Sendable {
     private let running = Mutex<Cancellation?>(nil)
 
     private let damageLog: DamageLog
+    /// How several tracks become one picture; `nil` for the pictures of one track.
+    let compositing = Mutex<Compositing?>(nil)
+    /// Generators for the sources of a composition, the one that was used last at the end.
+    let sources = Mutex<[ImageGenerator]>([])
 
     private struct State {
         var finder: FrameFinder?
@@ -82,6 +86,14 @@ public final class ImageGenerator: Sendable {
     /// It opens the file again; what both cannot decode is counted together.
     package init(sharing other: ImageGenerator) {
         asset = other.asset
+        damageLog = other.damageLog
+        configuration = other.configuration
+        videoComposition = other.videoComposition
+    }
+
+    /// A generator for a source of another one's asset; what both cannot decode is counted together.
+    init(asset: Asset, for other: ImageGenerator) {
+        self.asset = asset
         damageLog = other.damageLog
         configuration = other.configuration
     }
@@ -133,6 +145,9 @@ public final class ImageGenerator: Sendable {
         at time: MediaTime, born: Int, unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
+        if let compositing = compositing.withLock({ $0 }) {
+            return try compositing.image(of: self, at: time, configuration, born: born, unlessCancelled: unwanted)
+        }
         let (found, track) = try locate(time, configuration, born: born, unlessCancelled: unwanted)
         return try render(found, of: track, for: time, configuration)
     }
@@ -143,8 +158,7 @@ public final class ImageGenerator: Sendable {
         let renderer = ImageRenderer(
             maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
             apertureMode: configuration.apertureMode, dynamicRangePolicy: configuration.dynamicRangePolicy,
-            deinterlaces: configuration.deinterlaces, transform: track.preferredTransform,
-            format: track.formatDescriptions.first?.video)
+            deinterlaces: configuration.deinterlaces, transform: track.preferredTransform, format: found.format)
         return GeneratedImage(
             requestedTime: time, actualTime: found.time, duration: found.duration, isKeyframe: found.isKey,
             image: try renderer.render(found.picture))
@@ -158,8 +172,11 @@ public final class ImageGenerator: Sendable {
         return (found.picture, found.time, found.duration)
     }
 
-    private struct Located: Sendable {
+    /// A picture that was found, and the interval during which it is shown.
+    struct Located: Sendable {
         let picture: PixelBuffer
+        /// What the container says of it.
+        let format: VideoFormat?
         let time: MediaTime
         let duration: MediaTime
         let isKey: Bool
@@ -178,11 +195,17 @@ public final class ImageGenerator: Sendable {
         return (track, samples)
     }
 
-    private func locate(
+    func locate(
         _ time: MediaTime, _ configuration: Configuration, upcoming: MediaTime? = nil, born: Int,
         unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> (Located, AssetTrack) {
         let asset = asset
+        if let composition = asset.composition {
+            guard currentGeneration == born, !unwanted.isCancelled else { throw MediaError(.cancelled, "cancelled") }
+            running.withLock { $0 = unwanted }
+            defer { running.withLock { $0 = nil } }
+            return try locate(time, in: composition, configuration, unlessCancelled: unwanted)
+        }
         do throws(MediaError) {
             return try state.withLock { state throws(MediaError) in
                 guard currentGeneration == born, !unwanted.isCancelled else {
@@ -211,7 +234,8 @@ public final class ImageGenerator: Sendable {
                     throw unwanted.isCancelled ? MediaError(.cancelled, "cancelled") : error
                 }
                 let located = Located(
-                    picture: found.frame.picture, time: found.frame.time, duration: found.end - found.frame.time,
+                    picture: found.frame.picture, format: track.formatDescriptions.first?.video,
+                    time: found.frame.time, duration: found.end - found.frame.time,
                     isKey: found.frame.isKey)
                 return (located, track)
             }
@@ -229,6 +253,8 @@ extension ImageGenerator {
     /// Several generators may share them out; what is delivered depends on the runs, not on who makes them. Where only
     /// reading all packets tells how to split, and the moments are far apart, that is done here.
     package func runs(of times: [MediaTime]) throws(MediaError) -> [Range<Int>] {
+        // A composition's segments are looked up one by one.
+        if asset.composition != nil { return times.isEmpty ? [] : [0..<times.count] }
         let configuration = self.configuration
         do throws(MediaError) {
             return try state.withLock { state throws(MediaError) in

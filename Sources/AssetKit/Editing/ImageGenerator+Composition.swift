@@ -1,0 +1,142 @@
+import LibAV
+import MediaBase
+import Synchronization
+
+extension ImageGenerator {
+    /// How several tracks become one picture: `AVAssetImageGenerator.videoComposition`; `nil` for the pictures of one track.
+    ///
+    /// An image is then the frame of the composition that is on screen at the time asked for, exactly, in its render size
+    /// or fitted into ``Configuration/maximumSize``; tolerances, aperture, transform and track do not count.
+    public var videoComposition: VideoComposition? {
+        get { compositing.withLock { $0?.composition } }
+        set { compositing.withLock { $0 = newValue.map { Compositing(composition: $0) } } }
+    }
+
+    /// Sources whose decoders are kept.
+    private static let mostSources = 4
+
+    /// The picture that a composition's track shows at a time, from the source that its segment is of.
+    func locate(
+        _ time: MediaTime, in composition: Composition, _ configuration: Configuration,
+        unlessCancelled unwanted: Cancellation
+    ) throws(MediaError) -> (Located, AssetTrack) {
+        let track = try asset.videoTrack(configuration.trackIndex)
+        guard let edited = composition.track(withID: track.id), time.isNumeric, time >= .zero, time <= edited.end else {
+            throw MediaError(
+                .outOfRange, "\(time) is outside the track, which lasts from 0 to \(track.timeRange.end)",
+                path: asset.displayName)
+        }
+        let isAtEnd = time == edited.end
+        guard let segment = isAtEnd ? edited.segments.last : edited.segment(at: time), let source = segment.source
+        else {
+            throw MediaError(.outOfRange, "nothing is shown at \(time), which lies in a gap", path: asset.displayName)
+        }
+        try source.checkUnchanged()
+        // Less than a tick before the end: what is on screen last.
+        let tick = MediaTime(value: 1, timescale: source.track.naturalTimeScale).multiplied(by: 1, dividedBy: 2)
+        let moment = isAtEnd ? max(segment.sourceEnd - tick, segment.sourceStart) : segment.sourceTime(at: time)
+        var inner = configuration
+        inner.trackIndex = source.track.index
+        let speed = segment.speed
+        inner.requestedTimeToleranceBefore = min(
+            configuration.requestedTimeToleranceBefore.multiplied(by: speed), moment - segment.sourceStart)
+        inner.requestedTimeToleranceAfter = min(
+            configuration.requestedTimeToleranceAfter.multiplied(by: speed),
+            max(segment.sourceEnd - moment - tick, .zero))
+        let generator = generator(for: source.asset)
+        let (found, _) = try generator.locate(
+            moment, inner, born: generator.currentGeneration, unlessCancelled: unwanted)
+        let begins = max(found.time, segment.sourceStart)
+        let ends = min(found.time + found.duration, segment.sourceEnd)
+        let shown = segment.time(ofSource: begins)
+        let located = Located(
+            picture: found.picture, format: found.format, time: shown,
+            duration: max(segment.time(ofSource: ends) - shown, .zero), isKey: found.isKey)
+        return (located, track)
+    }
+
+    /// The generator of a source; a few are kept, with their decoders where they are.
+    private func generator(for source: Asset) -> ImageGenerator {
+        sources.withLock { sources in
+            let place = sources.firstIndex { $0.asset === source }
+            let generator = place.map { sources.remove(at: $0) } ?? ImageGenerator(asset: source, for: self)
+            sources.append(generator)
+            if sources.count > Self.mostSources { sources.removeFirst() }
+            return generator
+        }
+    }
+}
+
+/// Images of several tracks that a video composition puts together.
+final class Compositing: Sendable {
+    let composition: VideoComposition
+    private let state = Mutex(State())
+
+    private struct State {
+        var compositor: (any VideoCompositor)?
+        var tracks: [(track: AssetTrack, generator: ImageGenerator)] = []
+    }
+
+    init(composition: VideoComposition) { self.composition = composition }
+
+    /// The frame that is on screen at a time, as an image.
+    func image(
+        of generator: ImageGenerator, at time: MediaTime, _ configuration: ImageGenerator.Configuration, born: Int,
+        unlessCancelled unwanted: Cancellation
+    ) throws(MediaError) -> ImageGenerator.GeneratedImage {
+        guard generator.currentGeneration == born, !unwanted.isCancelled else {
+            throw MediaError(.cancelled, "cancelled", path: generator.asset.displayName)
+        }
+        let contents = try generator.asset.contents()
+        try composition.validate(duration: contents.duration)
+        let duration = composition.frameDuration
+        guard time.isNumeric, time >= .zero, time <= contents.duration,
+            let exact = Rational(time)?.divided(by: Rational(duration) ?? .one), let number = exact.rounded(.down)
+        else {
+            throw MediaError(
+                .outOfRange, "\(time) is outside the asset, which lasts to \(contents.duration)",
+                path: generator.asset.displayName)
+        }
+        // The very end shows the last frame.
+        let isAtEnd = time == contents.duration && number > 0 && exact.den == 1
+        let shown = duration.multiplied(by: isAtEnd ? number - 1 : number)
+        guard let instruction = composition.instruction(at: shown) else {
+            throw MediaError(.outOfRange, "no instruction says what is shown at \(shown)")
+        }
+        let picture = try state.withLock { state throws(MediaError) in
+            if state.compositor == nil {
+                if let own = composition.compositor {
+                    state.compositor = own
+                } else {
+                    state.compositor = try LayerCompositor(composition)
+                }
+                state.tracks = contents.tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }.map {
+                    ($0, ImageGenerator(asset: generator.asset, for: generator))
+                }
+            }
+            var sources: [Int: SourceFrame] = [:]
+            for (track, inner) in state.tracks {
+                var exact = configuration
+                exact.trackIndex = track.index
+                exact.requestedTimeToleranceBefore = .zero
+                exact.requestedTimeToleranceAfter = .zero
+                do throws(MediaError) {
+                    let (found, _) = try inner.locate(
+                        shown, exact, born: inner.currentGeneration, unlessCancelled: unwanted)
+                    sources[track.id] = SourceFrame(picture: found.picture, format: found.format)
+                } catch {
+                    // Where a track shows nothing, the others are seen.
+                    guard error.code == .outOfRange else { throw error }
+                }
+            }
+            let request = VideoCompositionRequest(
+                time: shown, instruction: instruction, videoComposition: composition, sources: sources)
+            guard let compositor = state.compositor else { throw MediaError(.unsupported, "there is no compositor") }
+            return try compositor.frame(for: request)
+        }
+        let size = picture.dimensions.fitted(into: configuration.maximumSize)
+        return ImageGenerator.GeneratedImage(
+            requestedTime: time, actualTime: shown, duration: min(duration, contents.duration - shown),
+            isKeyframe: false, image: try picture.bitmap(dimensions: size))
+    }
+}
