@@ -24,6 +24,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(
@@ -56,6 +57,7 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis", system,
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: safe),
         .executableTarget(
