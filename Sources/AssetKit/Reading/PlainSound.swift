@@ -144,8 +144,8 @@ package struct PlainSoundReader {
     /// - Parameters:
     ///   - blockFrames: How many samples in each channel are read at once at most.
     ///   - exactFrom: A magnitude in 16 bits. A block of 24-bit samples in which there is none as large comes rounded to
-    ///     16 bits.
-    package init(_ sound: PlainSound, blockFrames: Int, exactFrom: Int16) {
+    ///     16 bits; with 0 none does.
+    package init(_ sound: PlainSound, blockFrames: Int, exactFrom: Int16 = 0) {
         self.sound = sound
         self.blockFrames = blockFrames
         self.exactFrom = exactFrom
