@@ -24,6 +24,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(
@@ -38,7 +39,7 @@ let package = Package(
         .target(name: "CStartup"),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
-        .target(name: "LibAV", dependencies: ["MediaBase", "CFFmpeg", system], swiftSettings: common),
+        .target(name: "LibAV", dependencies: ["MediaBase", "SystemCalls", "CFFmpeg", system], swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
@@ -56,6 +57,7 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis", system,
+                .product(name: "Yams", package: "Yams"),
             ],
             swiftSettings: safe),
         .executableTarget(

@@ -9,6 +9,7 @@
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 int fallocate64(int file, int mode, long long offset, long long length);
 int sched_getaffinity(int process, size_t mask_size, void *mask);
+int mallopt(int parameter, int value);
 ssize_t tee(int from, int to, size_t count, unsigned int flags);
 
 /// rename(2), refused with EEXIST where something stands at the new path; RENAME_NOREPLACE is 1, AT_FDCWD is -100.
@@ -24,6 +25,13 @@ static inline int csc_insert_range(int file, long long offset, long long length)
 /// The processors this process may run on, as a bit mask; returns 0, or -1 with errno.
 static inline int csc_get_affinity(void *mask, size_t mask_size) {
     return sched_getaffinity(0, mask_size, mask);
+}
+
+/// mallopt(3): at most so many heaps (M_ARENA_MAX is -8), and so many unused bytes at the end of one (M_TRIM_THRESHOLD is
+/// -1).
+static inline void csc_limit_heaps(int count, int unused_bytes) {
+    mallopt(-8, count);
+    mallopt(-1, unused_bytes);
 }
 
 /// tee(2): copies what waits in a pipe into another one and leaves it there; returns the bytes, or -1 with errno.

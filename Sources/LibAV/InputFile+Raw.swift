@@ -56,4 +56,73 @@ package enum StoredSamples {
             }
         }
     }
+
+    /// Rounds samples of three bytes to 16 bits, half to even, as many as both arrays hold.
+    ///
+    /// What would be 32768 becomes −32768: such samples are to be looked at with more than 16 bits.
+    ///
+    /// - Parameters:
+    ///   - bytes: The samples, the lowest byte first, and at least one byte more than is to be rounded.
+    ///   - samples: Where they go.
+    package static func round24(_ bytes: [UInt8], into samples: inout [Int16]) {
+        let count = min((bytes.count - 1) / 3, samples.count)
+        bytes.withUnsafeBytes { source in
+            samples.withUnsafeMutableBytes { target in
+                func word(_ place: Int) -> Int32 {
+                    Int32(littleEndian: source.loadUnaligned(fromByteOffset: place &* 3, as: Int32.self)) &<< 8
+                }
+                var place = 0
+                while place &+ 8 <= count {
+                    let words = SIMD8(
+                        word(place), word(place &+ 1), word(place &+ 2), word(place &+ 3), word(place &+ 4),
+                        word(place &+ 5), word(place &+ 6), word(place &+ 7))
+                    target.storeBytes(of: rounded(words), toByteOffset: place &* 2, as: SIMD8<Int16>.self)
+                    place &+= 8
+                }
+                while place < count {
+                    let number = rounded(SIMD8(repeating: word(place)))[0]
+                    target.storeBytes(of: number, toByteOffset: place &* 2, as: Int16.self)
+                    place &+= 1
+                }
+            }
+        }
+    }
+
+    /// x / 65536 rounded half to even, of numbers whose low byte is zero.
+    ///
+    /// Such a number is exact as a `Float`; adding 1.5 · 2^23 leaves the integer in the low bits of the significand.
+    @inline(__always)
+    private static func rounded(_ samples: SIMD8<Int32>) -> SIMD8<Int16> {
+        let sums = SIMD8<Float>(samples) * (1 / 65536) + 12_582_912
+        return SIMD8<Int16>(truncatingIfNeeded: unsafeBitCast(sums, to: SIMD8<Int32>.self))
+    }
+
+    /// The greatest magnitude of some samples, at most 32767.
+    package static func magnitude(of samples: [Int16]) -> Int16 {
+        var (low, high): (Int16, Int16) = (0, 0)
+        for sample in samples {
+            low = min(low, sample)
+            high = max(high, sample)
+        }
+        return max(high, -max(low, -.max))
+    }
+
+    /// Writes the channels of stereo frames each to a plane of its own, as many as all arrays hold.
+    package static func split(_ samples: [Int16], into left: inout [Int16], _ right: inout [Int16]) {
+        let frames = min(samples.count / 2, left.count, right.count)
+        samples.withUnsafeBufferPointer { samples in
+            left.withUnsafeMutableBufferPointer { left in
+                right.withUnsafeMutableBufferPointer { right in
+                    guard let samples = samples.baseAddress, let left = left.baseAddress,
+                        let right = right.baseAddress
+                    else { return }
+                    // Pointers, because a check of each sample's bounds would keep this from being made of vectors.
+                    for frame in 0..<frames {
+                        left[frame] = samples[frame &* 2]
+                        right[frame] = samples[frame &* 2 &+ 1]
+                    }
+                }
+            }
+        }
+    }
 }

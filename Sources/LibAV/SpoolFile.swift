@@ -1,5 +1,6 @@
 import Glibc
 import MediaBase
+import SystemCalls
 package import SystemPackage
 
 /// Owner of an unlinked temporary file that holds what came through a pipe, so that it can be read like any file.
@@ -10,13 +11,11 @@ package final class SpoolFile: Sendable {
     package let descriptor: FileDescriptor
 
     init() throws(MediaError) {
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(folder)/mediatool-XXXXXX".utf8CString)
-        let number = mkstemp(&template)
-        guard number >= 0 else { throw Self.failure(errno) }
-        unlink(template)
-        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-        descriptor = FileDescriptor(rawValue: number)
+        do throws(Errno) {
+            descriptor = try makeTemporaryFile()
+        } catch {
+            throw Self.failure(error.rawValue)
+        }
     }
 
     deinit { try? descriptor.close() }

@@ -73,6 +73,8 @@ package enum Deinterlacer {
 extension Deinterlacer {
     /// How many steps a suggested edge may lean to one side, and one more for the comparison of its surroundings.
     private static let reach = 3
+    /// How many samples are worked on at once.
+    private static let laneCount = 16
 
     @inline(__always)
     private static func fill<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
@@ -83,58 +85,83 @@ extension Deinterlacer {
         fillEnds(above, here, below, &out, 0..<margin)
         fillEnds(above, here, below, &out, max(margin, count - margin)..<count)
         guard count > 2 * margin else { return }
-        // Spans of one length, so that the loop over them needs no check of bounds and is vectorised.
-        let inner = count - 2 * margin
-        func place(_ steps: Int) -> Range<Int> { margin + steps * step..<margin + steps * step + inner }
-        let a0 = above.extracting(place(-3))
-        let a1 = above.extracting(place(-2))
-        let a2 = above.extracting(place(-1))
-        let a3 = above.extracting(place(0))
-        let a4 = above.extracting(place(1))
-        let a5 = above.extracting(place(2))
-        let a6 = above.extracting(place(3))
-        let b0 = below.extracting(place(-3))
-        let b1 = below.extracting(place(-2))
-        let b2 = below.extracting(place(-1))
-        let b3 = below.extracting(place(0))
-        let b4 = below.extracting(place(1))
-        let b5 = below.extracting(place(2))
-        let b6 = below.extracting(place(3))
-        let middle = here.extracting(place(0))
-        for x in 0..<inner {
-            // Above and below from three steps left to three steps right.
-            let p = (Int32(a0[x]), Int32(a1[x]), Int32(a2[x]), Int32(a3[x]), Int32(a4[x]), Int32(a5[x]), Int32(a6[x]))
-            let q = (Int32(b0[x]), Int32(b1[x]), Int32(b2[x]), Int32(b3[x]), Int32(b4[x]), Int32(b5[x]), Int32(b6[x]))
-            var best = distance(p.2, q.2) &+ distance(p.3, q.3) &+ distance(p.4, q.4) &- 1
-            var edge = mean(p.3, q.3)
-            // Leaning one step, then two where one was better, to the left and to the right.
-            let left = distance(p.1, q.3) &+ distance(p.2, q.4) &+ distance(p.3, q.5)
-            let further = distance(p.0, q.4) &+ distance(p.1, q.5) &+ distance(p.2, q.6)
-            (best, edge) = nearer(left, mean(p.2, q.4), further, mean(p.1, q.5), than: best, edge)
-            let right = distance(p.3, q.1) &+ distance(p.4, q.2) &+ distance(p.5, q.3)
-            let furthest = distance(p.4, q.0) &+ distance(p.5, q.1) &+ distance(p.6, q.2)
-            (best, edge) = nearer(right, mean(p.4, q.2), furthest, mean(p.5, q.1), than: best, edge)
-            let low = min(min(p.3, q.3), edge)
-            let high = max(max(p.3, q.3), edge)
-            out[margin &+ x] = Sample(truncatingIfNeeded: min(max(Int32(middle[x]), low), high))
+        var place = margin
+        while place < count - margin {
+            // The last block lies over the one before it; what is read is not what is written.
+            let start = min(place, max(margin, count - margin - laneCount))
+            let width = min(laneCount, count - margin - start)
+            func lanes(_ row: Span<Sample>, _ steps: Int) -> Lanes {
+                load(row.extracting(start + steps * step..<start + steps * step + width))
+            }
+            let result = filled(
+                load(here.extracting(start..<start + width)),
+                (
+                    lanes(above, -3), lanes(above, -2), lanes(above, -1), lanes(above, 0), lanes(above, 1),
+                    lanes(above, 2), lanes(above, 3)
+                ),
+                (
+                    lanes(below, -3), lanes(below, -2), lanes(below, -1), lanes(below, 0), lanes(below, 1),
+                    lanes(below, 2), lanes(below, 3)
+                ))
+            for lane in 0..<width { out[start + lane] = Sample(truncatingIfNeeded: result[lane]) }
+            place = start + width
         }
+    }
+
+    /// Samples side by side, wide enough for sums of three.
+    private typealias Lanes = SIMD16<Int32>
+    /// Those of a row from three steps left to three steps right.
+    private typealias Around = (Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes)
+
+    /// Up to as many samples as there are lanes.
+    @inline(__always)
+    private static func load<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(_ part: Span<Sample>)
+        -> Lanes
+    {
+        guard part.count == laneCount else {
+            var lanes = Lanes()
+            for index in 0..<min(part.count, laneCount) { lanes[index] = Int32(truncatingIfNeeded: part[index]) }
+            return lanes
+        }
+        func at(_ index: Int) -> Int32 { Int32(truncatingIfNeeded: part[index]) }
+        return Lanes(
+            at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9), at(10), at(11), at(12), at(13),
+            at(14),
+            at(15))
+    }
+
+    /// The rule for samples with those above and below.
+    @inline(__always)
+    private static func filled(_ middle: Lanes, _ p: Around, _ q: Around) -> Lanes {
+        var best = distance(p.2, q.2) &+ distance(p.3, q.3) &+ distance(p.4, q.4) &- 1
+        var edge = mean(p.3, q.3)
+        // Leaning one step, then two where one was better, to the left and to the right.
+        let left = distance(p.1, q.3) &+ distance(p.2, q.4) &+ distance(p.3, q.5)
+        let further = distance(p.0, q.4) &+ distance(p.1, q.5) &+ distance(p.2, q.6)
+        (best, edge) = nearer(left, mean(p.2, q.4), further, mean(p.1, q.5), than: best, edge)
+        let right = distance(p.3, q.1) &+ distance(p.4, q.2) &+ distance(p.5, q.3)
+        let furthest = distance(p.4, q.0) &+ distance(p.5, q.1) &+ distance(p.6, q.2)
+        (best, edge) = nearer(right, mean(p.4, q.2), furthest, mean(p.5, q.1), than: best, edge)
+        let low = pointwiseMin(pointwiseMin(p.3, q.3), edge)
+        let high = pointwiseMax(pointwiseMax(p.3, q.3), edge)
+        return pointwiseMin(pointwiseMax(middle, low), high)
     }
 
     @inline(__always)
     private static func nearer(
-        _ first: Int32, _ firstValue: Int32, _ second: Int32, _ secondValue: Int32, than best: Int32, _ value: Int32
-    ) -> (Int32, Int32) {
-        let isFirst = first < best
-        let isSecond = isFirst && second < first
-        let score = isSecond ? second : isFirst ? first : best
-        return (score, isSecond ? secondValue : isFirst ? firstValue : value)
+        _ first: Lanes, _ firstValue: Lanes, _ second: Lanes, _ secondValue: Lanes, than best: Lanes, _ value: Lanes
+    ) -> (Lanes, Lanes) {
+        let isFirst = first .< best
+        let isSecond = isFirst .& (second .< first)
+        let score = best.replacing(with: first, where: isFirst).replacing(with: second, where: isSecond)
+        return (score, value.replacing(with: firstValue, where: isFirst).replacing(with: secondValue, where: isSecond))
     }
 
     @inline(__always)
-    private static func distance(_ a: Int32, _ b: Int32) -> Int32 { max(a, b) &- min(a, b) }
+    private static func distance(_ a: Lanes, _ b: Lanes) -> Lanes { pointwiseMax(a, b) &- pointwiseMin(a, b) }
 
     @inline(__always)
-    private static func mean(_ a: Int32, _ b: Int32) -> Int32 { (a &+ b &+ 1) &>> 1 }
+    private static func mean(_ a: Lanes, _ b: Lanes) -> Lanes { (a &+ b &+ 1) &>> 1 }
 
     /// The ends of a row, where no leaning edge can be seen.
     @inline(__always)

@@ -25,6 +25,12 @@ package protocol PCMSample: BitwiseCopyable, Sendable {
 
     /// What ``SampleKernels/clippedCount(_:threshold:)`` does.
     static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int
+
+    /// Counts the samples at or above full scale of one of some interleaved channels; whole frames only.
+    static func clippedCount(_ samples: Span<Self>, threshold: Self, channel: Int, of channels: Int) -> Int
+
+    /// Lends samples in 16 bits: themselves, or converted into a scratch array, which is made as long as they are.
+    static func withInt16(_ samples: Span<Self>, scratch: inout [Int16], _ body: (Span<Int16>) -> Void)
 }
 
 // The loops are requirements of the protocol so that each format's is compiled for it here, in its own module: a
@@ -47,6 +53,24 @@ extension PCMSample {
         }
         return count
     }
+
+    /// Counts in whole frames.
+    package static func clippedCount(_ samples: Span<Self>, threshold: Self, channel: Int, of channels: Int) -> Int {
+        guard channels > 0, channel >= 0, channel < channels else { return 0 }
+        var count = 0
+        for frame in 0..<samples.count / channels {
+            count &+= samples[frame &* channels &+ channel].isClipped(atOrAbove: threshold) ? 1 : 0
+        }
+        return count
+    }
+
+    /// Converts them.
+    package static func withInt16(_ samples: Span<Self>, scratch: inout [Int16], _ body: (Span<Int16>) -> Void) {
+        if scratch.count < samples.count { scratch = Array(repeating: 0, count: samples.count) }
+        var span = scratch.mutableSpan
+        convert(samples, into: &span)
+        body(scratch.span.extracting(first: samples.count))
+    }
 }
 
 extension UInt8: PCMSample {
@@ -65,6 +89,11 @@ extension UInt8: PCMSample {
 extension Int16: PCMSample {
     /// The sample itself.
     package var int16Value: Int16 { self }
+
+    /// The samples themselves.
+    package static func withInt16(_ samples: Span<Int16>, scratch: inout [Int16], _ body: (Span<Int16>) -> Void) {
+        body(samples)
+    }
 
     /// Whether |x| is at least `threshold`.
     package func isClipped(atOrAbove threshold: Int16) -> Bool { magnitude >= threshold.magnitude }

@@ -40,6 +40,8 @@ public struct PeakBuilder: Sendable {
     private let start: Int64
     private var position: Int64
     private var data: [Int16] = []
+    /// Values that ``takePoints()`` has given away.
+    private var takenCount = 0
     /// The sum of the squares of each channel of each point.
     private var sums: [UInt64]?
     private var mono: [Int16]
@@ -150,7 +152,7 @@ public struct PeakBuilder: Sendable {
 
     private func checkRoom(frames: Int64) throws(MediaError) {
         let points = frames / Int64(spacing.samples / spacing.points)
-        let free = Int64((Peaks.maximumValueCount - data.count) / (2 * outputChannels))
+        let free = Int64((Peaks.maximumValueCount - takenCount - data.count) / (2 * outputChannels))
         guard points < free - 1 else {
             throw MediaError(
                 .limitExceeded, "too many points at \(spacing) samples per pixel: choose a larger number")
@@ -159,6 +161,7 @@ public struct PeakBuilder: Sendable {
 
     /// Measures frames that already have the channels of the peaks.
     private mutating func measure(_ samples: Span<Int16>) {
+        if outputChannels == 1, sums == nil { return measureOne(samples) }
         let frames = samples.count / outputChannels
         var start = 0
         while start < frames {
@@ -169,6 +172,26 @@ public struct PeakBuilder: Sendable {
             advance(taken)
             start += taken
         }
+    }
+
+    /// The same for one channel, of which nothing but extrema is wanted; points are short, so little is done for each.
+    private mutating func measureOne(_ samples: Span<Int16>) {
+        var (low, high) = (lows[0], highs[0])
+        var start = 0
+        while start < samples.count {
+            let taken = min(needed - filled, samples.count - start)
+            (low, high) = SampleKernels.extrema(of: samples.extracting(start..<start + taken), low: low, high: high)
+            start += taken
+            filled += taken
+            guard filled == needed else { break }
+            data.append(low)
+            data.append(high)
+            (low, high, filled) = (.max, .min, 0)
+            prepareNextPoint()
+        }
+        lows[0] = low
+        highs[0] = high
+        position &+= Int64(samples.count)
     }
 
     private mutating func advance(_ frames: Int) {
@@ -212,9 +235,10 @@ extension PeakBuilder {
     ///   something else; `limitExceeded` as ``append(_:)-(Span<Int16>)`` does; nothing changes then.
     package mutating func append(_ next: PeakBuilder) throws(MediaError) {
         guard next.start == position, next.spacing == spacing, next.outputChannels == outputChannels,
+            next.takenCount == 0,
             (next.sums == nil) == (sums == nil)
         else { throw MediaError(.invalidArgument, "peaks of parts that do not follow each other cannot be joined") }
-        guard data.count + next.data.count < Peaks.maximumValueCount else {
+        guard takenCount + data.count + next.data.count < Peaks.maximumValueCount else {
             throw MediaError(
                 .limitExceeded, "too many points at \(spacing) samples per pixel: choose a larger number")
         }
@@ -244,12 +268,30 @@ extension PeakBuilder {
         }
     }
 
+    /// Gives the points that are complete, and keeps them no longer: ``finish()`` gives what comes behind them.
+    ///
+    /// - Parameter count: How many values there have to be at least.
+    /// - Returns: ``Peaks/data`` of these points; `nil` where there are fewer, or mean squares belong to them.
+    package mutating func takePoints(atLeast count: Int) -> [Int16]? {
+        guard sums == nil, data.count >= max(1, count) else { return nil }
+        var taken: [Int16] = []
+        swap(&taken, &data)
+        takenCount += taken.count
+        return taken
+    }
+
+    /// Takes back what ``takePoints(atLeast:)`` gave last.
+    package mutating func putBack(_ points: [Int16]) {
+        takenCount -= points.count
+        data = points + data
+    }
+
     /// Joins every two points into one of twice the length.
     ///
     /// - Throws: ``MediaError`` `invalidArgument` inside a point, and where the number of points is odd.
     package mutating func coarsen() throws(MediaError) {
         let values = 2 * outputChannels
-        guard filled == 0, data.count % (2 * values) == 0, start == 0 else {
+        guard filled == 0, data.count % (2 * values) == 0, start == 0, takenCount == 0 else {
             throw MediaError(.invalidArgument, "only whole pairs of points can be joined")
         }
         let wider = try Peaks.Spacing(samples: spacing.samples * 2, points: spacing.points)

@@ -1,4 +1,4 @@
-internal import MediaBase
+package import MediaBase
 
 /// Reads 32-bit little-endian numbers from the front of an array.
 struct LittleEndianReader {
@@ -20,33 +20,75 @@ struct LittleEndianReader {
 extension PeakFile {
     private static let eightBitFlag: UInt32 = 1
 
-    /// Version 1 for one channel, else version 2; the caller has checked that the format holds the peaks.
+    /// The caller has checked that the format holds the peaks.
     static func encodeBinary(_ peaks: Peaks) -> [UInt8] {
+        var bytes = binaryHeader(of: peaks, length: peaks.length)
+        bytes.reserveCapacity(bytes.count + peaks.data.count * peaks.bits / 8)
+        appendBinary(peaks.data.span, bits: peaks.bits, to: &bytes)
+        return bytes
+    }
+
+    /// Version 1 for one channel, else version 2.
+    private static func binaryHeader(of peaks: Peaks, length: Int) -> [UInt8] {
         let isVersion1 = peaks.channels == 1
         var header: [UInt32] = [
             isVersion1 ? 1 : 2,
             peaks.bits == 8 ? eightBitFlag : 0,
             UInt32(truncatingIfNeeded: peaks.sampleRate),
             UInt32(truncatingIfNeeded: peaks.samplesPerPixel),
-            UInt32(truncatingIfNeeded: peaks.length),
+            UInt32(truncatingIfNeeded: length),
         ]
         if !isVersion1 { header.append(UInt32(truncatingIfNeeded: peaks.channels)) }
 
-        let width = peaks.bits / 8
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(header.count * 4 + peaks.data.count * width)
-        for number in header {
-            for index in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> UInt32(8 * index))) }
-        }
-        if width == 1 {
-            for value in peaks.data { bytes.append(UInt8(truncatingIfNeeded: value)) }
+        return header.flatMap { number in (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) } }
+    }
+
+    private static func appendBinary(_ values: Span<Int16>, bits: Int, to bytes: inout [UInt8]) {
+        if bits == 8 {
+            for index in 0..<values.count { bytes.append(UInt8(truncatingIfNeeded: values[index])) }
         } else {
-            for value in peaks.data {
-                bytes.append(UInt8(truncatingIfNeeded: value))
-                bytes.append(UInt8(truncatingIfNeeded: value >> 8))
+            for index in 0..<values.count {
+                bytes.append(UInt8(truncatingIfNeeded: values[index]))
+                bytes.append(UInt8(truncatingIfNeeded: values[index] >> 8))
             }
         }
-        return bytes
+    }
+
+    /// Makes a binary file of peaks that are not in memory as a whole: the header, and then block by block.
+    ///
+    /// ```swift
+    /// var file = try PeakFile.BinaryBlocks(tail, length: spilled + tail.length, bits: 8)
+    /// try output.write(contentsOf: file.header)
+    /// try output.write(contentsOf: file.encode(block.span))
+    /// ```
+    package struct BinaryBlocks {
+        /// What the file begins with.
+        package let header: [UInt8]
+        private let bits: Int
+
+        /// - Parameters:
+        ///   - peaks: Some of the peaks, with 16 bits.
+        ///   - length: The number of all points.
+        ///   - bits: The resolution in the file: 8 or 16.
+        /// - Throws: ``MediaError`` `unsupported` as ``PeakFile/encode(_:as:)`` does.
+        package init(_ peaks: Peaks, length: Int, bits: Int) throws(MediaError) {
+            try PeakFile.checkWritable(peaks)
+            self.bits = bits
+            header = PeakFile.binaryHeader(of: try peaks.emptied().converted(toBits: bits), length: length)
+        }
+
+        /// The bytes of some values of 16 bits.
+        package func encode(_ values: Span<Int16>) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(values.count * bits / 8)
+            if bits == 8 {
+                // As Peaks.converted(toBits:) divides.
+                for index in 0..<values.count { bytes.append(UInt8(truncatingIfNeeded: values[index] / 256)) }
+            } else {
+                PeakFile.appendBinary(values, bits: bits, to: &bytes)
+            }
+            return bytes
+        }
     }
 
     static func decodeBinary(_ bytes: [UInt8]) throws(MediaError) -> Peaks {

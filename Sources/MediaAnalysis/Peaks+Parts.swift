@@ -2,6 +2,20 @@ internal import Glibc
 package import MediaBase
 
 extension Peaks {
+    /// The same form without any points.
+    func emptied() -> Peaks {
+        Peaks(
+            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: [], meanSquares: nil)
+    }
+
+    /// The same peaks behind those of other values, which come first.
+    ///
+    /// - Throws: ``MediaError`` as ``init(sampleRate:spacing:channels:bits:data:meanSquares:)`` does.
+    package func preceded(by values: [Int16]) throws(MediaError) -> Peaks {
+        try Peaks(
+            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, data: values + data)
+    }
+
     /// The same waveform in about as many points as are wanted, spread evenly over all of it.
     ///
     /// Point `c` joins the points that column `c` of ``WaveformColumns`` covers, so that it may hold part of what lies

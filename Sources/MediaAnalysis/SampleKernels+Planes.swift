@@ -8,6 +8,47 @@ package struct PlaneLevels: Sendable, Hashable {
     package var high = Int16.min
     /// The sum of the squared samples, exact.
     package var squares: UInt64 = 0
+
+    /// Takes over the levels of further samples.
+    mutating func add(_ other: PlaneLevels) {
+        low = min(low, other.low)
+        high = max(high, other.high)
+        squares &+= other.squares
+    }
+}
+
+/// The levels of eight samples at once, every eighth in a lane.
+private struct LevelLanes {
+    /// Samples that may be added: sums of the upper halves of squares then fit into 32 bits.
+    static let mostSamples = 1 << 15
+
+    private var low = SIMD8<Int16>(repeating: .max)
+    private var high = SIMD8<Int16>(repeating: .min)
+    /// The sums of squares without what is beyond 32 bits, and of the upper halves of the squares.
+    private var sums = SIMD4<UInt32>()
+    private var upperSums = SIMD4<UInt32>()
+
+    @inline(__always)
+    mutating func add(_ samples: SIMD8<Int16>) {
+        low = pointwiseMin(low, samples)
+        high = pointwiseMax(high, samples)
+        let wide = SIMD8<Int32>(truncatingIfNeeded: samples)
+        let squares = wide &* wide
+        // Two squares together are a step of their own, because processors multiply and add pairs at once.
+        let pairs = SIMD4<UInt32>(truncatingIfNeeded: squares.evenHalf &+ squares.oddHalf)
+        sums &+= pairs
+        upperSums &+= pairs &>> 16
+    }
+
+    /// What was added, exactly: the lower halves add up to less than 2^32, so the wrapped sums tell them.
+    var levels: PlaneLevels {
+        var levels = PlaneLevels(low: low.min(), high: high.max())
+        for lane in 0..<4 {
+            let upper = UInt64(upperSums[lane]) << 16
+            levels.squares &+= upper &+ UInt64(sums[lane] &- UInt32(truncatingIfNeeded: upper))
+        }
+        return levels
+    }
 }
 
 extension SampleKernels {
@@ -16,38 +57,30 @@ extension SampleKernels {
         var levels = PlaneLevels()
         var start = 0
         while start < plane.count {
-            // Sums of halves of a square fit into 32 bits for 2^16 pairs, and blocks stay in the first cache.
-            let part = plane.extracting(start..<min(start + 4096, plane.count))
-            let found = extrema(of: part, low: levels.low, high: levels.high)
-            levels.low = found.low
-            levels.high = found.high
-            levels.squares &+= squares(of: part)
-            start += 4096
+            let part = plane.extracting(start..<min(start + LevelLanes.mostSamples, plane.count))
+            levels.add(levelsOfPart(part))
+            start += LevelLanes.mostSamples
         }
         return levels
     }
 
-    /// The sum of the squares of at most 2^17 samples.
-    ///
-    /// Two squares together are a step of their own, because processors multiply and add pairs at once.
-    private static func squares(of plane: Span<Int16>) -> UInt64 {
-        let pairs = plane.count / 2
-        let even = plane.extracting(first: pairs &* 2)
-        var low: UInt32 = 0
-        var high: UInt32 = 0
-        for pair in 0..<pairs {
-            let first = Int32(even[pair &* 2])
-            let second = Int32(even[pair &* 2 &+ 1])
-            let sum = UInt32(bitPattern: first &* first &+ second &* second)
-            low &+= sum & 0xFFFF
-            high &+= sum &>> 16
+    private static func levelsOfPart(_ part: Span<Int16>) -> PlaneLevels {
+        var lanes = LevelLanes()
+        let blocks = part.count / 8
+        for block in 0..<blocks {
+            // A span known to hold 8 samples needs no check a lane, and is loaded at once.
+            let part = part.extracting(block &* 8..<block &* 8 &+ 8)
+            lanes.add(
+                SIMD8(part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7]))
         }
-        var last: UInt64 = 0
-        if plane.count % 2 == 1 {
-            let sample = Int64(plane[plane.count - 1])
-            last = UInt64(bitPattern: sample &* sample)
+        var levels = blocks > 0 ? lanes.levels : PlaneLevels()
+        for index in blocks &* 8..<part.count {
+            let sample = part[index]
+            levels.low = min(levels.low, sample)
+            levels.high = max(levels.high, sample)
+            levels.squares &+= UInt64(sample.magnitude) &* UInt64(sample.magnitude)
         }
-        return UInt64(low) &+ UInt64(high) &<< 16 &+ last
+        return levels
     }
 
     /// Writes the mean of two channels, truncated toward zero.

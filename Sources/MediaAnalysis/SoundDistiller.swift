@@ -56,28 +56,33 @@ package struct SoundDistiller: Sendable {
     package mutating func add<Sample: PCMSample>(_ samples: Span<Sample>) {
         let frames = samples.count / channels
         let threshold = Sample.fullScale(significantBits: statistics.significantBits)
-        let channels = channels
         // Taken out while it is used, so that it is never copied.
         var block: [Int16] = []
         swap(&block, &interleaved)
-        defer { swap(&block, &interleaved) }
-        if block.count < samples.count { block = Array(repeating: 0, count: samples.count) }
-        var blockSpan = block.mutableSpan
-        SampleKernels.convert(samples, into: &blockSpan)
+        Sample.withInt16(samples, scratch: &block) { fillPlanes($0.extracting(first: frames * channels)) }
+        swap(&block, &interleaved)
         for channel in 0..<channels {
-            let levels = fill(channel, frames: frames) { plane in
-                let whole = block.span.extracting(first: frames * channels)
-                SampleKernels.extract(channel, of: channels, from: whole, into: &plane)
-            }
+            let plane = planes[channel]
+            let levels = SampleKernels.levels(of: plane.span.extracting(first: frames))
             var clipped = 0
             if levels.mayHold(threshold.int16Value) {
-                for frame in 0..<frames {
-                    clipped &+= samples[frame &* channels &+ channel].isClipped(atOrAbove: threshold) ? 1 : 0
-                }
+                clipped = Sample.clippedCount(samples, threshold: threshold, channel: channel, of: channels)
             }
             statistics.add(levels, frames: frames, clipped: clipped, channel: channel)
         }
         addPlanes(frames: frames)
+    }
+
+    /// Writes each channel of interleaved frames to its plane.
+    private mutating func fillPlanes(_ samples: Span<Int16>) {
+        let frames = samples.count / channels
+        for channel in 0..<channels where planes[channel].count < frames {
+            planes[channel] = Array(repeating: 0, count: frames)
+        }
+        for channel in 0..<channels {
+            var plane = planes[channel].mutableSpan
+            SampleKernels.extract(channel, of: channels, from: samples, into: &plane)
+        }
     }
 
     /// Takes one channel of sound that has a plane a channel; ``addPlanes(frames:)`` when all are taken.

@@ -10,7 +10,9 @@ struct MediaTool: ParsableCommand {
         commandName: "mediatool",
         abstract: "Reads, analyses, edits and writes audio and video.",
         version: "0.1.0",
-        subcommands: [ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self])
+        subcommands: [
+            ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self, QCCommand.self,
+        ])
 
     /// What a usage error starts with, like every other message.
     static var _errorLabel: String { "mediatool" }

@@ -1,4 +1,6 @@
 import MediaAnalysis
+import SystemPackage
+import TestSupport
 import Testing
 
 @testable import MediaJobs
@@ -13,7 +15,7 @@ import Testing
         var levels = try WaveformLevels(
             [spacing(6), spacing(2), spacing(4), spacing(3), spacing(2), spacing(3, 2)], sampleRate: 8000, channels: 1)
         try levels.append(samples.span)
-        let peaks = try levels.finish()
+        let peaks = try levels.finish().mapValues { try $0.whole() }
         #expect(try peaks[spacing(2)]?.data == [-2, 1, -4, 3, -6, 5, 7, 7])
         #expect(try peaks[spacing(3)]?.data == [-2, 3, -6, 5, 7, 7])
         #expect(try peaks[spacing(4)]?.data == [-4, 3, -6, 7])
@@ -22,5 +24,35 @@ import Testing
         #expect(try peaks[spacing(3, 2)]?.data == [1, 1, -2, 3, -4, -4, -6, 5, 7, 7])
         #expect(peaks.count == 5)
         #expect(peaks.allSatisfy { $0.key == $0.value.spacing })
+    }
+
+    /// Points that were put into a file come back where they were, at every level, and in the binary file.
+    @Test func pointsInAFileAreTheSame() throws {
+        let samples: [Int16] = (0..<1000).map { Int16(truncatingIfNeeded: $0 &* 7919) }
+        let spacings = [
+            try Peaks.Spacing(samples: 3), try Peaks.Spacing(samples: 6), try Peaks.Spacing(samples: 7, points: 2),
+        ]
+        var kept = try WaveformLevels(spacings, sampleRate: 8000, channels: 2)
+        var spilled = try WaveformLevels(spacings, sampleRate: 8000, channels: 2)
+        for start in stride(from: 0, to: samples.count, by: 50) {
+            try kept.append(samples.span.extracting(start..<start + 50))
+            try spilled.append(samples.span.extracting(start..<start + 50))
+            spilled.makeRoom(keeping: 40)
+        }
+        let (left, right) = (try kept.finish(), try spilled.finish())
+        #expect(left.count == 3 && right.count == 3)
+        #expect(right[spacings[0]]?.spill?.count ?? 0 > 0)
+        for spacing in spacings {
+            #expect(try left[spacing]?.whole() == right[spacing]?.whole())
+            #expect(left[spacing]?.length == right[spacing]?.length)
+        }
+        let peaks = try #require(left[spacings[0]]).whole()
+        for bits in [8, 16] {
+            let folder = try TemporaryFolder()
+            let file = try OutputFileSet(force: false, inputs: []).begin(FilePath(folder.path("peaks.dat")))
+            try #require(right[spacings[0]]).writeBinary(bits: bits, to: file)
+            try file.commit()
+            #expect(try folder.bytes("peaks.dat") == PeakFile.encode(peaks.converted(toBits: bits), as: .binary))
+        }
     }
 }

@@ -21,6 +21,14 @@ import Testing
         #expect(WaveformOutputTemplate("{stem}").path(for: "{spp}.wav", samplesPerPixel: 8) == "{spp}")
     }
 
+    @Test func wordsInBracesThatStandForNothing() {
+        func unknown(_ path: FilePath) -> String? { WaveformOutputTemplate(path).unknownPlaceholder }
+        #expect(unknown("{stem}-{spp}.dat") == nil)
+        #expect(unknown("{}{1}{A}{stem.dat") == nil)
+        #expect(unknown("{stem}-{name}.dat") == "{name}")
+        #expect(unknown("{{step}}.dat") == "{step}")
+    }
+
     @Test func keepsBytesThatAreNotUTF8() {
         let input = FilePath(bytes: Array("caf".utf8) + [0xE9] + Array(".wav".utf8))
         let path = WaveformOutputTemplate("{stem}.dat").path(for: input, samplesPerPixel: 256)

@@ -4,13 +4,13 @@ import argparse
 import os
 import sys
 
-from . import commands, frames, mediainfo, peaks, pictures, probe, proxy, scan, sheets, sound
+from . import commands, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
 from .tools import ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
           "pictures": pictures.pictures, "frames": frames.frames, "probe": probe.probe, "scan": scan.scan,
           "mediainfo": mediainfo.mediainfo, "commands": commands.commands, "shapes": commands.shapes,
-          "sheets": sheets.sheets, "proxy": proxy.proxy}
+          "sheets": sheets.sheets, "proxy": proxy.proxy, "loudness": qc.loudness}
 
 
 def media_files(folder, part):

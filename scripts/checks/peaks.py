@@ -41,9 +41,24 @@ def compare(path, schema):
                 check_bytes(file.read(), json_file(wanted, sound.rate, samples_per_pixel, bits), f"json, {label}")
             if first:
                 check_conversion(folder, wanted, sound.rate, samples_per_pixel, bits, schema)
+    check_threads(path)
     for split in (False, True):
         compare_rates(path, int16, sound.rate, split, schema)
     return f"{len(int16)} frames, {int16.shape[1]} channels, from {sound.kind}"
+
+
+def check_threads(path):
+    """The same bytes at any number of threads."""
+    made = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for threads in (1, 2, 3, 8):
+            dat = os.path.join(folder, f"{threads}.dat")
+            result = mediatool("waveform", path, "-o", dat, "--samples-per-pixel", 64, "--threads", threads)
+            expect(result.returncode == 0, f"exit {result.returncode}: {result.stderr.decode(errors='replace')}")
+            with open(dat, "rb") as file:
+                made[threads] = file.read()
+    for threads, got in made.items():
+        check_bytes(got, made[1], f"dat with {threads} threads")
 
 
 def check_conversion(folder, wanted, rate, samples_per_pixel, bits, schema):

@@ -129,8 +129,6 @@ extension FrameFinder {
             current = try source.next(from: packets)
         }
         noteDoubt(about: current)
-        following = current == nil ? nil : try source.next(from: packets)
-        noteDoubt(about: following)
     }
 
     /// Empties the decoder, as is due after a move; the finder is nowhere then.
@@ -140,11 +138,20 @@ extension FrameFinder {
         source.flush()
     }
 
-    func advance() throws(MediaError) {
-        current = following
-        following = try source.next(from: packets)
-        noteDoubt(about: following)
+    /// Makes the picture that follows the one at the decoder's place.
+    func advance() {
+        guard let next = following else { return }
+        (current, following) = (next, nil)
         if let passed = current?.time { feed.pass(passed) }
+    }
+
+    /// The picture after the one at the decoder's place; `nil` where there is none.
+    func decodeFollowing() throws(MediaError) -> TimedFrame? {
+        if let following { return following }
+        let next = try source.next(from: packets)
+        noteDoubt(about: next)
+        following = .some(next)
+        return next
     }
 
     private func noteDoubt(about frame: TimedFrame?) {
@@ -178,7 +185,8 @@ extension FrameFinder {
         // It is not the one looked for if another one follows it that is not too late.
         if time < target { return feed.knowsPacket(after: time, notAfter: target) }
         guard time > target, let upcoming, time < upcoming else { return false }
-        return feed.knowsPacket(after: target, before: time) && feed.knowsPacket(after: time, notAfter: upcoming)
+        return (trustsPackets || feed.knowsPacket(after: target, before: time))
+            && feed.knowsPacket(after: time, notAfter: upcoming)
     }
 
     /// A queue whose damage is counted.

@@ -12,6 +12,9 @@ import MediaBase
 /// until it has learnt in which order they are shown. Then decoding begins at an earlier sync sample, and what is found
 /// there is the answer.
 ///
+/// When the picture that is found ends is told by packets where each is known to be one picture; else the next one is
+/// decoded.
+///
 /// On the way pictures are left out to which no other refers. What is found so is believed only if it is what the
 /// packets say, and nothing on the way was damaged; else all are decoded. Likewise several codec threads are believed only
 /// where nothing is damaged, as they patch damage up in another way than one, which then takes over.
@@ -41,15 +44,18 @@ final class FrameFinder {
     let origin: MediaTime
     var threads: Int
     let hasIndex: Bool
+    /// Whether pictures' times are those of packets.
+    let trustsPackets: Bool
     private let dispensable: DispensablePictures
     let damage: DamageLog
     /// Ends the request that is under way, and with it the reading of the file for good.
     var cancellation: Cancellation { didSet { cancellation.bind(feed.file) } }
     var feed: PacketFeed
     var source: TimedFrameSource
-    /// The picture at the decoder's place, and the one after it; both `nil` before the first was decoded.
+    /// The picture at the decoder's place; `nil` before the first was decoded.
     var current: TimedFrame?
-    var following: TimedFrame?
+    /// The picture after it where it was decoded already, which may be that there is none.
+    var following: TimedFrame??
     /// Where the last move led.
     var start = Start.beginning
     /// The picture of a sync sample that was decoded last, alone.
@@ -88,6 +94,7 @@ final class FrameFinder {
         self.threads = threads
         origin = contents.origin
         hasIndex = contents.seeking.hasIndex
+        trustsPackets = track.storesOnePictureASample && !track.isAttachedPicture
         dispensable = DispensablePictures(track.formatDescriptions.first)
         leavesOut = dispensable.areKnown
         self.syncSamples = syncSamples
@@ -154,12 +161,30 @@ final class FrameFinder {
             throw MediaError(
                 .outOfRange, "\(time.clockText()) is before the first picture at \(current.time.clockText())")
         }
-        while let next = following, next.time <= time { try advance() }
-        let shown = self.current ?? current
-        var end = following?.time ?? source.end(ofLast: shown)
+        var shown = current
+        while true {
+            if let end = try endByPackets(of: shown, onScreenAt: time) { return end }
+            guard let next = try decodeFollowing(), next.time <= time else { break }
+            shown = next
+            advance()
+        }
+        let next = try decodeFollowing()
+        var end = next?.time ?? source.end(ofLast: shown)
         // A cover is on screen as long as the asset lasts.
         if track.isAttachedPicture, track.timeRange.end.isNumeric { end = max(end, track.timeRange.end) }
-        return Found(frame: shown, end: end, isLast: following == nil)
+        return Found(frame: shown, end: end, isLast: next == nil)
+    }
+
+    /// A picture with its end, if it is known from packets alone that it is the one on screen at a time, so that the next
+    /// one need not be decoded.
+    private func endByPackets(of shown: TimedFrame, onScreenAt time: MediaTime) throws(MediaError) -> Found? {
+        guard following == nil, trustsPackets, !isDoubtful else { return nil }
+        guard let follower = try feed.follower(ofPictureAt: shown.time, onScreenAt: time) else { return nil }
+        switch follower {
+        case .picture(let end): return Found(frame: shown, end: end, isLast: false)
+        case .none: return Found(frame: shown, end: source.end(ofLast: shown), isLast: true)
+        case .unknown: return nil
+        }
     }
 
     static func afterEnd(_ time: MediaTime, _ end: MediaTime) -> MediaError {

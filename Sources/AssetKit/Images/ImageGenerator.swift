@@ -270,9 +270,10 @@ extension ImageGenerator {
 
     /// The image at a time, made on the calling thread; `nil` where it is that of the picture of another image.
     ///
-    /// - Parameter upcoming: The time that will be asked for next, if any: pictures between the two are not decoded then.
+    /// - Parameter upcoming: The time that will be asked for next, infinite where none will: pictures between the two are
+    ///   not decoded then.
     package func generateNow(
-        at time: MediaTime, unlessOf other: GeneratedImage?, before upcoming: MediaTime?
+        at time: MediaTime, unlessOf other: GeneratedImage?, before upcoming: MediaTime
     ) throws(MediaError) -> GeneratedImage? {
         let configuration = self.configuration
         let (found, track) = try locate(time, configuration, upcoming: upcoming, born: currentGeneration)

@@ -11,8 +11,14 @@ final class PacketFeed {
     private let track: AssetTrack
     private let origin: MediaTime
     private let damage: DamageLog?
-    /// Packets that were read and not handed out yet.
+    /// Packets that were read and not handed out yet, in decode order.
     private var ahead: [StoredSample] = []
+    /// Whether the file's end was reached; nothing follows ``ahead`` then.
+    private var isAtEnd = false
+    /// When the packet that was read last is decoded; `nil` where it does not say.
+    private var lastDecodeTime: MediaTime?
+    /// How many packets are read at most to learn what follows a picture.
+    private static let patience = 64
     /// Whether no packet was read since the file was opened.
     private(set) var isUnread = true
     /// Where the last packet that was handed out lies in decode order, in the stream's time base.
@@ -35,6 +41,7 @@ final class PacketFeed {
     /// Forgets what was read before the file was moved.
     func restart() {
         ahead = []
+        (isAtEnd, lastDecodeTime) = (false, nil)
         ticks = .min
         firstTime = nil
         latestTime = .negativeInfinity
@@ -57,14 +64,21 @@ final class PacketFeed {
     /// The packet that ``next()`` will give.
     func peek() throws(MediaError) -> StoredSample? {
         if let sample = ahead.first { return sample }
+        return try readAhead()
+    }
+
+    /// Reads one packet more than was read so far; `nil` at the end.
+    private func readAhead() throws(MediaError) -> StoredSample? {
         isUnread = false
-        while let packet = try read() {
+        while !isAtEnd, let packet = try read() {
             guard packet.streamIndex == track.index else { continue }
             reorderDelay = packet.reorderDelay ?? reorderDelay
+            lastDecodeTime = packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
             let sample = StoredSample(packet)
             ahead.append(sample)
             return sample
         }
+        isAtEnd = true
         return nil
     }
 
@@ -99,7 +113,26 @@ final class PacketFeed {
     func knowsPacket(after time: MediaTime, before end: MediaTime) -> Bool { knowsPacket { $0 > time && $0 < end } }
 
     private func knowsPacket(_ isMeant: (MediaTime) -> Bool) -> Bool {
-        ahead.first.flatMap(time(of:)).map(isMeant) ?? false || times.contains(where: isMeant)
+        times.contains(where: isMeant) || ahead.contains { time(of: $0).map(isMeant) ?? false }
+    }
+
+    /// What is shown after a picture that came out of the decoder and begins at `start`, if that is the one on screen at
+    /// `time`; `nil` where another one is.
+    ///
+    /// Reads ahead as far as packets must be known for that.
+    func follower(ofPictureAt start: MediaTime, onScreenAt time: MediaTime) throws(MediaError) -> SyncSamples.Follower?
+    {
+        for _ in 0..<Self.patience {
+            if knowsPacket(after: start, notAfter: time) { return nil }
+            let end = (times + ahead.compactMap { self.time(of: $0) }).filter { $0 > time }.min()
+            // What is decoded later is not shown earlier.
+            if let end, let decoded = lastDecodeTime, decoded >= end { return .picture(end) }
+            guard let sample = try readAhead() else { return end.map { .picture($0) } ?? SyncSamples.Follower.none }
+            guard sample.packet.isDiscarded || (sample.packet.pts != nil && sample.packet.dts != nil) else {
+                return .unknown
+            }
+        }
+        return .unknown
     }
 
     /// Moves the file to the sync sample of its index whose time stamp is `ticks`, or to one before it.
@@ -144,7 +177,7 @@ final class PacketFeed {
     func follower(of time: MediaTime) throws(MediaError) -> SyncSamples.Follower {
         var earliest: MediaTime?
         // Pictures are reordered by 16 at most (H.264, A.3.1; HEVC, A.4.2); more are read for packets of no account.
-        for _ in 0..<64 {
+        for _ in 0..<Self.patience {
             guard let sample = try next() else { return earliest.map { .picture($0) } ?? .none }
             guard !sample.packet.isDiscarded else { continue }
             guard let shown = self.time(of: sample) else { return .unknown }

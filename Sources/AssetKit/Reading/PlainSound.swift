@@ -123,6 +123,8 @@ package struct PlainSoundReader {
     package enum Samples {
         case uint8([UInt8])
         case int16([Int16])
+        /// Of two channels, a plane each.
+        case stereo([Int16], [Int16])
         case int32([Int32])
         case float32([Float])
         case float64([Double])
@@ -130,20 +132,32 @@ package struct PlainSoundReader {
 
     private let sound: PlainSound
     private let blockFrames: Int
+    private let exactFrom: Int16
     private var bytes: [UInt8] = []
+    /// Space for what is not lent at the moment: samples of 24 bits come in one of two forms.
+    private var narrow: [Int16] = []
+    private var wide: [Int32] = []
+    private var planes: ([Int16], [Int16]) = ([], [])
     /// The samples that were read last, with what an earlier block left behind them.
     package private(set) var samples: Samples
 
-    /// - Parameter blockFrames: How many samples in each channel are read at once at most.
-    package init(_ sound: PlainSound, blockFrames: Int) {
+    /// - Parameters:
+    ///   - blockFrames: How many samples in each channel are read at once at most.
+    ///   - exactFrom: A magnitude in 16 bits. A block of 24-bit samples in which there is none as large comes rounded to
+    ///     16 bits; with 0 none does.
+    package init(_ sound: PlainSound, blockFrames: Int, exactFrom: Int16 = 0) {
         self.sound = sound
         self.blockFrames = blockFrames
+        self.exactFrom = exactFrom
         let count = blockFrames * sound.channels
         switch sound.encoding {
         case .uint8: samples = .uint8(Array(repeating: 0, count: count))
-        case .int16: samples = .int16(Array(repeating: 0, count: count))
+        case .int16:
+            narrow = Array(repeating: 0, count: count)
+            samples = .int16([])
         case .int24:
-            samples = .int32(Array(repeating: 0, count: count))
+            narrow = Array(repeating: 0, count: count)
+            samples = .int16([])
             bytes = Array(repeating: 0, count: count * 3 + 1)
         case .int32: samples = .int32(Array(repeating: 0, count: count))
         case .float32: samples = .float32(Array(repeating: 0, count: count))
@@ -160,6 +174,28 @@ package struct PlainSoundReader {
         let left = sound.frames - frame
         guard frame >= 0, left > 0 else { throw MediaError(.outOfRange, "there is no frame \(frame)") }
         let place = sound.position + frame * frameBytes
+        let read: Int
+        switch sound.encoding {
+        case .int16(let isBigEndian):
+            takeBack()
+            read = try sound.file.read(at: place, into: &narrow)
+            if isBigEndian { StoredSamples.swapBytes(&narrow) }
+            lendNarrow()
+        case .int24(let isBigEndian):
+            takeBack()
+            read = try sound.file.read(at: place, into: &bytes) / 3
+            spread(isBigEndian: isBigEndian)
+        default: read = try fill(from: place)
+        }
+        let frames = min(Int64(min(read / sound.channels, blockFrames)), left)
+        guard frames == min(Int64(blockFrames), left) else {
+            throw MediaError(.inputOutput, "the file has become shorter while it was read")
+        }
+        return Int(frames)
+    }
+
+    /// Reads samples that are numbers of the machine, or such with their bytes turned round.
+    private mutating func fill(from place: Int64) throws(MediaError) -> Int {
         // Taken out while it is filled, so that it is never copied.
         var block = Samples.uint8([])
         swap(&block, &samples)
@@ -168,18 +204,10 @@ package struct PlainSoundReader {
         case .uint8(var numbers):
             read = try sound.file.read(at: place, into: &numbers)
             samples = .uint8(numbers)
-        case .int16(var numbers):
-            read = try sound.file.read(at: place, into: &numbers)
-            if sound.encoding == .int16(isBigEndian: true) { StoredSamples.swapBytes(&numbers) }
-            samples = .int16(numbers)
+        case .int16, .stereo: read = 0
         case .int32(var numbers):
-            if case .int24(let isBigEndian) = sound.encoding {
-                read = try sound.file.read(at: place, into: &bytes) / 3
-                StoredSamples.spread24(bytes, isBigEndian: isBigEndian, into: &numbers)
-            } else {
-                read = try sound.file.read(at: place, into: &numbers)
-                if sound.encoding == .int32(isBigEndian: true) { StoredSamples.swapBytes(&numbers) }
-            }
+            read = try sound.file.read(at: place, into: &numbers)
+            if sound.encoding == .int32(isBigEndian: true) { StoredSamples.swapBytes(&numbers) }
             samples = .int32(numbers)
         case .float32(var numbers):
             read = try sound.file.read(at: place, into: &numbers)
@@ -198,10 +226,44 @@ package struct PlainSoundReader {
             }
             samples = .float64(numbers)
         }
-        let frames = min(Int64(min(read / sound.channels, blockFrames)), left)
-        guard frames == min(Int64(blockFrames), left) else {
-            throw MediaError(.inputOutput, "the file has become shorter while it was read")
+        return read
+    }
+
+    /// Takes back what was lent, so that it is never copied.
+    private mutating func takeBack() {
+        switch samples {
+        case .int16(let kept) where !kept.isEmpty: narrow = kept
+        case .int32(let kept): wide = kept
+        case .stereo(let left, let right): planes = (left, right)
+        default: break
         }
-        return Int(frames)
+        samples = .uint8([])
+    }
+
+    /// Lends samples of 16 bits.
+    private mutating func lendNarrow() {
+        guard sound.channels == 2 else {
+            samples = .int16(narrow)
+            narrow = []
+            return
+        }
+        if planes.0.isEmpty {
+            planes = (Array(repeating: 0, count: blockFrames), Array(repeating: 0, count: blockFrames))
+        }
+        StoredSamples.split(narrow, into: &planes.0, &planes.1)
+        samples = .stereo(planes.0, planes.1)
+        planes = ([], [])
+    }
+
+    /// Makes numbers of samples of three bytes: of 16 bits where that tells all there is to know.
+    private mutating func spread(isBigEndian: Bool) {
+        if !isBigEndian {
+            StoredSamples.round24(bytes, into: &narrow)
+            if StoredSamples.magnitude(of: narrow) < exactFrom { return lendNarrow() }
+        }
+        if wide.isEmpty { wide = Array(repeating: 0, count: blockFrames * sound.channels) }
+        StoredSamples.spread24(bytes, isBigEndian: isBigEndian, into: &wide)
+        samples = .int32(wide)
+        wide = []
     }
 }

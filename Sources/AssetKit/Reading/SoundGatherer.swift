@@ -19,7 +19,7 @@ struct SoundGatherer {
     private var samples = 0
 
     /// Samples in each channel that are enough for one digest: its memory then stays small enough to be used again.
-    private static let mostSamples = 1 << 15
+    private static let mostSamples = 1 << 14
 
     /// - Parameter digester: What takes the place of frames; `nil` for none.
     init(_ segment: SoundSegment, _ setup: DecoderSetup, digester: SoundDigester?) {

@@ -67,25 +67,31 @@ package struct SoundPlanes: Sendable {
 
     @inline(__always)
     private mutating func fillInterleaved<Sample: FloatConvertible>(_ samples: Span<Sample>) {
-        let channels = channels
         frames = samples.count / channels
         for channel in 0..<channels {
             // Taken out while it is filled, so that it is never copied.
             var plane = takePlane(channel)
             var span = plane.mutableSpan
-            let whole = samples.extracting(first: frames &* channels)
-            let count = min(frames, span.count)
-            // Steps that are known beforehand are loaded as vectors and shuffled.
-            if channels == 1 {
-                for frame in 0..<count { span[frame] = whole[frame].asFloat }
-            } else if channels == 2, channel == 0 {
-                for frame in 0..<count { span[frame] = whole[frame &* 2].asFloat }
-            } else if channels == 2 {
-                for frame in 0..<count { span[frame] = whole[frame &* 2 &+ 1].asFloat }
-            } else {
-                for frame in 0..<count { span[frame] = whole[frame &* channels &+ channel].asFloat }
-            }
+            Self.extract(channel, of: channels, from: samples, into: &span)
             swap(&plane, &planes[channel])
+        }
+    }
+
+    @inline(__always)
+    private static func extract<Sample: FloatConvertible>(
+        _ channel: Int, of channels: Int, from samples: Span<Sample>, into plane: inout MutableSpan<Float>
+    ) {
+        let frames = min(samples.count / channels, plane.count)
+        let samples = samples.extracting(first: frames &* channels)
+        // Steps that are known beforehand are loaded as vectors and shuffled.
+        if channels == 1 {
+            for frame in 0..<frames { plane[frame] = samples[frame].asFloat }
+        } else if channels == 2, channel == 0 {
+            for frame in 0..<frames { plane[frame] = samples[frame &* 2].asFloat }
+        } else if channels == 2 {
+            for frame in 0..<frames { plane[frame] = samples[frame &* 2 &+ 1].asFloat }
+        } else {
+            for frame in 0..<frames { plane[frame] = samples[frame &* channels &+ channel].asFloat }
         }
     }
 

@@ -55,6 +55,8 @@ struct TruePeakFilter: Sendable {
                 highest.replace(with: magnitude, where: magnitude .> highest)
             }
         }
-        return highest.max()
+        let (low, high) = (highest.lowHalf, highest.highHalf)
+        let four = low.replacing(with: high, where: high .> low)
+        return max(max(four[0], four[1]), max(four[2], four[3]))
     }
 }

@@ -103,7 +103,8 @@ package struct TruePeakMeter: Sendable {
             lowest.replace(with: four, where: four .< lowest)
             index &+= 4
         }
-        var result = max(highest.max(), -lowest.min())
+        let both = highest.replacing(with: -lowest, where: -lowest .> highest)
+        var result = max(max(both[0], both[1]), max(both[2], both[3]))
         for index in whole..<samples.count { result = max(result, samples[index].magnitude) }
         return result
     }

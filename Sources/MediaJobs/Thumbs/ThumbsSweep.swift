@@ -142,7 +142,7 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
                 result = Result { () throws(MediaError) in
                     try generator.generateNow(
                         at: times[place], unlessOf: last?.image,
-                        before: place + 1 < run.upperBound ? times[place + 1] : nil)
+                        before: place + 1 < run.upperBound ? times[place + 1] : .positiveInfinity)
                 }
             }
             let made: Prepared

@@ -1,3 +1,4 @@
+internal import FileOutput
 internal import MediaAnalysis
 internal import MediaBase
 
@@ -9,15 +10,39 @@ struct WaveformEncoding {
     /// The widest picture with a pixel for each point, which is what libpng takes.
     private static let mostPixels = 1_000_000
 
-    /// The bytes of an output, and what the report says of it.
+    /// Writes the bytes of an output, and gives what the report says of it.
     ///
     /// - Throws: ``MediaError`` `unsupported` for what the format cannot hold, `invalidArgument` and `limitExceeded`
     ///   for points or pixels that cannot be had.
-    func encode(_ output: WaveformOutput) throws(MediaError) -> (WaveformReport.Output.Content, [UInt8]) {
-        output.format.isPicture ? try encodePicture(output) : try encodeValues(output)
+    func write(_ output: WaveformOutput, to file: OutputFile) throws -> WaveformReport.Output.Content {
+        if let content = try writeMeasured(output, to: file) { return content }
+        let (content, bytes) = output.format.isPicture ? try encodePicture(output) : try encodeValues(output)
+        try file.write(contentsOf: bytes)
+        return content
     }
 
-    private func encodeValues(_ output: WaveformOutput) throws(MediaError) -> (WaveformReport.Output.Content, [UInt8]) {
+    /// Writes a binary peaks file of a measured level without having all of it in memory; `nil` for any other output.
+    private func writeMeasured(
+        _ output: WaveformOutput, to file: OutputFile
+    ) throws -> WaveformReport.Output.Content? {
+        guard output.format.peakFile == .binary else { return nil }
+        let density: WaveformDensity?
+        switch output.scale {
+        case .standard: density = nil
+        case .level(let wanted): density = wanted
+        case .fitted: return nil
+        }
+        guard let peaks = try source.measuredPeaks(at: density) else { return nil }
+        let bits = output.bits ?? 16
+        try peaks.writeBinary(bits: bits, to: file)
+        var content = WaveformReport.Output.Content(channels: peaks.rest.channels)
+        content.points = peaks.length
+        content.bits = bits
+        content.setDensity(peaks.rest.spacing, sampleRate: source.sampleRate, of: output)
+        return content
+    }
+
+    private func encodeValues(_ output: WaveformOutput) throws -> (WaveformReport.Output.Content, [UInt8]) {
         var peaks: Peaks
         switch output.scale {
         case .standard: peaks = try source.peaks(at: nil)
@@ -43,7 +68,7 @@ struct WaveformEncoding {
 
     private func encodePicture(
         _ output: WaveformOutput
-    ) throws(MediaError) -> (WaveformReport.Output.Content, [UInt8]) {
+    ) throws -> (WaveformReport.Output.Content, [UInt8]) {
         let peaks: Peaks
         let width: Int
         let spacing: Peaks.Spacing?

@@ -5,7 +5,7 @@ internal import MediaBase
 ///
 /// A level that is a multiple of another one is not measured but joined from it in the end, which gives the same values.
 struct WaveformLevels {
-    private var builders: [(spacing: Peaks.Spacing, builder: PeakBuilder)] = []
+    private var builders: [(spacing: Peaks.Spacing, builder: PeakBuilder, spill: PeakSpill?)] = []
     private let levels: [Peaks.Spacing]
 
     /// - Parameters:
@@ -22,7 +22,7 @@ struct WaveformLevels {
             let builder = try PeakBuilder(
                 sampleRate: sampleRate, channels: channels, spacing: level, mode: .split,
                 measuresMeanSquares: measuresMeanSquares, startingAt: start)
-            builders.append((level, builder))
+            builders.append((level, builder, nil))
         }
     }
 
@@ -46,13 +46,30 @@ struct WaveformLevels {
         }
     }
 
+    /// Values of a level that stay in memory.
+    static let standardValues = 1 << 20
+
+    /// Puts points that are complete into a file where there are many; where there is no room, they stay in memory.
+    ///
+    /// Not for parts that are to be taken over by others.
+    mutating func makeRoom(keeping values: Int = standardValues) {
+        for index in builders.indices {
+            guard let points = builders[index].builder.takePoints(atLeast: values) else { continue }
+            let spill = builders[index].spill ?? PeakSpill()
+            builders[index].spill = spill
+            if spill?.append(points) != true { builders[index].builder.putBack(points) }
+        }
+    }
+
     /// Writes the last, partial points and gives the peaks by their spacing, with 16 bits.
-    consuming func finish() throws(MediaError) -> [Peaks.Spacing: Peaks] {
-        var peaks: [Peaks.Spacing: Peaks] = [:]
-        for (level, builder) in builders { peaks[level] = try builder.finish() }
+    consuming func finish() throws -> [Peaks.Spacing: MeasuredPeaks] {
+        var peaks: [Peaks.Spacing: MeasuredPeaks] = [:]
+        for (level, builder, spill) in builders {
+            peaks[level] = MeasuredPeaks(spill: spill, rest: try builder.finish())
+        }
         for level in levels where peaks[level] == nil {
-            guard let base = measuredLevel(below: level) else { continue }
-            peaks[level] = try peaks[base]?.coarser(to: level)
+            guard let base = measuredLevel(below: level), let finer = try peaks[base]?.whole() else { continue }
+            peaks[level] = MeasuredPeaks(spill: nil, rest: try finer.coarser(to: level))
         }
         return peaks
     }

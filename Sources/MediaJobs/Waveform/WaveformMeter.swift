@@ -21,7 +21,7 @@ struct WaveformMeter {
     /// What was measured.
     struct Result {
         /// Peaks by the samples that a point covers, with 16 bits.
-        var levels: [Peaks.Spacing: Peaks]
+        var levels: [Peaks.Spacing: MeasuredPeaks]
         /// Peaks fine enough for what is fitted to a width; `nil` where nothing is.
         var overview: Peaks?
         /// Loudness and clipping of every channel of the sound.
@@ -102,8 +102,11 @@ struct WaveformMeter {
         try overview?.appendSilence(frames: frames)
     }
 
+    /// Keeps what was measured from filling memory, however long the sound is; for the whole, not for parts of it.
+    mutating func makeRoom() { levels.makeRoom() }
+
     /// Ends the measurement.
-    consuming func finish() throws(MediaError) -> Result {
+    consuming func finish() throws -> Result {
         Result(levels: try levels.finish(), overview: try overview?.finish(), statistics: statistics)
     }
 }

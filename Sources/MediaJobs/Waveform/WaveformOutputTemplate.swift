@@ -20,6 +20,23 @@ package struct WaveformOutputTemplate: Sendable, Hashable {
     /// Whether outputs of several zoom levels get names of their own.
     package var tellsLevels: Bool { contains(Self.levelMark) }
 
+    /// All placeholders, for messages.
+    package static let placeholders = "{stem} {spp}"
+
+    /// A word in braces that stands for nothing, which is more likely a slip than a part of a name; `nil` where there is
+    /// none.
+    package var unknownPlaceholder: String? {
+        for start in bytes.indices where bytes[start] == UInt8(ascii: "{") {
+            let letters = bytes[(start + 1)...].prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
+            guard !letters.isEmpty, letters.endIndex < bytes.endIndex, bytes[letters.endIndex] == UInt8(ascii: "}")
+            else { continue }
+            let name = bytes[start...letters.endIndex]
+            if name.elementsEqual(Self.stemMark) || name.elementsEqual(Self.levelMark) { continue }
+            return String(decoding: name, as: UTF8.self)
+        }
+        return nil
+    }
+
     /// The output's path for one input and zoom level.
     package func path(for input: FilePath, samplesPerPixel: Int) -> FilePath {
         let stem = input.inputStem

@@ -34,6 +34,7 @@ struct WaveformPlainReading {
             try measurePart(part, startingAt: part.lowerBound - frames.lowerBound, of: total)
         } deliver: { index, part in
             try whole.append(part.meter)
+            whole.makeRoom()
             progress(parts[index].upperBound - frames.lowerBound)
         }
         return whole
@@ -52,16 +53,18 @@ struct WaveformPlainReading {
 
     private func measurePart(_ frames: Range<Int64>, startingAt start: Int64, of total: Int64) throws -> Part {
         var meter = try meter(of: total, startingAt: start)
-        var distiller = try SoundDistiller(
-            channels: sound.channels, mode: request.mode,
-            significantBits: significantBits ?? WaveformDigester.noSignificantBits)
-        var reader = PlainSoundReader(sound, blockFrames: Self.blockFrames)
+        let bits = significantBits ?? WaveformDigester.noSignificantBits
+        var distiller = try SoundDistiller(channels: sound.channels, mode: request.mode, significantBits: bits)
+        // Below this nothing is at full scale before the conversion to 16 bits.
+        let quiet = Int32.fullScale(significantBits: bits).int16Value
+        var reader = PlainSoundReader(sound, blockFrames: Self.blockFrames, exactFrom: quiet)
         var place = frames.lowerBound
         while place < frames.upperBound {
             let count = Int(min(Int64(try reader.read(from: place)), frames.upperBound - place))
             switch reader.samples {
             case .uint8(let samples): try measure(samples.span, count, &distiller, &meter)
             case .int16(let samples): try measure(samples.span, count, &distiller, &meter)
+            case .stereo(let left, let right): try measure(left.span, right.span, count, &distiller, &meter)
             case .int32(let samples): try measure(samples.span, count, &distiller, &meter)
             case .float32(let samples): try measure(samples.span, count, &distiller, &meter)
             case .float64(let samples): try measure(samples.span, count, &distiller, &meter)
@@ -79,6 +82,21 @@ struct WaveformPlainReading {
             let end = min(start + Self.sliceFrames, frames)
             let slice = samples.extracting(start * sound.channels..<end * sound.channels)
             try meter.append(distiller.distill(slice))
+            start = end
+        }
+    }
+
+    private func measure(
+        _ left: Span<Int16>, _ right: Span<Int16>, _ frames: Int, _ distiller: inout SoundDistiller,
+        _ meter: inout WaveformMeter
+    ) throws(MediaError) {
+        var start = 0
+        while start < frames {
+            let end = min(start + Self.sliceFrames, frames)
+            distiller.take(left.extracting(start..<end), channel: 0)
+            distiller.take(right.extracting(start..<end), channel: 1)
+            distiller.addPlanes(frames: end - start)
+            try meter.append(distiller.finish())
             start = end
         }
     }

@@ -140,7 +140,7 @@ struct WaveformReading {
 
     private func finished(
         _ run: Run, cutBeforeZero: Int64?, _ damage: DamageReport
-    ) throws(MediaError) -> MeasuredSound {
+    ) throws -> MeasuredSound {
         MeasuredSound(
             sampleRate: run.meter.sampleRate, channelLayout: run.layout, start: run.start, frames: run.done,
             cutBeforeZero: cutBeforeZero, lateStart: run.lateStart, holes: run.holes,
@@ -183,6 +183,7 @@ private struct Run {
         let frames = fitting(Int64(sound.sampleCount))
         guard frames > 0 else { return }
         try meter.append(sound, frames: Int(frames))
+        meter.makeRoom()
         done += frames
     }
 

@@ -11,7 +11,7 @@ struct WaveformSource {
     /// The samples a point of an output that asks for none.
     let standard: Peaks.Spacing
     /// The peaks of each level that was measured.
-    var levels: [Peaks.Spacing: Peaks] = [:]
+    var levels: [Peaks.Spacing: MeasuredPeaks] = [:]
     /// Peaks from which coarser levels are joined; `nil` where every level was measured.
     var base: Peaks?
     /// Peaks fine enough for what is fitted to a width; `nil` where nothing is.
@@ -37,12 +37,17 @@ struct WaveformSource {
         overview = peaks
     }
 
+    /// The peaks at a zoom level that was measured, which need not be in memory; `nil` for any other.
+    func measuredPeaks(at density: WaveformDensity?) throws(MediaError) -> MeasuredPeaks? {
+        levels[try density?.spacing(sampleRate: sampleRate) ?? standard]
+    }
+
     /// The peaks at a zoom level.
     ///
     /// - Throws: ``MediaError`` `invalidArgument` for a level that can neither be found nor joined.
-    func peaks(at density: WaveformDensity?) throws(MediaError) -> Peaks {
+    func peaks(at density: WaveformDensity?) throws -> Peaks {
+        if let measured = try measuredPeaks(at: density) { return try measured.whole() }
         let spacing = try density?.spacing(sampleRate: sampleRate) ?? standard
-        if let measured = levels[spacing] { return measured }
         guard let base else { throw MediaError(.invalidArgument, "the level of \(spacing) was not measured") }
         return try base.coarser(to: spacing)
     }

@@ -66,8 +66,7 @@ struct WaveformWriter {
         for index in entries.indices {
             guard let file = entries[index].file.take() else { continue }
             do {
-                let (content, bytes) = try encoding.encode(entries[index].output)
-                try file.write(contentsOf: bytes)
+                let content = try encoding.write(entries[index].output, to: file)
                 try file.commit()
                 entries[index].result = .success(content)
             } catch let error as MediaError {

@@ -2,6 +2,7 @@ import ArgumentParser
 import AssetKit
 import MediaBase
 import MediaJobs
+import SystemCalls
 import SystemPackage
 
 /// `mediatool waveform`: peaks files and pictures of an audio track.
@@ -48,6 +49,9 @@ struct WaveformCommand: ParsableCommand {
         try output.checkFiles(files)
         guard !output.schema else { return }
         try outputs.check(inputs: files.count, isJSON: output.isJSON)
+        if let option = picture.given, !outputs.hasPicture {
+            throw ValidationError("'\(option)' shapes pictures, and no output here is one (.png, .svg).")
+        }
         try checkNames()
     }
 
@@ -68,6 +72,7 @@ struct WaveformCommand: ParsableCommand {
 
     func run() throws {
         if output.schema { return try StandardOutput.write(WaveformSchema.text) }
+        keepHeapsSmall()
         var settings = sound.options()
         settings.picture = picture.picture()
         settings.isStrict = options.strict

@@ -77,6 +77,11 @@ struct WaveformOutputOptions: ParsableArguments {
                     "'\(output.path.displayPath)/' is a folder: name the file in it, such as '\(output.path.displayPath)/{stem}.dat'."
                 )
             }
+            if let unknown = WaveformOutputTemplate(output.path).unknownPlaceholder {
+                throw ValidationError(
+                    "'-o \(output.path.displayPath)': there is no placeholder \(unknown); there are "
+                        + "\(WaveformOutputTemplate.placeholders).")
+            }
             guard let format = format(of: output) else {
                 throw ValidationError(
                     "'\(output.path.displayPath)' does not say what it is: end it with .dat, .json, .csv, .txt, .png or "
@@ -92,6 +97,9 @@ struct WaveformOutputOptions: ParsableArguments {
             throw ValidationError("Standard output ('-') can be named only once.")
         }
     }
+
+    /// Whether an output is a picture.
+    var hasPicture: Bool { output.contains { format(of: $0)?.isPicture == true } }
 
     private func isFitted(_ output: PathArgument) -> Bool {
         guard let format = format(of: output) else { return false }

@@ -108,6 +108,19 @@ struct WaveformPictureOptions: ParsableArguments {
         }
     }
 
+    /// An option that was given another value than it has by itself; `nil` where there is none.
+    var given: String? {
+        let usual = WaveformPicture()
+        let options: [(String, Bool)] = [
+            ("--height", height != usual.height), ("--background", background != .white), ("--color", color != nil),
+            ("--rms-color", rmsColor != nil), ("--no-rms", noRms), ("--no-axis", noAxis),
+            ("--axis-color", axisColor != nil), ("--text-scale", textScale != 1), ("--amplitude", amplitude != .linear),
+            ("--db-range", dbRange != 60), ("--amplitude-scale", amplitudeScale.factor != 1),
+            ("--bar-width", barWidth != nil),
+        ]
+        return options.first { $0.1 }?.0
+    }
+
     /// The picture that the options ask for.
     func picture() -> WaveformPicture {
         var picture = WaveformPicture()

@@ -1,0 +1,35 @@
+package import MediaBase
+
+/// The findings of a run as comma-separated values (RFC 4180), with a line for each.
+package enum QCCSV {
+    /// The names of the columns, with a line break.
+    package static let header =
+        "path,status,rule,severity,track,channel,start,end,startSeconds,endSeconds,timecode,measured,wanted,message\r\n"
+
+    /// The lines of a file: its findings, or one that says that it passes or why it could not be processed.
+    package static func lines(of result: Result<QCReport, MediaError>, path: String) -> String {
+        switch result {
+        case .failure(let error):
+            line([path, "error", "", "", "", "", "", "", "", "", "", "", "", error.message])
+        case .success(let report) where report.findings.isEmpty:
+            line([path, report.verdict.rawValue] + Array(repeating: "", count: 12))
+        case .success(let report):
+            report.findings.map { finding in
+                line([
+                    path, report.verdict.rawValue, finding.rule, finding.severity.rawValue,
+                    finding.trackIndex.map(String.init) ?? "", finding.channel.map(String.init) ?? "",
+                    finding.start?.description ?? "", finding.end?.description ?? "",
+                    finding.start.map { "\($0.seconds)" } ?? "", finding.end.map { "\($0.seconds)" } ?? "",
+                    finding.startTimecode ?? "", finding.measured, finding.wanted, finding.message,
+                ])
+            }.joined()
+        }
+    }
+
+    private static func line(_ cells: [String]) -> String {
+        cells.map { cell in
+            guard cell.contains(where: { ",\"\r\n".contains($0) }) else { return cell }
+            return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        }.joined(separator: ",") + "\r\n"
+    }
+}

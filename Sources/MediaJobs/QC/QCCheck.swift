@@ -1,0 +1,124 @@
+/// What `qc` can measure: the names that a policy uses after `check:`.
+package enum QCCheck: String, CaseIterable, Sendable {
+    case loudness = "loudness.integrated"
+    case loudnessRange = "loudness.range"
+    case momentaryLoudness = "loudness.momentaryMaximum"
+    case shortTermLoudness = "loudness.shortTermMaximum"
+    case truePeak
+    case samplePeak
+    case offset = "dcOffset"
+    case correlation
+    case dualMono
+    case mutedChannels
+    case silence
+    case channelSilence
+    case clipping
+    case black
+    case freeze
+    case illegalLuma
+    case illegalColor
+    case letterboxRows
+    case letterboxColumns
+    case duplicateFrames
+    case damage
+
+    /// What a check is about, and how it is said in a policy.
+    package struct Facts: Sendable {
+        /// What it measures, by which source.
+        package let definition: String
+        /// The unit of what it measures; empty for numbers of things and for yes and no.
+        package let unit: String
+        /// The media that it needs.
+        package let subject: Subject
+        /// Its threshold and how long what it finds lasts at least; `nil` for a check that gives one value.
+        package let run: QCRunParameters?
+    }
+
+    /// What a check is measured on.
+    package enum Subject: String, Sendable {
+        case sound, pictures, file
+    }
+
+    /// What it measures and its defaults.
+    package var facts: Facts {
+        switch self {
+        case .loudness: value("Integrated loudness with both gates, ITU-R BS.1770-5", "LUFS")
+        case .loudnessRange: value("Loudness range, EBU Tech 3342", "LU")
+        case .momentaryLoudness: value("Loudest 400 ms, EBU Tech 3341", "LUFS")
+        case .shortTermLoudness: value("Loudest 3 s, EBU Tech 3341", "LUFS")
+        case .truePeak: value("Highest true peak of all channels, ITU-R BS.1770-5 Annex 2", "dBTP")
+        case .samplePeak: value("Highest sample of all channels", "dBFS")
+        case .offset: value("Largest mean of a channel's samples, as a part of full scale", "")
+        case .correlation: value("Least correlation of channels 1 and 2, 3 and 4 and so on, -1 to 1", "")
+        case .dualMono: value("Whether the channels of a pair are the same, within -80 dBFS", "")
+        case .mutedChannels: value("Channels without a sample above -60 dBFS, while others have some", "")
+        case .silence: runs("All channels below the threshold, in dBFS", .sound, -60, 2)
+        case .channelSilence: runs("One channel below the threshold, in dBFS", .sound, -60, 10)
+        case .clipping: runs("So many samples in a row at full scale as the threshold says", .sound, 3, 0)
+        case .black: runs("98 % of luma within the threshold's part of the way from black to white", .pictures, 0.1, 2)
+        case .freeze:
+            runs(
+                "Mean difference from the picture that stays within the threshold's part of full scale", .pictures,
+                0.001, 2)
+        case .illegalLuma:
+            runs("More than the threshold's part of luma outside -1 % to 103 %, EBU R 103", .pictures, 0.01, 0)
+        case .illegalColor:
+            runs(
+                "More than the threshold's part of red, green or blue outside -5 % to 105 %, EBU R 103; on a grid",
+                .pictures,
+                0.01, 0)
+        case .letterboxRows:
+            Facts(
+                definition: "Rows at top and bottom that are dark in all pictures looked at, one a second",
+                unit: "rows",
+                subject: .pictures, run: nil)
+        case .letterboxColumns:
+            Facts(
+                definition: "Columns at both sides that are dark in all pictures looked at, one a second",
+                unit: "columns",
+                subject: .pictures, run: nil)
+        case .duplicateFrames:
+            Facts(
+                definition: "Pictures that are the same as the one before, bit for bit", unit: "frames",
+                subject: .pictures,
+                run: nil)
+        case .damage:
+            Facts(
+                definition: "Packets that cannot be decoded, and one more where the file breaks off", unit: "",
+                subject: .file,
+                run: nil)
+        }
+    }
+
+    private func value(_ definition: String, _ unit: String) -> Facts {
+        Facts(definition: definition, unit: unit, subject: .sound, run: nil)
+    }
+
+    private func runs(_ definition: String, _ subject: Subject, _ threshold: Double, _ seconds: Double) -> Facts {
+        Facts(
+            definition: definition, unit: "s", subject: subject,
+            run: QCRunParameters(threshold: threshold, minimumSeconds: seconds))
+    }
+}
+
+/// From where on something counts, and how long it lasts at least to be found.
+package struct QCRunParameters: Sendable, Hashable {
+    /// In the unit of the check's definition.
+    package var threshold: Double
+    /// In seconds.
+    package var minimumSeconds: Double
+
+    /// Makes parameters.
+    package init(threshold: Double, minimumSeconds: Double) {
+        self.threshold = threshold
+        self.minimumSeconds = minimumSeconds
+    }
+
+    /// The least number of units of a clock, at least one.
+    func minimum(unitsPerSecond rate: Double) -> Int64 {
+        Int64(min(max((minimumSeconds * rate - 1e-6).rounded(.up), 1), 0x1p62))
+    }
+
+    /// The threshold from decibels to a part of full scale.
+    var amplitude: Double { QCRunParameters.amplitude(ofDecibels: threshold) }
+}

@@ -1,0 +1,129 @@
+package import MediaBase
+
+/// A path to values in a probe report: `tracks[type=video].video.displaySize.width`.
+///
+/// Names of members stand between dots. Square brackets hold a place in an array, from 0 and negative ones from the end,
+/// `*` for all elements, or a member and its value for those elements that have it.
+package struct QCFieldPath: Sendable, Hashable {
+    /// The path as it was written.
+    package let text: String
+    let steps: [Step]
+
+    /// One step of the way.
+    enum Step: Sendable, Hashable {
+        case member(String)
+        case element(Int)
+        case every
+        case having(String, String)
+    }
+
+    /// Reads a path.
+    ///
+    /// - Throws: `invalidArgument` where it is none.
+    package init(_ text: String) throws(MediaError) {
+        let failure = MediaError(
+            .invalidArgument, "'\(text)' is no field; write it like tracks[type=video].video.displaySize.width")
+        var steps: [Step] = []
+        for (number, part) in text.split(separator: ".", omittingEmptySubsequences: false).enumerated() {
+            let pieces = part.split(separator: "[", omittingEmptySubsequences: false)
+            guard let name = pieces.first, !name.isEmpty, number < 64 else { throw failure }
+            steps.append(.member(String(name)))
+            for piece in pieces.dropFirst() {
+                guard piece.last == "]" else { throw failure }
+                let inner = piece.dropLast()
+                let sides = inner.split(separator: "=", maxSplits: 1)
+                if inner == "*" {
+                    steps.append(.every)
+                } else if let place = Int(inner) {
+                    steps.append(.element(place))
+                } else if sides.count == 2 {
+                    steps.append(.having(String(sides[0]), String(sides[1])))
+                } else {
+                    throw failure
+                }
+            }
+        }
+        self.text = text
+        self.steps = steps
+    }
+
+    /// A value that a path leads to.
+    struct Found {
+        /// The value; `nil` where the place has none.
+        let value: QCValue?
+        /// The track that the path went through.
+        let track: Int?
+    }
+
+    /// All values that the path leads to; none where the media that it is about is not there.
+    func values(in report: ProbeReport) throws -> [Found] {
+        var places: [(value: JSONValue?, track: Int?)] = [
+            (try OrderedJSONTreeEncoder.tree(of: report, at: []), nil)
+        ]
+        var isTracks = false
+        for step in steps {
+            var next: [(value: JSONValue?, track: Int?)] = []
+            for (value, track) in places {
+                switch (step, value?.withoutDelay) {
+                case (.member(let name), .object(let object)):
+                    let found = object.value(for: name)
+                    // A track of another kind is not what the rule is about.
+                    if found == nil, name == "video" || name == "audio" { continue }
+                    next.append((found, track))
+                case (.element(let place), .array(let array)):
+                    let place = place < 0 ? place + array.elements.count : place
+                    guard array.elements.indices.contains(place) else { continue }
+                    next.append((array.elements[place], isTracks ? place : track))
+                case (.every, .array(let array)):
+                    next += array.elements.enumerated().map { ($0.element, isTracks ? $0.offset : track) }
+                case (.having(let name, let wanted), .array(let array)):
+                    for (place, element) in array.elements.enumerated() {
+                        guard case .object(let object) = element.withoutDelay,
+                            object.value(for: name)?.value?.text == wanted
+                        else { continue }
+                        next.append((element, isTracks ? place : track))
+                    }
+                default: next.append((nil, track))
+                }
+            }
+            isTracks = step == .member("tracks")
+            places = next
+        }
+        return places.map { Found(value: $0.value?.value, track: $0.track) }
+    }
+}
+
+extension JSONValue {
+    /// The value itself where it was given later.
+    fileprivate var withoutDelay: JSONValue {
+        var value = self
+        while case .later(let encoder) = value { value = encoder.value }
+        return value
+    }
+
+    /// The value as rules compare it: a time by its seconds, a fraction exactly; `nil` for null, and what has parts.
+    fileprivate var value: QCValue? {
+        switch withoutDelay {
+        case .bool(let bool): return .bool(bool)
+        case .number(let text): return Double(text).map(QCValue.number)
+        case .string(let text): return .text(text)
+        case .array(let array): return .text(array.elements.compactMap { $0.value?.text }.joined(separator: ","))
+        case .object(let object):
+            func number(_ key: String) -> (Double, String)? {
+                guard case .number(let text)? = object.value(for: key)?.withoutDelay else { return nil }
+                return Double(text).map { ($0, text) }
+            }
+            if let seconds = number("seconds"), let ticks = number("value"), let scale = number("timescale") {
+                return .fraction(seconds.0, "\(ticks.1)/\(scale.1)")
+            }
+            if let (top, topText) = number("num"), let (bottom, bottomText) = number("den"), bottom != 0 {
+                return .fraction(top / bottom, "\(topText)/\(bottomText)")
+            }
+            if let width = number("width"), let height = number("height") {
+                return .text("\(width.1)x\(height.1)")
+            }
+            return nil
+        case .null, .later: return nil
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import AssetKit
+internal import MediaBase
+
+/// Checks one file against a policy: an asset in, a report out.
+///
+/// ```swift
+/// let report = try QCJob(asset: Asset(path: "a.mov"), policy: policy).run()
+/// ```
+///
+/// What the policy asks for is measured in one pass over the file; where it asks for headers alone, nothing is decoded.
+package struct QCJob: Sendable {
+    private let asset: Asset
+    private let policy: QCPolicy
+    private let threads: Int
+
+    /// Makes a job; nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - asset: The file.
+    ///   - policy: What it has to be like.
+    ///   - threads: Threads for decoding; 0 for as many as there are cores.
+    package init(asset: Asset, policy: QCPolicy, threads: Int = 0) {
+        self.asset = asset
+        self.policy = policy
+        self.threads = threads
+    }
+
+    /// Does the work.
+    ///
+    /// - Parameter progress: Told now and then which part is done, 0…1, and how many seconds that is.
+    /// - Throws: what opening and reading the file throw.
+    package func run(progress: ((Double, Double) -> Void)? = nil) throws -> QCReport {
+        let probe = try ProbeJob(asset: asset).run()
+        let measurements = try QCReading(asset: asset, request: policy.request, threads: threads)
+            .measure(progress: progress)
+        let evaluation = QCEvaluation(report: probe, measurements: measurements)
+        let timecodes = QCTimecodes(probe)
+        var rules: [QCReport.RuleResult] = []
+        var findings: [QCFinding] = []
+        for rule in policy.rules {
+            switch try evaluation.outcome(of: rule.condition) {
+            case .passed: rules.append(.init(id: rule.id, status: .pass))
+            case .notApplicable(let reason):
+                rules.append(.init(id: rule.id, status: .notApplicable, reason: reason))
+            case .failed(let facts):
+                rules.append(.init(id: rule.id, status: rule.severity == .warn ? .warn : .fail))
+                findings += facts.map { finding(rule, $0, timecodes) }
+            }
+        }
+        let verdict: QCReport.Verdict =
+            rules.contains { $0.status == .fail } ? .fail : rules.contains { $0.status == .warn } ? .warn : .pass
+        return QCReport(
+            verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
+            warnings: probe.warnings)
+    }
+
+    private func finding(_ rule: QCRule, _ fact: QCFact, _ timecodes: QCTimecodes) -> QCFinding {
+        var id = rule.id
+        if let track = fact.trackIndex { id += "@\(track)" }
+        if let channel = fact.channel { id += ".\(channel)" }
+        if let range = fact.range { id += ":\(range.start)" }
+        let place = fact.trackIndex.map { "track \($0): " } ?? ""
+        let channel = fact.channel.map { " in channel \($0 + 1)" } ?? ""
+        let time = fact.range.map { " from \($0.start.clockText()) to \($0.end.clockText())" } ?? ""
+        var message = "\(place)\(fact.subject)\(channel) is \(fact.measured)\(time), wanted \(fact.wanted)"
+        if let template = rule.message {
+            message = template
+            for (key, value) in [
+                ("{measured}", fact.measured), ("{wanted}", fact.wanted),
+                ("{track}", fact.trackIndex.map { "\($0)" } ?? "-"),
+                ("{start}", fact.range?.start.clockText() ?? "-"), ("{end}", fact.range?.end.clockText() ?? "-"),
+            ] {
+                message = message.split(separator: key, omittingEmptySubsequences: false).joined(separator: value)
+            }
+        }
+        return QCFinding(
+            id: id, rule: rule.id, severity: rule.severity, trackIndex: fact.trackIndex, channel: fact.channel,
+            start: fact.range?.start, end: fact.range?.end,
+            startTimecode: fact.range.flatMap { timecodes.text(at: $0.start) }, measured: fact.measured,
+            wanted: fact.wanted, message: message)
+    }
+}
+
+/// The timecodes of moments, by the file's start timecode and the rate of its first video track.
+private struct QCTimecodes {
+    private let start: Timecode?
+
+    init(_ report: ProbeReport) {
+        let rate = report.tracks.lazy.compactMap(\.video?.frameRate?.nominal).first
+        guard let text = report.container.startTimecode, let rate else {
+            start = nil
+            return
+        }
+        let kind = try? Timecode.Rate(frameRate: rate, isDropFrame: text.contains(";"))
+        start = kind.flatMap { try? Timecode(text, rate: $0) }
+    }
+
+    func text(at time: MediaTime) -> String? {
+        guard let start else { return nil }
+        return (try? Timecode(elapsed: start.time + time, rate: start.rate))?.wrappedAt24Hours.description
+    }
+}

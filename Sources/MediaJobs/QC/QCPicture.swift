@@ -1,0 +1,149 @@
+internal import AssetKit
+internal import MediaAnalysis
+internal import MediaBase
+
+/// One picture with luma in a plane of its own, as the measurements take it.
+struct QCPicture {
+    /// The picture; another one than was given where that stores its samples otherwise.
+    let pixels: PixelBuffer
+    private let levels: PictureLevels
+    private let isWide: Bool
+    /// Whether its codes are those that it was stored with, so that their legality means something.
+    private let isStored: Bool
+    private let size: Dimensions
+
+    /// - Throws: `invalidArgument` where a picture in red, green and blue cannot be converted.
+    init(_ pixels: PixelBuffer) throws(MediaError) {
+        isStored = !pixels.isRGB && pixels.sampleLayout(0).map { $0.step == 1 } ?? false
+        self.pixels = isStored ? pixels : try pixels.converted(to: pixels.bitDepth > 8 ? .yuv420p10 : .yuv420p)
+        isWide = self.pixels.bitDepth > 8
+        size = self.pixels.dimensions
+        levels = PictureLevels(
+            depth: self.pixels.bitDepth,
+            isFullRange: self.pixels.assumedColor.range == "pc" || self.pixels.pixelFormat.rawValue.hasPrefix("yuvj"))
+    }
+
+    /// Whether 98 % of the luma samples are at most so great a part of the way from black to white.
+    func isBlack(threshold: Double) -> Bool {
+        let (count, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+        guard !overflow, count > 0 else { return false }
+        let (limit, others) = (levels.code(atMost: threshold), count / 50)
+        let found: Int? =
+            isWide
+            ? pixels.withSamples(of: UInt16.self, plane: 0) { samples, stride in
+                PlaneKernels.countAtMost(limit, in: samples, luma(stride), others: others)
+            }
+            : pixels.withSamples(of: UInt8.self, plane: 0) { samples, stride in
+                PlaneKernels.countAtMost(limit, in: samples, luma(stride), others: others)
+            }
+        return found != nil
+    }
+
+    /// The part of luma that EBU R 103 does not allow; `nil` where the range is full.
+    var illegalLuma: Double? {
+        guard isStored, !levels.isFullRange, size.width > 0, size.height > 0 else { return nil }
+        let range = levels.legalLuma
+        let found =
+            isWide
+            ? pixels.withSamples(of: UInt16.self, plane: 0) { samples, stride in
+                PlaneKernels.countOutside(range, in: samples, luma(stride))
+            }
+            : pixels.withSamples(of: UInt8.self, plane: 0) { samples, stride in
+                PlaneKernels.countOutside(range, in: samples, luma(stride))
+            }
+        return Double(found) / (Double(size.width) * Double(size.height))
+    }
+
+    /// Rows and columns at the edges that are dark; `nil` where the whole picture is.
+    var bars: PictureBars? {
+        let limit = levels.code(atMost: 0.04)
+        let found =
+            isWide
+            ? pixels.withSamples(of: UInt16.self, plane: 0) { samples, stride in
+                PlaneKernels.bars(atMost: limit, in: samples, luma(stride))
+            }
+            : pixels.withSamples(of: UInt8.self, plane: 0) { samples, stride in
+                PlaneKernels.bars(atMost: limit, in: samples, luma(stride))
+            }
+        return found.top >= size.height ? nil : found
+    }
+
+    /// The part of colours that EBU R 103 does not allow, on a grid of at most 128 by 72 places; `nil` where the range is
+    /// full, and for colours that are not stored as two planes of chroma.
+    var illegalColor: Double? {
+        guard isStored, !levels.isFullRange, pixels.planeCount >= 3,
+            pixels.sampleLayout(1)?.step == 1, pixels.sampleLayout(2)?.step == 1
+        else { return nil }
+        return isWide ? illegalColor(UInt16.self) : illegalColor(UInt8.self)
+    }
+
+    private func illegalColor<Sample: FixedWidthInteger & BitwiseCopyable>(_ type: Sample.Type) -> Double? {
+        let (rows, bytes) = pixels.planeShape(1)
+        let width = bytes / MemoryLayout<Sample>.size
+        guard rows > 0, width > 0, pixels.planeShape(2) == (rows, bytes) else { return nil }
+        let matrix = YCbCrMatrix(
+            name: pixels.assumedColor.matrix, isFullRange: false, storedBits: levels.depth, bits: levels.depth)
+        let (columns, lines) = (min(width, 128), min(rows, 72))
+        var illegal = 0
+        pixels.withSamples(of: type, plane: 0) { luma, lumaStride in
+            pixels.withSamples(of: type, plane: 1) { blue, blueStride in
+                pixels.withSamples(of: type, plane: 2) { red, redStride in
+                    for line in 0..<lines {
+                        let y = line * rows / lines
+                        for column in 0..<columns {
+                            let x = column * width / columns
+                            let place = (y * size.height / rows) * lumaStride + x * size.width / width
+                            let (cb, cr) = (y * blueStride + x, y * redStride + x)
+                            guard luma.indices.contains(place), blue.indices.contains(cb), red.indices.contains(cr)
+                            else { continue }
+                            let color = matrix.rgb(luma: Double(luma[place]), cb: Double(blue[cb]), cr: Double(red[cr]))
+                            let isLegal = PictureLevels.isLegal(red: color.red, green: color.green, blue: color.blue)
+                            illegal += isLegal ? 0 : 1
+                        }
+                    }
+                }
+            }
+        }
+        return Double(illegal) / Double(columns * lines)
+    }
+
+    /// Whether the mean difference of all samples from those of another picture is at most so great a part of full scale.
+    func isSame(as other: PixelBuffer, within part: Double) -> Bool {
+        guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions else { return false }
+        let shapes = (0..<pixels.planeCount).map { pixels.planeShape($0) }
+        let bytes = isWide ? 2 : 1
+        let count = shapes.reduce(0.0) { $0 + Double($1.rows) * Double($1.rowBytes / bytes) }
+        let limit = Int(min(max(part * count * Double(1 << levels.depth), 0), 0x1p53))
+        var total = 0
+        for (plane, shape) in shapes.enumerated() where total <= limit {
+            let width = shape.rowBytes / bytes
+            let difference =
+                isWide
+                ? self.difference(UInt16.self, plane, other, width, shape.rows, limit - total) {
+                    PlaneKernels.difference($0, $1, $2, $3, limit: $4)
+                }
+                : self.difference(UInt8.self, plane, other, width, shape.rows, limit - total) {
+                    PlaneKernels.difference($0, $1, $2, $3, limit: $4)
+                }
+            total = total.addingReportingOverflow(difference).overflow ? .max : total + difference
+        }
+        return total <= limit
+    }
+
+    private func difference<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Sample.Type, _ plane: Int, _ other: PixelBuffer, _ width: Int, _ rows: Int, _ limit: Int,
+        _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, Int) -> Int
+    ) -> Int {
+        pixels.withSamples(of: type, plane: plane) { one, stride in
+            other.withSamples(of: type, plane: plane) { two, otherStride in
+                kernel(
+                    one, PlaneShape(width: width, rows: rows, stride: stride), two,
+                    PlaneShape(width: width, rows: rows, stride: otherStride), limit)
+            }
+        }
+    }
+
+    private func luma(_ stride: Int) -> PlaneShape {
+        PlaneShape(width: size.width, rows: size.height, stride: stride)
+    }
+}

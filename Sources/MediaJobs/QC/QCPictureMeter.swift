@@ -1,0 +1,128 @@
+internal import AssetKit
+internal import MediaAnalysis
+internal import MediaBase
+
+/// Takes every measurement of one track's pictures, which come in presentation order.
+///
+/// Times are counted in ticks of the track's time scale from the first picture on. How long a picture is shown is known
+/// when the next one comes.
+struct QCPictureMeter {
+    private let request: QCRequest
+    private let timescale: Int32
+    private var first: Int64?
+    private var pending: (facts: QCPictureFacts, start: Int64, end: Int64)?
+    private var previous: PixelBuffer?
+    /// For each set of parameters, the picture with which the video last moved.
+    private var references: [PixelBuffer?]
+    private var frozen: [FreezeDetector]
+    private var black: [RunFinder]
+    private var illegalLuma: [RunFinder]
+    private var illegalColor: [RunFinder]
+    private var count: Int64 = 0
+    private var duplicates: Int64 = 0
+    private var worstLuma: Double?
+    private var worstColor: Double?
+    private var bars: PictureBars?
+    private var nextBars: Int64 = .min
+
+    init(_ request: QCRequest, timescale: Int32) {
+        self.request = request
+        self.timescale = timescale
+        func finders(_ check: QCCheck) -> [RunFinder] {
+            request.parameters(of: check).map {
+                RunFinder(minimum: $0.minimum(unitsPerSecond: Double(timescale)))
+            }
+        }
+        frozen = request.parameters(of: .freeze).map {
+            FreezeDetector(minimum: $0.minimum(unitsPerSecond: Double(timescale)))
+        }
+        references = Array(repeating: nil, count: frozen.count)
+        black = finders(.black)
+        illegalLuma = finders(.illegalLuma)
+        illegalColor = finders(.illegalColor)
+    }
+
+    /// Takes the next picture; anything else is left out.
+    mutating func append(_ sample: SampleBuffer) throws(MediaError) {
+        guard let pixels = sample.pixelBuffer,
+            let start = sample.presentationTime.sampleIndex(rate: timescale, rounding: .halfAwayFromZero)
+        else { return }
+        let end = sample.timeRange.end.sampleIndex(rate: timescale, rounding: .halfAwayFromZero) ?? start
+        let picture = try QCPicture(pixels)
+        var facts = QCPictureFacts()
+        facts.black = request.parameters(of: .black).map { picture.isBlack(threshold: $0.threshold) }
+        facts.illegalLuma = picture.illegalLuma
+        facts.illegalColor = picture.illegalColor
+        for (index, parameters) in request.parameters(of: .freeze).enumerated() {
+            let isSame = references[index].map { picture.isSame(as: $0, within: parameters.threshold) } ?? false
+            facts.isSame.append(isSame)
+            if !isSame { references[index] = picture.pixels }
+        }
+        if let previous, picture.isSame(as: previous, within: 0) { duplicates += 1 }
+        previous = picture.pixels
+        if start >= nextBars, let found = picture.bars {
+            bars = bars?.common(with: found) ?? found
+            nextBars = start.addingReportingOverflow(Int64(timescale)).partialValue
+        }
+        takePending(until: start)
+        if first == nil { first = start }
+        count += 1
+        pending = (facts, start, max(start, end))
+    }
+
+    private mutating func takePending(until end: Int64) {
+        guard let (facts, start, _) = pending else { return }
+        pending = nil
+        let ticks = max(0, end.subtractingReportingOverflow(start).partialValue)
+        for index in frozen.indices { frozen[index].append(ticks: ticks, isSame: facts.isSame[index]) }
+        for index in black.indices { black[index].append(count: ticks, holds: facts.black[index]) }
+        for (index, parameters) in request.parameters(of: .illegalLuma).enumerated() {
+            illegalLuma[index].append(count: ticks, holds: (facts.illegalLuma ?? 0) > parameters.threshold)
+        }
+        for (index, parameters) in request.parameters(of: .illegalColor).enumerated() {
+            illegalColor[index].append(count: ticks, holds: (facts.illegalColor ?? 0) > parameters.threshold)
+        }
+        worstLuma = [worstLuma, facts.illegalLuma].compactMap(\.self).max()
+        worstColor = [worstColor, facts.illegalColor].compactMap(\.self).max()
+    }
+
+    /// Ends the track.
+    mutating func finish(trackIndex: Int) -> QCMeasurements.Track {
+        let end = pending?.end
+        if let end { takePending(until: end) }
+        let pictures = QCMeasurements.Pictures(
+            count: count, start: first.map { MediaTime(value: $0, timescale: timescale) },
+            end: end.map { MediaTime(value: $0, timescale: timescale) }, duplicates: duplicates,
+            illegalLuma: worstLuma, illegalColor: worstColor,
+            bars: bars.map { .init(top: $0.top, bottom: $0.bottom, left: $0.left, right: $0.right) })
+        var runs: [QCMeasurements.Runs] = []
+        func add(_ check: QCCheck, _ finders: [RunFinder]) {
+            for (parameters, finder) in zip(request.parameters(of: check), finders) {
+                runs.append(self.runs(check, parameters, finder))
+            }
+        }
+        add(.black, black)
+        add(.freeze, frozen.map(\.result))
+        if worstLuma != nil { add(.illegalLuma, illegalLuma) }
+        if worstColor != nil { add(.illegalColor, illegalColor) }
+        return QCMeasurements.Track(trackIndex: trackIndex, pictures: pictures, runs: runs)
+    }
+
+    private func runs(_ check: QCCheck, _ parameters: QCRunParameters, _ finder: RunFinder) -> QCMeasurements.Runs {
+        func time(_ ticks: Int64) -> MediaTime {
+            MediaTime(value: (first ?? 0).addingReportingOverflow(ticks).partialValue, timescale: timescale)
+        }
+        return QCMeasurements.Runs(
+            check: check.rawValue, threshold: parameters.threshold, minimumDuration: parameters.minimumSeconds,
+            count: finder.count, total: MediaTime(value: finder.total, timescale: timescale),
+            ranges: finder.runs.map { .init(start: time($0.lowerBound), end: time($0.upperBound)) })
+    }
+}
+
+/// What one picture shows, apart from when.
+private struct QCPictureFacts {
+    var black: [Bool] = []
+    var isSame: [Bool] = []
+    var illegalLuma: Double?
+    var illegalColor: Double?
+}

@@ -1,0 +1,167 @@
+/// What a file has to be like: rules over what it says of itself and over what was measured.
+///
+/// ``init(yaml:named:fields:)`` reads one; ``QCBuiltInPolicy`` has some.
+package struct QCPolicy: Sendable {
+    /// Its name, for reports.
+    package var name: String
+    /// What it is for, in a sentence.
+    package var summary: String?
+    /// The rules, each with an id of its own.
+    package var rules: [QCRule]
+
+    /// What has to be measured for it.
+    package var request: QCRequest {
+        var request = QCRequest()
+        for rule in rules { rule.condition.ask(&request) }
+        return request
+    }
+}
+
+/// One rule.
+package struct QCRule: Sendable {
+    /// The name by which reports speak of it.
+    package var id: String
+    /// What it means when it does not hold.
+    package var severity: QCSeverity
+    /// What is said when it does not hold, with `{measured}`, `{wanted}`, `{track}`, `{start}` and `{end}` in it.
+    package var message: String?
+    /// What must hold.
+    package var condition: QCCondition
+}
+
+/// How bad it is that a rule does not hold.
+package enum QCSeverity: String, Sendable, CaseIterable, Encodable {
+    /// It is said, and the file passes.
+    case warn
+    /// The file fails.
+    case fail
+}
+
+/// What must hold.
+package indirect enum QCCondition: Sendable {
+    /// What the file says of itself.
+    case field(QCFieldPath, QCTest)
+    /// What was measured; the stretch is for checks that find runs.
+    case check(QCCheck, QCRunParameters?, QCStretch, QCTest)
+    /// All of them.
+    case all([QCCondition])
+    /// At least one of them.
+    case any([QCCondition])
+    /// The opposite.
+    case not(QCCondition)
+
+    fileprivate func ask(_ request: inout QCRequest) {
+        switch self {
+        case .field: break
+        case .check(let check, let parameters, _, _): request.add(check, parameters)
+        case .all(let parts), .any(let parts): for part in parts { part.ask(&request) }
+        case .not(let part): part.ask(&request)
+        }
+    }
+}
+
+/// Which part of a track counts.
+package struct QCStretch: Sendable, Hashable {
+    /// Only the first so many seconds.
+    package var head: Double?
+    /// Only the last so many seconds.
+    package var tail: Double?
+
+    /// All of it, unless given.
+    package init(head: Double? = nil, tail: Double? = nil) {
+        self.head = head
+        self.tail = tail
+    }
+}
+
+/// What a value must be; everything that is given must hold.
+package struct QCTest: Sendable {
+    /// This value.
+    package var equals: QCValue?
+    /// This or more.
+    package var minimum: Double?
+    /// This or less.
+    package var maximum: Double?
+    /// One of these.
+    package var oneOf: [QCValue]?
+    /// A regular expression that is met somewhere in its text.
+    package var matches: String?
+    /// Whether there is a value at all.
+    package var exists: Bool?
+
+    /// Nothing, unless given.
+    package init(equals: QCValue? = nil, minimum: Double? = nil, maximum: Double? = nil) {
+        self.equals = equals
+        self.minimum = minimum
+        self.maximum = maximum
+    }
+
+    /// Whether anything at all is wanted.
+    package var isEmpty: Bool {
+        equals == nil && minimum == nil && maximum == nil && oneOf == nil && matches == nil && exists == nil
+    }
+
+    /// Whether a value is as wanted; `nil` for what is not there.
+    func holds(for value: QCValue?) -> Bool {
+        guard let value else { return exists == false }
+        if exists == false { return false }
+        if let equals, value != equals { return false }
+        if let oneOf, !oneOf.contains(value) { return false }
+        if let minimum, !(value.number.map { $0 >= minimum } ?? false) { return false }
+        if let maximum, !(value.number.map { $0 <= maximum } ?? false) { return false }
+        // The expression was tried when the policy was read.
+        if let matches, (try? Regex(matches).firstMatch(in: value.text)) == nil { return false }
+        return true
+    }
+
+    /// What is wanted, in words.
+    var text: String {
+        var parts: [String] = []
+        if let equals { parts.append(equals.text) }
+        if let oneOf { parts.append("one of " + oneOf.map(\.text).joined(separator: ", ")) }
+        if let minimum { parts.append("at least \(QCValue.number(minimum).text)") }
+        if let maximum { parts.append("at most \(QCValue.number(maximum).text)") }
+        if let matches { parts.append("/\(matches)/") }
+        if let exists { parts.append(exists ? "any value" : "no value") }
+        return parts.joined(separator: " and ")
+    }
+}
+
+/// A value of a policy or of a report.
+package enum QCValue: Sendable, Equatable {
+    case number(Double)
+    /// An exact fraction, with its text.
+    case fraction(Double, String)
+    case text(String)
+    case bool(Bool)
+
+    /// It as a number, where it is one.
+    package var number: Double? {
+        switch self {
+        case .number(let number), .fraction(let number, _): number
+        case .text, .bool: nil
+        }
+    }
+
+    /// It as a person reads it.
+    package var text: String {
+        switch self {
+        case .number(let number):
+            number.magnitude < 1e15 && number == number.rounded() ? "\(Int64(number))" : "\(number)"
+        case .fraction(_, let text), .text(let text): text
+        case .bool(let bool): bool ? "true" : "false"
+        }
+    }
+
+    /// Numbers are the same within a billionth; a fraction is the same as a number or another one of its value.
+    package static func == (left: QCValue, right: QCValue) -> Bool {
+        if let one = left.number, let other = right.number {
+            return abs(one - other) <= 1e-9 * max(1, one.magnitude)
+        }
+        switch (left, right) {
+        case (.text(let one), .text(let other)): return one == other
+        case (.bool(let one), .bool(let other)): return one == other
+        default: return false
+        }
+    }
+}

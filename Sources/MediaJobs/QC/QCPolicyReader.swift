@@ -1,0 +1,207 @@
+internal import MediaBase
+internal import Yams
+
+/// Reads the parts of a policy from YAML's nodes; every key that is not known is an error with the nearest that is.
+struct QCPolicyReader {
+    let fields: QCFieldNames?
+
+    private static let ruleKeys: Set = ["id", "severity", "message"]
+    private static let tests: Set = ["equals", "min", "max", "oneOf", "matches", "exists"]
+    private static let kinds: Set = ["field", "check", "all", "any", "not"]
+    private static let runKeys: Set = ["threshold", "minDuration", "head", "tail"]
+
+    func rule(_ node: Node) throws(MediaError) -> QCRule {
+        let all = Self.ruleKeys.union(Self.tests).union(Self.kinds).union(Self.runKeys)
+        let entries = try self.entries(node, "a rule", allowed: all)
+        guard let id = entries["id"] else { throw error(node, "a rule has no id; write '- id: a-name-of-its-own'") }
+        let name = try string(id, "id")
+        guard !name.isEmpty, name.count <= 200 else { throw error(id, "an id has 1 to 200 letters") }
+        var severity = QCSeverity.fail
+        if let node = entries["severity"] {
+            let text = try string(node, "severity")
+            guard let known = QCSeverity(rawValue: text) else {
+                throw error(
+                    node,
+                    "severity is 'fail' or 'warn', not '\(text)'"
+                        + NearestName.hint(text, among: QCSeverity.allCases.map(\.rawValue)))
+            }
+            severity = known
+        }
+        let message = try entries["message"].map { node throws(MediaError) in try string(node, "message") }
+        return QCRule(
+            id: name, severity: severity, message: message,
+            condition: try condition(node, entries.filter { !Self.ruleKeys.contains($0.key) }, depth: 0))
+    }
+
+    private func condition(_ node: Node, depth: Int) throws(MediaError) -> QCCondition {
+        let allowed = Self.tests.union(Self.kinds).union(Self.runKeys)
+        return try condition(node, try entries(node, "a condition", allowed: allowed), depth: depth)
+    }
+
+    private func condition(_ node: Node, _ entries: [String: Node], depth: Int) throws(MediaError) -> QCCondition {
+        guard depth < QCPolicy.greatestDepth else { throw error(node, "conditions nest too deep") }
+        let kinds = entries.keys.filter(Self.kinds.contains).sorted()
+        guard let kind = kinds.first, kinds.count == 1, let inner = entries[kind] else {
+            throw error(node, "a rule has one of 'field', 'check', 'all', 'any' and 'not'")
+        }
+        switch kind {
+        case "field":
+            try only(entries, Self.tests.union(["field"]), node, "a rule about a field")
+            let path: QCFieldPath
+            do {
+                path = try QCFieldPath(try string(inner, "field"))
+                try fields?.check(path)
+            } catch {
+                throw self.error(inner, error.message)
+            }
+            let test = try test(entries)
+            guard !test.isEmpty else { throw error(node, "says not what '\(path.text)' must be: \(Self.testNames)") }
+            return .field(path, test)
+        case "check": return try check(inner, node, entries)
+        case "not":
+            try only(entries, ["not"], node, "a rule with 'not'")
+            return .not(try condition(inner, depth: depth + 1))
+        default:
+            try only(entries, [kind], node, "a rule with '\(kind)'")
+            guard let parts = inner.sequence, !parts.isEmpty else {
+                throw error(inner, "'\(kind)' has a list of conditions")
+            }
+            var conditions: [QCCondition] = []
+            for part in parts { conditions.append(try condition(part, depth: depth + 1)) }
+            return kind == "all" ? .all(conditions) : .any(conditions)
+        }
+    }
+
+    private func check(_ inner: Node, _ node: Node, _ entries: [String: Node]) throws(MediaError) -> QCCondition {
+        let name = try string(inner, "check")
+        guard let check = QCCheck(rawValue: name) else {
+            throw error(
+                inner,
+                "there is no check '\(name)'" + NearestName.hint(name, among: QCCheck.allCases.map(\.rawValue))
+                    + " (--list-checks shows all)")
+        }
+        guard var parameters = check.facts.run else {
+            try only(entries, Self.tests.union(["check"]), node, "a rule about '\(name)'")
+            let test = try test(entries)
+            if let standard = check.standardTest, test.isEmpty { return .check(check, nil, QCStretch(), standard) }
+            guard !test.isEmpty else { throw error(node, "says not what '\(name)' must be: \(Self.testNames)") }
+            return .check(check, nil, QCStretch(), test)
+        }
+        try only(entries, Self.runKeys.union(["check"]), node, "a rule about '\(name)'")
+        var stretch = QCStretch()
+        if let value = entries["threshold"] { parameters.threshold = try number(value, "threshold") }
+        if let value = entries["minDuration"] { parameters.minimumSeconds = try seconds(value, "minDuration") }
+        if let value = entries["head"] { stretch.head = try seconds(value, "head") }
+        if let value = entries["tail"] { stretch.tail = try seconds(value, "tail") }
+        return .check(check, parameters, stretch, QCTest(maximum: 0))
+    }
+
+    private static let testNames = "write one of 'equals', 'min', 'max', 'oneOf', 'matches', 'exists'"
+
+    private func test(_ entries: [String: Node]) throws(MediaError) -> QCTest {
+        var test = QCTest()
+        test.equals = try entries["equals"].map { node throws(MediaError) in try value(node, "equals") }
+        test.minimum = try entries["min"].map { node throws(MediaError) in try number(node, "min") }
+        test.maximum = try entries["max"].map { node throws(MediaError) in try number(node, "max") }
+        if let node = entries["oneOf"] {
+            guard let list = node.sequence, !list.isEmpty else { throw error(node, "'oneOf' has a list of values") }
+            var values: [QCValue] = []
+            for item in list { values.append(try value(item, "oneOf")) }
+            test.oneOf = values
+        }
+        if let node = entries["matches"] {
+            let pattern = try string(node, "matches")
+            guard (try? Regex(pattern)) != nil else { throw error(node, "'\(pattern)' is no regular expression") }
+            test.matches = pattern
+        }
+        if let node = entries["exists"] {
+            guard let exists = node.bool else { throw error(node, "'exists' is true or false") }
+            test.exists = exists
+        }
+        return test
+    }
+
+    // MARK: Nodes
+
+    /// The entries of a mapping by their keys.
+    ///
+    /// - Throws: `invalidArgument` where it is none, or has a key that is not allowed.
+    func entries(_ node: Node, _ what: String, allowed: Set<String>) throws(MediaError) -> [String: Node] {
+        guard let mapping = node.mapping else { throw error(node, "\(what) has keys and values, like 'id: a-name'") }
+        var entries: [String: Node] = [:]
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else { throw error(key, "a key of \(what) is a name") }
+            guard allowed.contains(name) else {
+                throw error(key, "\(what) has no key '\(name)'" + NearestName.hint(name, among: allowed.sorted()))
+            }
+            entries[name] = value
+        }
+        return entries
+    }
+
+    private func only(
+        _ entries: [String: Node], _ allowed: Set<String>, _ node: Node, _ what: String
+    ) throws(MediaError) {
+        for key in entries.keys.sorted() where !allowed.contains(key) {
+            throw error(entries[key] ?? node, "'\(key)' says nothing in \(what)")
+        }
+    }
+
+    /// A text.
+    func string(_ node: Node, _ key: String) throws(MediaError) -> String {
+        guard let scalar = node.scalar else { throw error(node, "'\(key)' is a text") }
+        return scalar.string
+    }
+
+    private func number(_ node: Node, _ key: String) throws(MediaError) -> Double {
+        guard case .some(.some(let number)) = node.scalar.map({ QCValue(scalar: $0.string).number }), number.isFinite
+        else {
+            throw error(node, "'\(key)' is a number")
+        }
+        return number
+    }
+
+    private func seconds(_ node: Node, _ key: String) throws(MediaError) -> Double {
+        let seconds = try number(node, key)
+        guard (0...1e9).contains(seconds) else { throw error(node, "'\(key)' is a number of seconds, 0 or more") }
+        return seconds
+    }
+
+    private func value(_ node: Node, _ key: String) throws(MediaError) -> QCValue {
+        guard let scalar = node.scalar else { throw error(node, "'\(key)' is one value") }
+        if scalar.style == .doubleQuoted || scalar.style == .singleQuoted { return .text(scalar.string) }
+        return QCValue(scalar: scalar.string)
+    }
+
+    /// An error that says where in the policy it is.
+    func error(_ node: Node, _ text: String) -> MediaError {
+        MediaError(.invalidArgument, (node.mark.map { "line \($0.line): " } ?? "") + text)
+    }
+}
+
+extension QCValue {
+    /// A value without quotes: a number, a fraction such as 30000/1001, true or false, else a text.
+    init(scalar text: String) {
+        let sides = text.split(separator: "/", omittingEmptySubsequences: false)
+        if text == "true" || text == "false" {
+            self = .bool(text == "true")
+        } else if let number = Double(text), number.isFinite {
+            self = .number(number)
+        } else if sides.count == 2, let top = Int64(sides[0]), let bottom = Int64(sides[1]), bottom > 0 {
+            self = .fraction(Double(top) / Double(bottom), text)
+        } else {
+            self = .text(text)
+        }
+    }
+}
+
+extension QCCheck {
+    /// What is wanted where a rule does not say it.
+    var standardTest: QCTest? {
+        switch self {
+        case .dualMono: QCTest(equals: .bool(false))
+        case .mutedChannels, .damage, .letterboxRows, .letterboxColumns, .duplicateFrames: QCTest(maximum: 0)
+        default: nil
+        }
+    }
+}

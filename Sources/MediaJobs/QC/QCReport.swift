@@ -1,0 +1,70 @@
+package import MediaBase
+
+/// What came of one file under a policy.
+package struct QCReport: Encodable, Sendable {
+    /// Whether the file passes.
+    package var verdict: Verdict
+    /// The policy's name.
+    package var policy: String
+    /// What came of each rule, in the policy's order.
+    package var rules: [RuleResult]
+    /// What does not hold, rule by rule.
+    package var findings: [QCFinding]
+    /// What was measured.
+    package var measurements: QCMeasurements
+    /// What was odd in the file's structure.
+    package var warnings: [String]
+
+    /// How a file or a rule did.
+    package enum Verdict: String, Encodable, Sendable {
+        /// All holds.
+        case pass
+        /// Something does not hold that only has to be said.
+        case warn
+        /// Something does not hold.
+        case fail
+    }
+
+    /// What came of one rule.
+    package struct RuleResult: Encodable, Sendable {
+        /// The rule's id.
+        package var id: String
+        /// What came of it.
+        package var status: Status
+        /// Why it is not applicable.
+        package var reason: String?
+
+        /// What came of a rule.
+        package enum Status: String, Encodable, Sendable {
+            case pass, warn, fail
+            /// The file has nothing that the rule is about: neither pass nor fail.
+            case notApplicable
+        }
+    }
+}
+
+/// Something that does not hold.
+package struct QCFinding: Encodable, Sendable {
+    /// The same for the same file and policy: the rule, the track and channel, and when it begins.
+    package var id: String
+    /// The rule's id.
+    package var rule: String
+    /// How bad it is.
+    package var severity: QCSeverity
+    /// The track; nothing for the file as a whole.
+    package var trackIndex: Int?
+    /// The channel, from 0; nothing for all.
+    package var channel: Int?
+    /// When it begins; nothing for the whole track or file.
+    package var start: MediaTime?
+    /// The first moment after it.
+    package var end: MediaTime?
+    /// The timecode of its first frame, where the file has one.
+    package var startTimecode: String?
+    /// What was measured.
+    package var measured: String
+    /// What was wanted.
+    package var wanted: String
+    /// It in a sentence.
+    package var message: String
+}

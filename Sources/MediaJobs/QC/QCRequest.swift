@@ -1,0 +1,52 @@
+internal import Glibc
+
+/// What of a file is to be measured: each check that finds runs, with each set of parameters that is asked for.
+package struct QCRequest: Sendable, Hashable {
+    /// The checks and their parameters, without repetition, in the order in which they were asked for.
+    package private(set) var runs: [Run] = []
+    /// Whether sound has to be decoded.
+    package private(set) var needsSound = false
+    /// Whether pictures have to be decoded.
+    package private(set) var needsPictures = false
+
+    /// A check that finds runs, with its parameters.
+    package struct Run: Sendable, Hashable {
+        /// The check.
+        package let check: QCCheck
+        /// Its parameters.
+        package let parameters: QCRunParameters
+    }
+
+    /// Asks for nothing.
+    package init() {}
+
+    /// Everything, with the checks' own thresholds.
+    package static var standard: QCRequest {
+        var request = QCRequest()
+        for check in QCCheck.allCases { request.add(check) }
+        return request
+    }
+
+    /// Asks for a check.
+    ///
+    /// - Parameter parameters: For a check that finds runs; its own where there are none.
+    package mutating func add(_ check: QCCheck, _ parameters: QCRunParameters? = nil) {
+        let facts = check.facts
+        switch facts.subject {
+        case .sound: needsSound = true
+        case .pictures: needsPictures = true
+        case .file: (needsSound, needsPictures) = (true, true)
+        }
+        guard let standard = facts.run else { return }
+        let run = Run(check: check, parameters: parameters ?? standard)
+        if !runs.contains(run) { runs.append(run) }
+    }
+
+    func parameters(of check: QCCheck) -> [QCRunParameters] {
+        runs.filter { $0.check == check }.map(\.parameters)
+    }
+}
+
+extension QCRunParameters {
+    static func amplitude(ofDecibels decibels: Double) -> Double { pow(10, decibels / 20) }
+}

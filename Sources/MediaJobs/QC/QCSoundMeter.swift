@@ -1,0 +1,244 @@
+internal import AssetKit
+internal import Glibc
+internal import MediaAnalysis
+internal import MediaBase
+
+/// Takes every measurement of one track's sound in one pass; meters of parts that follow each other are joined.
+struct QCSoundMeter: Sendable {
+    /// How the sound is stored.
+    struct Form: Sendable, Hashable {
+        let sampleRate: Int
+        let layout: ChannelLayout
+        /// The bits of an integer source that carry signal; `nil` for floating point.
+        let significantBits: Int?
+    }
+
+    let form: Form
+    private let request: QCRequest
+    private(set) var frames: Int64 = 0
+    private var planes: SoundPlanes
+    private var steps: LoudnessSteps
+    private var loudness: LoudnessMeter
+    private var peaks: [TruePeakMeter]
+    private var balance: SoundBalance
+    private var silences: [SilenceDetector]
+    private var clippings: [ClippingDetector]
+
+    /// Frames that are measured at once: they stay in the nearest cache.
+    private static let sliceFrames = 4096
+
+    /// - Parameter step: The step of ``LoudnessSteps`` with which a part begins.
+    init(_ form: Form, _ request: QCRequest, startingAt step: Int64 = 0) throws(MediaError) {
+        let channels = form.layout.channels
+        let rate = Double(form.sampleRate)
+        self.form = form
+        self.request = request
+        planes = try SoundPlanes(channels: channels)
+        steps = try LoudnessSteps(sampleRate: form.sampleRate, channels: channels, startingAt: step)
+        loudness = LoudnessMeter(weights: ChannelWeights.weights(layout: form.layout.name, channels: channels))
+        peaks = Array(repeating: TruePeakMeter(sampleRate: form.sampleRate), count: channels)
+        balance = SoundBalance(channels: channels)
+        silences = Self.silences(request).map { run in
+            SilenceDetector(
+                channels: channels, threshold: Float(run.parameters.amplitude),
+                minimum: run.parameters.minimum(unitsPerSecond: rate))
+        }
+        clippings = request.parameters(of: .clipping).map { parameters in
+            ClippingDetector(
+                channels: channels, significantBits: form.significantBits,
+                minimum: Int64(min(max(parameters.threshold, 1), 1e9)))
+        }
+    }
+
+    private static func silences(_ request: QCRequest) -> [QCRequest.Run] {
+        request.runs.filter { $0.check == .silence || $0.check == .channelSilence }
+    }
+
+    // MARK: Taking sound
+
+    /// Takes decoded sound of the same form.
+    mutating func append(_ sound: AudioBuffer) {
+        switch sound.sampleFormat {
+        case .uint8: append(sound, UInt8.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
+        case .int16: append(sound, Int16.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
+        case .int32: append(sound, Int32.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
+        case .int64: append(sound, Int64.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
+        case .float32: append(sound, Float.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
+        case .float64: append(sound, Double.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
+        }
+    }
+
+    private mutating func append<Sample: BitwiseCopyable>(
+        _ sound: AudioBuffer, _ type: Sample.Type, _ fillAll: (inout SoundPlanes, Span<Sample>) -> Void,
+        _ fillOne: (inout SoundPlanes, Span<Sample>, Int) -> Void
+    ) {
+        let channels = planes.channels
+        var start = 0
+        while start < sound.sampleCount {
+            let end = min(start + Self.sliceFrames, sound.sampleCount)
+            if sound.isPlanar {
+                for channel in 0..<channels {
+                    sound.withSamples(of: type, plane: channel) { samples in
+                        fillOne(&planes, samples.extracting(start..<min(end, max(start, samples.count))), channel)
+                    }
+                }
+            } else {
+                sound.withSamples(of: type) { samples in
+                    fillAll(&planes, samples.extracting(start * channels..<min(end * channels, samples.count)))
+                }
+            }
+            measure()
+            start = end
+        }
+    }
+
+    /// Takes frames that were read straight from the file.
+    mutating func append(_ samples: PlainSoundReader.Samples, frames: Int) {
+        eachSlice(of: samples, frames: frames) { $0.measure() }
+    }
+
+    /// Lets the filters see what comes before a part.
+    mutating func warmUp(_ samples: PlainSoundReader.Samples, frames: Int) {
+        eachSlice(of: samples, frames: frames) { meter in
+            meter.steps.warmUp(meter.planes)
+            for channel in meter.peaks.indices {
+                let plane = meter.planes.planes[channel]
+                meter.peaks[channel].warmUp(plane.span.extracting(first: meter.planes.frames))
+            }
+        }
+    }
+
+    private mutating func eachSlice(
+        of samples: PlainSoundReader.Samples, frames: Int, _ body: (inout QCSoundMeter) -> Void
+    ) {
+        let channels = planes.channels
+        var start = 0
+        while start < frames {
+            let range = start * channels..<min(start + Self.sliceFrames, frames) * channels
+            switch samples {
+            case .uint8(let numbers): planes.fill(numbers.span.extracting(range))
+            case .int16(let numbers): planes.fill(numbers.span.extracting(range))
+            case .stereo(let left, let right):
+                let range = start..<min(start + Self.sliceFrames, frames)
+                planes.fill(left.span.extracting(range), channel: 0)
+                planes.fill(right.span.extracting(range), channel: 1)
+            case .int32(let numbers): planes.fill(numbers.span.extracting(range))
+            case .float32(let numbers): planes.fill(numbers.span.extracting(range))
+            case .float64(let numbers): planes.fill(numbers.span.extracting(range))
+            }
+            body(&self)
+            start += Self.sliceFrames
+        }
+    }
+
+    /// Takes samples of silence.
+    mutating func appendSilence(frames count: Int64) {
+        var left = count
+        while left > 0 {
+            planes.fillSilence(frames: Int(min(left, Int64(Self.sliceFrames))))
+            measure()
+            left -= Int64(Self.sliceFrames)
+        }
+    }
+
+    private mutating func measure() {
+        frames += Int64(planes.frames)
+        steps.append(planes)
+        balance.append(planes)
+        for channel in peaks.indices {
+            let plane = planes.planes[channel]
+            peaks[channel].append(plane.span.extracting(first: planes.frames))
+        }
+        for index in silences.indices { silences[index].append(planes) }
+        for index in clippings.indices { clippings[index].append(planes) }
+    }
+
+    // MARK: Parts
+
+    /// Says that a part is over.
+    mutating func finishPart() {
+        for channel in peaks.indices { peaks[channel].finishPart() }
+    }
+
+    /// Takes what was measured of the part that comes next, and goes on from its end.
+    mutating func append(_ part: QCSoundMeter) {
+        var part = part
+        loudness.append(steps.takeSteps())
+        loudness.append(part.steps.takeSteps())
+        steps = part.steps
+        for channel in peaks.indices {
+            part.peaks[channel].add(peaks[channel])
+            peaks[channel] = part.peaks[channel]
+        }
+        balance.append(part.balance)
+        for index in silences.indices { silences[index].append(part.silences[index]) }
+        for index in clippings.indices { clippings[index].append(part.clippings[index]) }
+        frames += part.frames
+    }
+
+    // MARK: Results
+
+    /// Ends the sound.
+    mutating func finish(trackIndex: Int) -> QCMeasurements.Track {
+        loudness.append(steps.takeSteps())
+        for channel in peaks.indices { peaks[channel].finish() }
+        return QCMeasurements.Track(trackIndex: trackIndex, sound: sound, runs: runs)
+    }
+
+    private func time(_ frame: Int64) -> MediaTime {
+        MediaTime(value: frame, timescale: Int32(clamping: form.sampleRate))
+    }
+
+    private var sound: QCMeasurements.Sound {
+        let found = loudness.result
+        func loudest(_ maximum: LoudnessMeter.Maximum?) -> QCMeasurements.Loudest? {
+            maximum.map {
+                QCMeasurements.Loudest(
+                    loudness: $0.loudness, start: time(LoudnessSteps.start(of: $0.step, sampleRate: form.sampleRate)))
+            }
+        }
+        let channels = peaks.indices.map { channel in
+            QCMeasurements.Channel(
+                truePeak: peaks[channel].decibels.ifFinite,
+                samplePeak: (20 * log10(Double(peaks[channel].samplePeak))).ifFinite,
+                rms: balance.decibels(channel).ifFinite, dcOffset: balance.offset(channel))
+        }
+        let pairs = (0..<balance.pairCount).map { pair in
+            QCMeasurements.Pair(
+                channels: [2 * pair, 2 * pair + 1], correlation: balance.correlation(pair: pair),
+                highestDifference: Double(balance.highestDifference(pair: pair) ?? 0))
+        }
+        return QCMeasurements.Sound(
+            sampleRate: form.sampleRate, duration: time(frames), integratedLoudness: found.integrated,
+            loudnessRange: found.range, momentaryMaximum: loudest(found.momentaryMaximum),
+            shortTermMaximum: loudest(found.shortTermMaximum), truePeak: channels.compactMap(\.truePeak).max(),
+            channels: channels, pairs: pairs)
+    }
+
+    private var runs: [QCMeasurements.Runs] {
+        var result: [QCMeasurements.Runs] = []
+        func add(_ finder: RunFinder, _ check: QCCheck, _ parameters: QCRunParameters, channel: Int? = nil) {
+            result.append(
+                QCMeasurements.Runs(
+                    check: check.rawValue, threshold: parameters.threshold,
+                    minimumDuration: parameters.minimumSeconds, channel: channel, count: finder.count,
+                    total: time(finder.total),
+                    ranges: finder.runs.map { .init(start: time($0.lowerBound), end: time($0.upperBound)) }))
+        }
+        for (run, detector) in zip(Self.silences(request), silences) {
+            if run.check == .silence {
+                add(detector.all, run.check, run.parameters)
+            } else {
+                for (channel, finder) in detector.channels.enumerated() {
+                    add(finder, run.check, run.parameters, channel: channel)
+                }
+            }
+        }
+        for (parameters, detector) in zip(request.parameters(of: .clipping), clippings) {
+            for (channel, finder) in detector.channels.enumerated() {
+                add(finder, .clipping, parameters, channel: channel)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,163 @@
+import ArgumentParser
+import AssetKit
+import MediaBase
+import MediaJobs
+import SystemCalls
+import SystemPackage
+
+/// `mediatool qc`: files held against a policy.
+struct QCCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "qc",
+        abstract: "Checks media files against a policy: what they say of themselves, their pictures and their sound.",
+        discussion: """
+            A policy is a YAML file of rules, or one that comes with the program: content (the default), web, ebu-r128. \
+            Everything is measured in one pass over each file. The exit code is 0 where all files pass, 1 where \
+            something fails, 2 where a file could not be processed. docs/qc.md tells how policies are written.
+
+            Examples:
+              mediatool qc interview.mov
+              mediatool qc --policy ebu-r128 --fail-on warn *.wav
+              mediatool qc --policy delivery.yml --junit qc.xml --html qc.html *.mov
+              mediatool qc --json --policy delivery.yml interview.mov
+              mediatool qc --list-checks
+            """)
+
+    @Argument(help: ArgumentHelp("The files to check; '-' is standard input.", valueName: "file"))
+    var files: [PathArgument] = []
+
+    @Option(
+        help: ArgumentHelp("A policy in YAML, or the name of one that comes with the program.", valueName: "policy"))
+    var policy: PathArgument?
+
+    @Option(help: "From which severity on the exit code is 1: fail or warn.")
+    var failOn = QCSeverity.fail
+
+    @Option(
+        help: ArgumentHelp("Write the results as JUnit XML: a suite a file, a test case a rule.", valueName: "path"))
+    var junit: PathArgument?
+
+    @Option(help: ArgumentHelp("Write the results as one page of HTML.", valueName: "path"))
+    var html: PathArgument?
+
+    @Option(help: ArgumentHelp("Write the findings as comma-separated values.", valueName: "path"))
+    var csv: PathArgument?
+
+    @Flag(help: "Print what can be checked, with definitions and defaults, and do nothing else.")
+    var listChecks = false
+
+    @Flag(help: "Print the JSON Schema of policies and do nothing else.")
+    var policySchema = false
+
+    @Flag(help: "Print the policy that would be used, where it comes with the program, and do nothing else.")
+    var showPolicy = false
+
+    @OptionGroup var output: OutputFormatOptions
+    @OptionGroup var options: RunOptions
+
+    /// Whether something is printed in place of a check.
+    private var onlyPrints: Bool { listChecks || policySchema || showPolicy }
+
+    mutating func validate() throws {
+        try output.validate()
+        if !onlyPrints { try output.checkFiles(files) }
+    }
+
+    func run() throws {
+        if output.schema { return try StandardOutput.write(QCSchema.text) }
+        if policySchema { return try StandardOutput.write(QCPolicySchema.text) }
+        if listChecks { return try StandardOutput.write(QCText.checks) }
+        if showPolicy {
+            guard let known = builtInPolicy else {
+                throw ValidationError("'--show-policy' is for policies that come with the program: \(Self.builtIn).")
+            }
+            return try StandardOutput.write(known.yaml + "\n")
+        }
+        let policy = try loadPolicy()
+        let reports = [junit, html, csv].compactMap(\.self)
+        guard Set(reports.map(\.path)).count == reports.count else {
+            throw ValidationError("Two reports cannot have the same name.")
+        }
+        var printer = ResultPrinter(form: output.form(fileCount: files.count))
+        var pages = Pages()
+        var hasFailed = false
+        let progress = Progress(
+            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
+            isQuiet: options.quiet, parts: files.count)
+        try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files] index in
+            Result { try Self.check(files[index], policy, options) { progress.update(part: index, fraction: $0) } }
+        } deliver: { index, result in
+            StatusLine.clear()
+            let path = files[index].path
+            if case .success(let report) = result {
+                if report.verdict == .fail || report.verdict == .warn && failOn == .warn { hasFailed = true }
+                if !options.quiet { for warning in report.warnings { StandardError.warn(warning, path: path) } }
+            }
+            pages.add(result.mapError { MediaError(describing: $0) }, path: path.displayPath)
+            try printer.print(result, of: path) { QCText.text(of: $0, path: path.displayPath) }
+        }
+        progress.finish()
+        let outputs = OutputFileSet(force: options.force, inputs: files.compactMap(\.identity))
+        for (page, text) in [(junit, pages.junit.text), (html, pages.html.text), (csv, pages.csv)] {
+            guard let page else { continue }
+            try outputs.put(Array(text.utf8), at: page.path)
+        }
+        let code = try printer.finish()
+        throw code == .success && hasFailed ? ExitCode.checkFailed : code
+    }
+
+    private static let builtIn = QCBuiltInPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+
+    /// The policy that comes with the program; `nil` for a file.
+    private var builtInPolicy: QCBuiltInPolicy? {
+        policy.map { QCBuiltInPolicy(rawValue: $0.path.string) } ?? .content
+    }
+
+    private func loadPolicy() throws(MediaError) -> QCPolicy {
+        let fields = QCFieldNames(schema: ProbeSchema.text)
+        guard let path = policy?.path, builtInPolicy == nil else {
+            let known = builtInPolicy ?? .content
+            return try QCPolicy(yaml: known.yaml, named: known.rawValue, fields: fields)
+        }
+        do throws(MediaError) {
+            return try QCPolicy(
+                yaml: try QCPolicyFile.read(path), named: path.stem ?? path.displayPath, fields: fields)
+        } catch {
+            guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
+                throw error.at(path: path.displayPath)
+            }
+            throw MediaError(
+                .notFound, "is neither a file nor one of the policies \(Self.builtIn)", path: path.displayPath)
+        }
+    }
+
+    private static func check(
+        _ file: PathArgument, _ policy: QCPolicy, _ options: RunOptions, progress: @escaping (Double) -> Void
+    ) throws -> QCReport {
+        var assetOptions = Asset.Options()
+        assetOptions.allowsNestedFiles = options.allowNested
+        let asset =
+            file.isStandardStream
+            ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
+        let report = try QCJob(asset: asset, policy: policy, threads: options.threadsPerFile).run { done, _ in
+            progress(done)
+        }
+        if options.strict, let error = report.measurements.damage.strictError { throw error }
+        return report
+    }
+}
+
+/// The reports that are written when all files are done.
+private struct Pages {
+    var junit = QCJUnit()
+    var html = QCPage()
+    var csv = QCCSV.header
+
+    mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
+        junit.add(result, path: path)
+        html.add(result, path: path)
+        csv += QCCSV.lines(of: result, path: path)
+    }
+}
+
+extension QCSeverity: ExpressibleByArgument {}

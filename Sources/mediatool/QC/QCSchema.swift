@@ -1,0 +1,244 @@
+/// `docs/schema/qc.json` as text; a test holds both equal.
+enum QCSchema {
+    // A string in the program, because a program of one file has no place to keep documents in.
+    // swift-format-ignore
+    static let text = #"""
+        {
+          "$schema": "https://json-schema.org/draft/2020-12/schema",
+          "title": "mediatool qc",
+          "description": "One object for one file; an array of them for several files or with --array; with --jsonl, each line is one object.",
+          "anyOf": [
+            { "$ref": "#/$defs/file" },
+            { "type": "array", "items": { "$ref": "#/$defs/file" } }
+          ],
+          "$defs": {
+            "file": {
+              "description": "What is told of one file: the report, or why there is none.",
+              "oneOf": [
+                { "$ref": "#/$defs/report" },
+                { "$ref": "#/$defs/failure" }
+              ]
+            },
+            "report": {
+              "description": "What came of a file under a policy.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": { "description": "The version of this schema.", "const": 1 },
+                "path": { "description": "The file as it was named, repaired to valid UTF-8; '-' is standard input.", "type": "string" },
+                "pathBytes": { "description": "The name's bytes in base64 (RFC 4648, section 4), where it is not UTF-8.", "type": "string" },
+                "verdict": { "description": "fail where a rule of severity fail does not hold, warn where only others do not.", "enum": ["pass", "warn", "fail"] },
+                "policy": { "description": "The policy's name.", "type": "string" },
+                "rules": { "description": "What came of each rule, in the policy's order.", "type": "array", "items": { "$ref": "#/$defs/rule" } },
+                "findings": { "description": "What does not hold, rule by rule.", "type": "array", "items": { "$ref": "#/$defs/finding" } },
+                "measurements": { "$ref": "#/$defs/measurements" },
+                "warnings": { "description": "What was odd or damaged in the file's structure, one sentence each.", "type": "array", "items": { "type": "string" } }
+              },
+              "required": ["schemaVersion", "path", "verdict", "policy", "rules", "findings", "measurements", "warnings"],
+              "additionalProperties": false
+            },
+            "failure": {
+              "description": "Why there is no report.",
+              "type": "object",
+              "properties": {
+                "schemaVersion": { "description": "The version of this schema.", "const": 1 },
+                "path": { "description": "The file as it was named, repaired to valid UTF-8; '-' is standard input.", "type": "string" },
+                "pathBytes": { "description": "The name's bytes in base64 (RFC 4648, section 4), where it is not UTF-8.", "type": "string" },
+                "error": {
+                  "description": "What failed.",
+                  "type": "object",
+                  "properties": {
+                    "code": { "description": "The kind of failure, such as notFound, unknownFormat or damaged; what a program decides by.", "type": "string" },
+                    "message": { "description": "What failed, and what to try, in one sentence for a person.", "type": "string" }
+                  },
+                  "required": ["code", "message"],
+                  "additionalProperties": false
+                }
+              },
+              "required": ["schemaVersion", "path", "error"],
+              "additionalProperties": false
+            },
+            "rule": {
+              "description": "What came of one rule.",
+              "type": "object",
+              "properties": {
+                "id": { "description": "The rule's id.", "type": "string" },
+                "status": { "description": "notApplicable where the file has nothing that the rule is about: neither pass nor fail.", "enum": ["pass", "warn", "fail", "notApplicable"] },
+                "reason": { "description": "Why the rule is not applicable.", "type": "string" }
+              },
+              "required": ["id", "status"],
+              "additionalProperties": false
+            },
+            "finding": {
+              "description": "Something that does not hold.",
+              "type": "object",
+              "properties": {
+                "id": { "description": "The same for the same file and policy: the rule, the track and channel, and when it begins.", "type": "string" },
+                "rule": { "description": "The rule's id.", "type": "string" },
+                "severity": { "description": "How bad it is.", "enum": ["warn", "fail"] },
+                "trackIndex": { "description": "The track; left out for the file as a whole.", "type": "integer", "minimum": 0 },
+                "channel": { "description": "The channel, from 0; left out for all.", "type": "integer", "minimum": 0 },
+                "start": { "description": "When it begins; left out for the whole track or file.", "$ref": "#/$defs/time" },
+                "end": { "description": "The first moment after it.", "$ref": "#/$defs/time" },
+                "startTimecode": { "description": "The timecode of its first frame, where the file has one.", "type": "string" },
+                "measured": { "description": "What was measured.", "type": "string" },
+                "wanted": { "description": "What was wanted.", "type": "string" },
+                "message": { "description": "It in a sentence.", "type": "string" }
+              },
+              "required": ["id", "rule", "severity", "measured", "wanted", "message"],
+              "additionalProperties": false
+            },
+            "measurements": {
+              "description": "What was measured, as far as the policy asks for it; what could not be measured is left out.",
+              "type": "object",
+              "properties": {
+                "tracks": { "description": "The tracks that were decoded, in the container's order.", "type": "array", "items": { "$ref": "#/$defs/track" } },
+                "damage": {
+                  "description": "What could not be used.",
+                  "type": "object",
+                  "properties": {
+                    "packets": { "description": "Packets that could not be decoded.", "type": "integer", "minimum": 0 },
+                    "truncated": { "description": "Whether the container broke off before its end.", "type": "boolean" },
+                    "times": { "description": "When the first of the packets would have been shown or heard.", "type": "array", "items": { "$ref": "#/$defs/time" } }
+                  },
+                  "required": ["packets", "truncated", "times"],
+                  "additionalProperties": false
+                }
+              },
+              "required": ["tracks", "damage"],
+              "additionalProperties": false
+            },
+            "track": {
+              "description": "One decoded track.",
+              "type": "object",
+              "properties": {
+                "trackIndex": { "description": "The track's place among all tracks.", "type": "integer", "minimum": 0 },
+                "sound": { "$ref": "#/$defs/sound" },
+                "pictures": { "$ref": "#/$defs/pictures" },
+                "runs": { "description": "What checks that look for runs found.", "type": "array", "items": { "$ref": "#/$defs/runs" } }
+              },
+              "required": ["trackIndex", "runs"],
+              "additionalProperties": false
+            },
+            "sound": {
+              "description": "What was measured of a track's sound.",
+              "type": "object",
+              "properties": {
+                "sampleRate": { "description": "Samples a second.", "type": "integer" },
+                "duration": { "description": "How long it is, with silence for a late start and for holes.", "$ref": "#/$defs/time" },
+                "integratedLoudness": { "description": "LUFS, ITU-R BS.1770-5; left out where nothing is as loud as -70 LUFS for 400 ms.", "type": "number" },
+                "loudnessRange": { "description": "LU, EBU Tech 3342; left out where nothing is as loud as -70 LUFS for 3 s.", "type": "number" },
+                "momentaryMaximum": { "description": "The loudest 400 ms.", "$ref": "#/$defs/loudest" },
+                "shortTermMaximum": { "description": "The loudest 3 s.", "$ref": "#/$defs/loudest" },
+                "truePeak": { "description": "The highest of all channels, dBTP; left out for silence.", "type": "number" },
+                "channels": {
+                  "description": "Each channel.",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "truePeak": { "description": "dBTP; left out for silence.", "type": "number" },
+                      "samplePeak": { "description": "dBFS; left out for silence.", "type": "number" },
+                      "rms": { "description": "dBFS; left out for silence.", "type": "number" },
+                      "dcOffset": { "description": "The mean of all samples, as a part of full scale.", "type": "number" }
+                    },
+                    "required": ["dcOffset"],
+                    "additionalProperties": false
+                  }
+                },
+                "pairs": {
+                  "description": "Channels 1 and 2, 3 and 4, and so on.",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "channels": { "description": "The two channels, from 0.", "type": "array", "items": { "type": "integer", "minimum": 0 } },
+                      "correlation": { "description": "1 for the same, -1 for the inverse; left out where one of the two is silent.", "type": "number", "minimum": -1, "maximum": 1 },
+                      "highestDifference": { "description": "The largest difference of two samples, as a part of full scale.", "type": "number", "minimum": 0 }
+                    },
+                    "required": ["channels", "highestDifference"],
+                    "additionalProperties": false
+                  }
+                }
+              },
+              "required": ["sampleRate", "duration", "channels", "pairs"],
+              "additionalProperties": false
+            },
+            "loudest": {
+              "type": "object",
+              "properties": {
+                "loudness": { "description": "LUFS.", "type": "number" },
+                "start": { "description": "When the window begins.", "$ref": "#/$defs/time" }
+              },
+              "required": ["loudness", "start"],
+              "additionalProperties": false
+            },
+            "pictures": {
+              "description": "What was measured of a track's pictures.",
+              "type": "object",
+              "properties": {
+                "count": { "description": "How many were decoded.", "type": "integer", "minimum": 0 },
+                "start": { "description": "When the first one is shown.", "$ref": "#/$defs/time" },
+                "end": { "description": "When the last one is gone.", "$ref": "#/$defs/time" },
+                "duplicates": { "description": "How many are the same as the one before, bit for bit.", "type": "integer", "minimum": 0 },
+                "illegalLuma": { "description": "The greatest part of a picture's luma that EBU R 103 does not allow; left out for full range and RGB.", "type": "number", "minimum": 0, "maximum": 1 },
+                "illegalColor": { "description": "The greatest part of a picture's colours that EBU R 103 does not allow, on a grid; left out for full range and RGB.", "type": "number", "minimum": 0, "maximum": 1 },
+                "bars": {
+                  "description": "Dark rows and columns at the edges of all pictures that were looked at; left out where these are dark as a whole.",
+                  "type": "object",
+                  "properties": {
+                    "top": { "type": "integer", "minimum": 0 },
+                    "bottom": { "type": "integer", "minimum": 0 },
+                    "left": { "type": "integer", "minimum": 0 },
+                    "right": { "type": "integer", "minimum": 0 }
+                  },
+                  "required": ["top", "bottom", "left", "right"],
+                  "additionalProperties": false
+                }
+              },
+              "required": ["count", "duplicates"],
+              "additionalProperties": false
+            },
+            "runs": {
+              "description": "What a check found in one track, or in one channel of it.",
+              "type": "object",
+              "properties": {
+                "check": { "description": "The check's name.", "type": "string" },
+                "threshold": { "description": "From where on it counts.", "type": "number" },
+                "minimumDuration": { "description": "How long a run lasts at least, in seconds.", "type": "number", "minimum": 0 },
+                "channel": { "description": "The channel, from 0; left out for a check of all channels or of pictures.", "type": "integer", "minimum": 0 },
+                "count": { "description": "How many there are, with those that are not listed.", "type": "integer", "minimum": 0 },
+                "total": { "description": "How long they are together.", "$ref": "#/$defs/time" },
+                "ranges": {
+                  "description": "Each run; at most about 10000.",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "start": { "description": "The first moment.", "$ref": "#/$defs/time" },
+                      "end": { "description": "The first moment that is not part of it.", "$ref": "#/$defs/time" }
+                    },
+                    "required": ["start", "end"],
+                    "additionalProperties": false
+                  }
+                }
+              },
+              "required": ["check", "threshold", "minimumDuration", "count", "total", "ranges"],
+              "additionalProperties": false
+            },
+            "time": {
+              "description": "An exact moment or length: value / timescale seconds.",
+              "type": "object",
+              "properties": {
+                "value": { "type": "integer" },
+                "timescale": { "type": "integer", "minimum": 0 },
+                "seconds": { "description": "The same as a rounded number; null where it is none.", "type": ["number", "null"] },
+                "flags": { "type": "array", "items": { "enum": ["hasBeenRounded", "positiveInfinity", "negativeInfinity", "indefinite", "invalid"] } }
+              },
+              "required": ["value", "timescale", "seconds"],
+              "additionalProperties": false
+            }
+          }
+        }
+
+        """#
+}

@@ -1,0 +1,47 @@
+import MediaBase
+import MediaJobs
+
+/// A report for a person.
+enum QCText {
+    /// The verdict, what was found, and what does not apply.
+    static func text(of report: QCReport, path: String) -> String {
+        var lines = ["\(path): \(report.verdict.rawValue) (policy \(report.policy))"]
+        for finding in report.findings {
+            let timecode = finding.startTimecode.map { " [\($0)]" } ?? ""
+            lines.append("  \(finding.severity.rawValue)  \(finding.rule): \(finding.message)\(timecode)")
+        }
+        for rule in report.rules where rule.status == .notApplicable {
+            lines.append("  not applicable  \(rule.id): \(rule.reason ?? "")")
+        }
+        for track in report.measurements.tracks {
+            guard let sound = track.sound else { continue }
+            func text(_ number: Double?, _ unit: String) -> String {
+                number.map { QCText.decimal($0) + " " + unit } ?? "none"
+            }
+            lines.append(
+                "  track \(track.trackIndex): loudness \(text(sound.integratedLoudness, "LUFS")), range "
+                    + "\(text(sound.loudnessRange, "LU")), true peak \(text(sound.truePeak, "dBTP"))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// All checks with their defaults.
+    static var checks: String {
+        QCCheck.allCases.map { check in
+            let facts = check.facts
+            var line = "\(check.rawValue)\n    \(facts.definition)"
+            if !facts.unit.isEmpty, facts.run == nil { line += "; in \(facts.unit)" }
+            if let run = facts.run {
+                line += "\n    threshold: \(run.threshold), minDuration: \(run.minimumSeconds)"
+            }
+            return line + "\n"
+        }.joined()
+    }
+
+    private static func decimal(_ number: Double) -> String {
+        let tenths = (number.magnitude * 10).rounded()
+        guard tenths < 1e12 else { return "\(number)" }
+        let whole = Int64(tenths)
+        return (number < 0 && whole > 0 ? "-" : "") + "\(whole / 10).\(whole % 10)"
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import MediaJobs
+import TestSupport
+import Testing
+
+@testable import mediatool
+
+@Suite struct QCCommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func qc(_ arguments: String...) throws -> Program.Result {
+        try Program.run(Program.mediatool, ["qc"] + arguments, folder: folder.path)
+    }
+
+    private func policy(_ rules: String) throws -> String {
+        try folder.write("policy.yml", Array(("rules:\n" + rules).utf8))
+    }
+
+    private func json(_ result: Program.Result) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+    }
+
+    /// Sound made by ffmpeg from an expression.
+    private func sound(_ name: String, _ source: String, _ more: [String] = []) throws -> String {
+        let path = folder.path + "/" + name
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", source] + more + ["-y", path])
+        return path
+    }
+
+    @Test(arguments: ["qc", "qc-policy"])
+    func schemasAreTheDocuments(name: String) throws {
+        let document = try String(contentsOfFile: Repository.path("docs/schema/\(name).json"), encoding: .utf8)
+        #expect((name == "qc" ? QCSchema.text : QCPolicySchema.text) == document)
+        #expect(try qc(name == "qc" ? "--schema" : "--policy-schema").output == document)
+    }
+
+    @Test func everyCheckIsListedAndInThePolicySchema() throws {
+        let listed = try qc("--list-checks").output
+        for check in QCCheck.allCases {
+            #expect(listed.contains(check.rawValue + "\n"))
+            #expect(QCPolicySchema.text.contains("\"\(check.rawValue)\""))
+        }
+    }
+
+    @Test func exitCodesTellPassFailAndNotProcessed() throws {
+        let policy = try policy("  - {id: channels, field: 'tracks[type=audio].audio.channels', equals: 2}\n")
+        let movie = Repository.sampleMovie
+        #expect(try qc("--policy", policy, movie).status == 0)
+        let wrong = try self.policy("  - {id: channels, field: 'tracks[type=audio].audio.channels', equals: 6}\n")
+        let failed = try qc("--policy", wrong, movie)
+        #expect(failed.status == 1 && failed.output.contains("channels: track 1: "))
+        #expect(failed.output.contains("is 2, wanted 6"))
+        let both = try qc("--policy", wrong, movie, "missing.mov")
+        #expect(both.status == 2 && both.errorLines.count == 1)
+        let warning = try self.policy("  - {id: c, field: 'tracks[0].codec', equals: x, severity: warn}\n")
+        #expect(try qc("--policy", warning, movie).status == 0)
+        #expect(try qc("--policy", warning, "--fail-on", "warn", movie).status == 1)
+    }
+
+    @Test func whatAFileDoesNotHaveIsNotApplicable() throws {
+        let path = try sound("tone.wav", "sine=frequency=1000:duration=1")
+        let result = try qc(
+            "--json", "--policy",
+            try policy(
+                """
+                  - {id: width, field: 'tracks[type=video].video.displaySize.width', equals: 1920}
+                  - {id: black, check: black}
+                """), path)
+        let report = try json(result)
+        #expect(result.status == 0 && report["verdict"] as? String == "pass")
+        let states = (report["rules"] as? [[String: Any]])?.compactMap { $0["status"] as? String }
+        #expect(states == ["notApplicable", "notApplicable"])
+    }
+
+    /// Tech 3341's first signal, half a minute of it, so that the parts of a plain file have seams.
+    @Test func loudnessOfASineIsThatOfItsLevel() throws {
+        let path = try sound(
+            "sine.wav", "aevalsrc='0.0707946*sin(2*PI*1000*t)|0.0707946*sin(2*PI*1000*t)':s=48000:d=65")
+        let report = try json(qc("--json", "--policy", "ebu-r128", path))
+        let measurements = try #require(report["measurements"] as? [String: Any])
+        let track = try #require((measurements["tracks"] as? [[String: Any]])?.first)
+        let sound = try #require(track["sound"] as? [String: Any])
+        #expect(abs(try #require(sound["integratedLoudness"] as? Double) + 23) < 0.1)
+        #expect(abs(try #require(sound["loudnessRange"] as? Double)) < 0.1)
+        #expect(abs(try #require(sound["truePeak"] as? Double) + 23) < 0.1)
+        #expect(report["verdict"] as? String == "pass")
+        #expect((sound["duration"] as? [String: Any])?["value"] as? Int == 65 * 48_000)
+    }
+
+    /// Silence that lies across the seam of two parts of a plain file, to the sample.
+    @Test func runsGoOnAcrossSeams() throws {
+        let path = try sound(
+            "hole.wav", "aevalsrc='if(between(n,1430000,1570001),0,0.5*(1-2*mod(n,2)))':s=48000:d=60")
+        let result = try qc("--json", "--policy", try policy("  - {id: s, check: silence, threshold: -60}\n"), path)
+        let finding = try #require((try json(result)["findings"] as? [[String: Any]])?.first)
+        #expect((finding["start"] as? [String: Any])?["value"] as? Int == 1_430_000)
+        #expect((finding["end"] as? [String: Any])?["value"] as? Int == 1_570_002)
+        #expect(result.status == 1 && finding["id"] as? String == "s@0:1430000/48000")
+    }
+
+    @Test func blackAndStillPicturesAreFoundToTheFrame() throws {
+        let path = folder.path + "/film.mkv"
+        // 25 frames a second: 2 s that move, 49 frames of black, 1 s that moves, 50 frames of black, then one that stays.
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=10", "-vf",
+            "drawbox=color=black:t=fill:enable='between(n,50,98)+between(n,124,173)',"
+                + "loop=loop=59:size=1:start=200,trim=end_frame=260", "-c:v", "ffv1", "-pix_fmt", "yuv420p", "-y", path,
+        ])
+        let result = try qc(
+            "--json", "--policy",
+            try policy("  - {id: b, check: black}\n  - {id: f, check: freeze, severity: warn}\n"), path)
+        let findings = try #require(try json(result)["findings"] as? [[String: Any]])
+        func seconds(_ finding: [String: Any], _ key: String) -> Double? {
+            (finding[key] as? [String: Any])?["seconds"] as? Double
+        }
+        let black = findings.filter { $0["rule"] as? String == "b" }
+        #expect(black.count == 1)
+        #expect(
+            black.first.flatMap { seconds($0, "start") } == 4.96 && black.first.flatMap { seconds($0, "end") } == 6.96)
+        let still = findings.filter { $0["rule"] as? String == "f" }
+        #expect(still.compactMap { seconds($0, "start") } == [4.96, 8])
+        #expect(still.compactMap { seconds($0, "end") } == [6.96, 10.4])
+    }
+
+    @Test func reportsAreWrittenBesides() throws {
+        let path = try sound("a & b.wav", "sine=frequency=1000:duration=1")
+        let policy = try policy(
+            """
+              - {id: loud, check: loudness.integrated, min: -1, message: 'a "<b>", {measured}'}
+              - {id: stereo, field: 'tracks[0].audio.channels', equals: 1}
+              - {id: black, check: black}
+            """)
+        let result = try qc(
+            "--policy", policy, "--junit", "r.xml", "--html", "r.html", "--csv", "r.csv", path, "missing.wav")
+        #expect(result.status == 2)
+        let xml = try folder.bytes("r.xml")
+        let document = try XMLChecker.elements(xml)
+        #expect(document.filter { $0 == "testcase" }.count == 4)
+        #expect(document.contains("failure") && document.contains("skipped") && document.contains("error"))
+        let page = String(decoding: try folder.bytes("r.html"), as: UTF8.self)
+        #expect(page.contains("a &quot;&lt;b&gt;&quot;") && !page.contains("<script") && !page.contains("http"))
+        let lines = String(decoding: try folder.bytes("r.csv"), as: UTF8.self).split(separator: "\r\n")
+        #expect(lines.count == 3 && lines[1].contains("\"a \"\"<b>\"\","))
+        #expect(try qc("--policy", policy, "--csv", "r.csv", path).status == 2)
+        #expect(try qc("--policy", policy, "--force", "--csv", "r.csv", path).status == 1)
+    }
+
+    @Test(arguments: [
+        ("  - {id: a, check: loudnes.integrated, max: 0}", "did you mean 'loudness.integrated'?"),
+        ("  - {id: a, check: black, treshold: 1}", "did you mean 'threshold'?"),
+        ("  - {id: a, field: 'tracks[0].video.displaysize', exists: true}", "did you mean 'displaySize'?"),
+        ("  - {id: a, check: black, max: 1}", "'max' says nothing"),
+        ("  - {id: a, check: truePeak}", "says not what"),
+        ("  - {id: a, check: truePeak, max: loud}", "'max' is a number"),
+        ("  - {id: a, severity: bad, check: black}", "'fail' or 'warn'"),
+        ("  - {id: a, check: black}\n  - {id: a, check: freeze}", "line 3: two rules"),
+        ("  - {check: black}", "has no id"), ("  - {id: a}", "one of 'field'"),
+        ("  - {id: a, any: []}", "list of conditions"), ("  - a", "keys and values"),
+        ("  - {id: &x a, check: black}\n  - *x", "aliases"), ("  - {id: a, matches: '(', field: path}", "regular"),
+        ("  - {id: [", "YAML"),
+    ])
+    func errorsInPoliciesNameTheLineAndTheRemedy(rules: String, wanted: String) throws {
+        let result = try qc("--policy", try policy(rules + "\n"), Repository.sampleMovie)
+        #expect(result.status == 2 && result.errorLines.count == 1 && result.error.contains(wanted), "\(result.error)")
+    }
+
+    @Test func hostilePoliciesEndSoon() throws {
+        let many = (0..<10_000).map { "  - {id: r\($0), field: container.format, oneOf: [mov, mp4]}\n" }.joined()
+        #expect(try qc("--policy", try policy(many), Repository.sampleMovie).status == 0)
+        let deep = "  - {id: a, any: " + String(repeating: "[", count: 100_000)
+        #expect(try qc("--policy", try policy(deep), Repository.sampleMovie).status == 2)
+        let nested = "  - {id: a, not: " + String(repeating: "{not: ", count: 40)
+        #expect(try qc("--policy", try policy(nested), Repository.sampleMovie).status == 2)
+        let dashes = String(repeating: "- ", count: 50_000)
+        #expect(try qc("--policy", try policy(dashes), Repository.sampleMovie).status == 2)
+        let large = String(repeating: "# comment\n", count: 500_000)
+        #expect(try qc("--policy", try policy(large), Repository.sampleMovie).error.contains("4 MB"))
+        #expect(try qc("--policy", "nothing", Repository.sampleMovie).error.contains("ebu-r128"))
+    }
+
+    @Test func policiesOfTheProgramAreGood() throws {
+        for name in QCBuiltInPolicy.allCases {
+            let shown = try qc("--show-policy", "--policy", name.rawValue)
+            #expect(shown.status == 0)
+            let path = try folder.write("\(name.rawValue).yml", shown.bytes)
+            let result = try qc("--quiet", "--json", "--policy", path, Repository.sampleMovie)
+            #expect(result.status <= 1 && (try json(result))["policy"] as? String == name.rawValue)
+        }
+    }
+}
+
+/// Reads XML and gives the names of its elements, in order.
+private enum XMLChecker {
+    static func elements(_ bytes: [UInt8]) throws -> [String] {
+        let result = try Program.run(
+            "python3",
+            [
+                "-c",
+                "import sys, xml.etree.ElementTree as e; print(*[x.tag for x in e.parse(sys.stdin.buffer).iter()], sep='\\n')",
+            ], input: bytes)
+        guard result.status == 0 else { throw TestSupportError(result.error) }
+        return result.output.split(separator: "\n").map(String.init)
+    }
+}
