@@ -112,10 +112,15 @@ package struct ComposedRow {
                 let alpha = pixel.w
                 pixel *= alpha > 0 ? 255 / alpha : 0
                 pixel.w = alpha
+                pixel.clamp(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
             }
-            pixel = (pixel + 0.5).clamped(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
-            let whole = SIMD4<UInt8>(truncatingIfNeeded: SIMD4<Int32>(pixel, rounding: .towardZero))
-            bytes.storeBytes(of: whole, toByteOffset: start &+ index &* 4, as: SIMD4<UInt8>.self)
+            // Mixed values stay between 0 and 255. Added to 2^23, a number is rounded to a whole one, which then are the
+            // lowest bits.
+            let shifted = pixel + 8_388_608
+            let (red, green) = (shifted.x.bitPattern & 255, shifted.y.bitPattern & 255)
+            let (blue, alpha) = (shifted.z.bitPattern & 255, shifted.w.bitPattern & 255)
+            let whole = red | green &<< 8 | blue &<< 16 | alpha &<< 24
+            bytes.storeBytes(of: whole.littleEndian, toByteOffset: start &+ index &* 4, as: UInt32.self)
         }
     }
 }

@@ -38,6 +38,8 @@ import Testing
         try reader.startReading()
         var frames: [SampleBuffer] = []
         while let frame = try output.nextSampleBuffer() { frames.append(frame) }
+        #expect(reader.status == .completed)
+        #expect(try output.nextSampleBuffer() == nil)
         return frames
     }
 

@@ -60,7 +60,10 @@ public final class VideoCompositionOutput: ReaderOutput {
         try state.withLock { state throws(MediaError) in
             if !state.isStarted { try start(&state) }
             if state.made.isEmpty { state.made = try makeFrames(&state).reversed() }
-            return state.made.popLast()
+            if let frame = state.made.popLast() { return frame }
+            // What is left shows nothing any more, but the reader is done only when its outputs are.
+            for output in trackOutputs { while try output.nextSampleBuffer() != nil {} }
+            return nil
         }
     }
 
@@ -89,12 +92,12 @@ public final class VideoCompositionOutput: ReaderOutput {
         state.isStarted = true
     }
 
-    /// Makes as many frames as there are cores.
+    /// Makes some frames side by side; none at the end.
     private func makeFrames(_ state: inout State) throws(MediaError) -> [SampleBuffer] {
         guard let compositor = state.compositor else { return [] }
         var requests: [VideoCompositionRequest] = []
         var isOver = false
-        while requests.count < availableProcessors(), !isOver {
+        while requests.count < Self.framesAtOnce(of: videoComposition.outputSize), !isOver {
             let time = videoComposition.frameDuration.multiplied(by: state.next)
             guard time < state.end, let instruction = videoComposition.instruction(at: time) else {
                 isOver = true
@@ -122,6 +125,12 @@ public final class VideoCompositionOutput: ReaderOutput {
             SampleBuffer(
                 picture: picture, presentationTime: request.time, duration: min(duration, end - request.time))
         }
+    }
+
+    /// As many as there are cores, but not more than fit into some memory with the pictures that they are made of.
+    private static func framesAtOnce(of size: Dimensions) -> Int {
+        let bytes = max(1, size.width * size.height) * 16
+        return min(availableProcessors(), max(1, (192 << 20) / bytes))
     }
 
     /// The picture that a track shows at a time; `nil` in a gap.
