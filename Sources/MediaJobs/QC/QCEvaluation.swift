@@ -76,6 +76,7 @@ struct QCEvaluation {
             guard !test.holds(for: .number(Double(count))) else { return .passed }
             return .failed([QCFact(subject: "damage", measured: damage.text, wanted: "none")])
         }
+        if check == .lengthDifference { return lengthDifference(test) }
         var isApplicable = false
         var facts: [QCFact] = []
         for track in measurements.tracks {
@@ -89,6 +90,21 @@ struct QCEvaluation {
         }
         guard isApplicable else { return .notApplicable(check.missing) }
         return facts.isEmpty ? .passed : .failed(facts)
+    }
+
+    private func lengthDifference(_ test: QCTest) -> QCOutcome {
+        let sounds = measurements.tracks.compactMap(\.sound?.duration)
+        let pictures = measurements.tracks.compactMap(\.pictures?.end)
+        guard let shortest = (sounds + pictures).min(), let longest = (sounds + pictures).max(), !sounds.isEmpty,
+            !pictures.isEmpty
+        else { return .notApplicable(QCCheck.lengthDifference.missing) }
+        let seconds = (longest - shortest).seconds
+        guard !test.holds(for: .number(seconds)) else { return .passed }
+        return .failed([
+            QCFact(
+                subject: QCCheck.lengthDifference.rawValue, measured: Self.decimals(seconds, 3) + " s",
+                wanted: test.text + " s", range: .init(start: shortest, end: longest))
+        ])
     }
 
     /// A track's value and its text, with −∞ dB for silence; `nil` where the track has no such thing.
@@ -116,7 +132,9 @@ struct QCEvaluation {
                 }
                 return (.bool(isSame), isSame ? "both channels are the same" : "channels differ")
             case .mutedChannels:
-                let muted = sound.channels.indices.filter { (sound.channels[$0].samplePeak ?? -.infinity) <= -60 }
+                let muted = sound.channels.indices.filter {
+                    (sound.channels[$0].samplePeak ?? -.infinity) <= -60 && sound.channels[$0].weight > 0
+                }
                 let count = muted.count == sound.channels.count ? 0 : muted.count
                 let names = muted.map { "\($0 + 1)" }.joined(separator: ", ")
                 return (.number(Double(count)), count == 0 ? "none" : "channel \(names) of \(sound.channels.count)")
@@ -145,10 +163,13 @@ struct QCEvaluation {
                 isApplicable = true
                 for range in runs.ranges where facts.count < Self.mostFacts {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
-                    let length = (kept.end - kept.start).seconds
+                    let length = kept.end - kept.start
+                    // Times of clipping are samples; seconds would all be nearly nothing.
+                    let measured =
+                        check == .clipping ? "\(length.value) samples" : Self.decimals(length.seconds, 3) + " s"
                     facts.append(
                         QCFact(
-                            subject: check.rawValue, measured: Self.decimals(length, 3) + " s",
+                            subject: check.rawValue, measured: measured,
                             wanted: parameters.minimumSeconds > 0
                                 ? "less than \(QCValue.number(parameters.minimumSeconds).text) s" : "none",
                             trackIndex: track.trackIndex, channel: runs.channel, range: kept))
@@ -204,9 +225,9 @@ extension QCCheck {
     /// Why a check could not be made.
     fileprivate var missing: String {
         switch facts.subject {
-        case .sound: "the file has no sound for \(rawValue)"
-        case .pictures: "the file has no pictures for \(rawValue)"
-        case .file: "the file has nothing for \(rawValue)"
+        case .sound: "the file has no sound of which \(rawValue) can be measured"
+        case .pictures: "the file has no pictures of which \(rawValue) can be measured"
+        case .file: "the file has not both sound and pictures"
         }
     }
 }
