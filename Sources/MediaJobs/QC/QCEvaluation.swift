@@ -20,33 +20,39 @@ struct QCFact {
 
 /// Holds a file's report and measurements against conditions.
 struct QCEvaluation {
-    let report: ProbeReport
-    let measurements: QCMeasurements
+    private let report: JSONValue
+    private let measurements: QCMeasurements
+
+    /// - Throws: what encoding the report throws.
+    init(report: ProbeReport, measurements: QCMeasurements) throws {
+        self.report = try OrderedJSONTreeEncoder.tree(of: report, at: [])
+        self.measurements = measurements
+    }
 
     /// Facts that a condition lists at most.
     private static let mostFacts = 10_000
 
-    func outcome(of condition: QCCondition) throws -> QCOutcome {
+    func outcome(of condition: QCCondition) -> QCOutcome {
         switch condition {
-        case .field(let path, let test): return try field(path, test)
+        case .field(let path, let test): return field(path, test)
         case .check(let check, let parameters, let stretch, let test):
             guard let standard = check.facts.run else { return value(of: check, test) }
             return runs(of: check, parameters ?? standard, stretch)
         case .all(let parts):
-            let outcomes = try parts.map { try outcome(of: $0) }
+            let outcomes = parts.map { outcome(of: $0) }
             let facts = outcomes.flatMap(\.facts)
             if !facts.isEmpty { return .failed(Array(facts.prefix(Self.mostFacts))) }
             return outcomes.first { !$0.isApplicable }.map { first in
                 outcomes.contains(where: \.isApplicable) ? .passed : first
             } ?? .passed
         case .any(let parts):
-            let outcomes = try parts.map { try outcome(of: $0) }
+            let outcomes = parts.map { outcome(of: $0) }
             if outcomes.contains(where: \.isPassed) { return .passed }
             let facts = outcomes.flatMap(\.facts)
             if facts.isEmpty { return outcomes.first ?? .passed }
             return .failed(Array(facts.prefix(Self.mostFacts)))
         case .not(let part):
-            switch try outcome(of: part) {
+            switch outcome(of: part) {
             case .passed:
                 return .failed([QCFact(subject: "the condition", measured: "met", wanted: "not met")])
             case .failed: return .passed
@@ -57,8 +63,8 @@ struct QCEvaluation {
 
     // MARK: What the file says of itself
 
-    private func field(_ path: QCFieldPath, _ test: QCTest) throws -> QCOutcome {
-        let found = try path.values(in: report)
+    private func field(_ path: QCFieldPath, _ test: QCTest) -> QCOutcome {
+        let found = path.values(in: report)
         guard !found.isEmpty else { return .notApplicable("the file has nothing at \(path.text)") }
         let facts = found.filter { !test.holds(for: $0.value) }.map {
             QCFact(

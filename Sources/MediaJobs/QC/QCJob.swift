@@ -39,10 +39,10 @@ package struct QCJob: Sendable {
         let probe = try ProbeJob(asset: asset).run()
         let measurements = try QCReading(asset: asset, request: policy.request, threads: threads)
             .measure(progress: progress)
-        let evaluation = QCEvaluation(report: probe, measurements: measurements)
+        let evaluation = try QCEvaluation(report: probe, measurements: measurements)
         let timecodes = QCTimecodes(probe)
         var outcomes: [(rule: QCRule, outcome: QCOutcome)] = []
-        for rule in policy.rules { outcomes.append((rule, try evaluation.outcome(of: rule.condition))) }
+        for rule in policy.rules { outcomes.append((rule, evaluation.outcome(of: rule.condition))) }
         if let source {
             for entry in try QCProxyComparison(proxy: asset, source: source, threads: threads).run() {
                 outcomes.append((QCRule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome))
