@@ -14,8 +14,6 @@ package struct TruePeakMeter: Sendable {
     /// The last samples, and how many of them were not looked at between yet.
     private var tail = [Float](repeating: 0, count: tailLength)
     private var pending = 0
-    /// Space for the tail and what comes next.
-    private var work: [Float] = []
 
     private static let block = TruePeakFilter.block
     private static let tailLength = TruePeakFilter.block * 2
@@ -35,17 +33,18 @@ package struct TruePeakMeter: Sendable {
             samplePeak = max(samplePeak, Self.magnitude(of: samples))
             return
         }
-        // Taken out while it is used, so that it is never copied.
-        var work: [Float] = []
-        swap(&work, &self.work)
-        defer { swap(&work, &self.work) }
-        let count = Self.tailLength + samples.count
-        if work.count < count { work = Array(repeating: 0, count: count) }
-        var span = work.mutableSpan
-        for index in 0..<Self.tailLength { span[index] = tail[index] }
-        for index in 0..<samples.count { span[Self.tailLength &+ index] = samples[index] }
-        pending = look(at: work.span.extracting(first: count), from: Self.tailLength - pending, filter)
-        for index in 0..<Self.tailLength { tail[index] = work[samples.count + index] }
+        // The seam: the tail with the first samples behind it.
+        let length = Self.tailLength
+        let seam = min(samples.count, length)
+        var work = tail
+        for index in 0..<seam { work.append(samples[index]) }
+        pending = look(at: work.span, from: length - pending, filter)
+        if samples.count <= length {
+            tail = Array(work.suffix(length))
+        } else {
+            pending = look(at: samples, from: seam - pending, filter)
+            for index in 0..<length { tail[index] = samples[samples.count - length + index] }
+        }
     }
 
     /// Says that the sound is over, so that what rings on after its last sample counts.

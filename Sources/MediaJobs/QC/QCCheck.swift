@@ -20,6 +20,7 @@ package enum QCCheck: String, CaseIterable, Sendable {
     case letterboxRows
     case letterboxColumns
     case duplicateFrames
+    case lengthDifference
     case damage
 
     /// What a check is about, and how it is said in a policy.
@@ -51,7 +52,8 @@ package enum QCCheck: String, CaseIterable, Sendable {
         case .offset: value("Largest mean of a channel's samples, as a part of full scale", "")
         case .correlation: value("Least correlation of channels 1 and 2, 3 and 4 and so on, -1 to 1", "")
         case .dualMono: value("Whether the channels of a pair are the same, within -80 dBFS", "")
-        case .mutedChannels: value("Channels without a sample above -60 dBFS, while others have some", "")
+        case .mutedChannels:
+            value("Channels without a sample above -60 dBFS, while others have some; without low-frequency effects", "")
         case .silence: runs("All channels below the threshold, in dBFS", .sound, -60, 2)
         case .channelSilence: runs("One channel below the threshold, in dBFS", .sound, -60, 10)
         case .clipping: runs("So many samples in a row at full scale as the threshold says", .sound, 3, 0)
@@ -82,6 +84,10 @@ package enum QCCheck: String, CaseIterable, Sendable {
                 definition: "Pictures that are the same as the one before, bit for bit", unit: "frames",
                 subject: .pictures,
                 run: nil)
+        case .lengthDifference:
+            Facts(
+                definition: "From the end of the track that is over first to that of the last, of sound and pictures",
+                unit: "s", subject: .file, run: nil)
         case .damage:
             Facts(
                 definition: "Packets that cannot be decoded, and one more where the file breaks off", unit: "",

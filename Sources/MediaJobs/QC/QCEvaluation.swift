@@ -20,33 +20,39 @@ struct QCFact {
 
 /// Holds a file's report and measurements against conditions.
 struct QCEvaluation {
-    let report: ProbeReport
-    let measurements: QCMeasurements
+    private let report: JSONValue
+    private let measurements: QCMeasurements
+
+    /// - Throws: what encoding the report throws.
+    init(report: ProbeReport, measurements: QCMeasurements) throws {
+        self.report = try OrderedJSONTreeEncoder.tree(of: report, at: [])
+        self.measurements = measurements
+    }
 
     /// Facts that a condition lists at most.
     private static let mostFacts = 10_000
 
-    func outcome(of condition: QCCondition) throws -> QCOutcome {
+    func outcome(of condition: QCCondition) -> QCOutcome {
         switch condition {
-        case .field(let path, let test): return try field(path, test)
+        case .field(let path, let test): return field(path, test)
         case .check(let check, let parameters, let stretch, let test):
             guard let standard = check.facts.run else { return value(of: check, test) }
             return runs(of: check, parameters ?? standard, stretch)
         case .all(let parts):
-            let outcomes = try parts.map { try outcome(of: $0) }
+            let outcomes = parts.map { outcome(of: $0) }
             let facts = outcomes.flatMap(\.facts)
             if !facts.isEmpty { return .failed(Array(facts.prefix(Self.mostFacts))) }
             return outcomes.first { !$0.isApplicable }.map { first in
                 outcomes.contains(where: \.isApplicable) ? .passed : first
             } ?? .passed
         case .any(let parts):
-            let outcomes = try parts.map { try outcome(of: $0) }
+            let outcomes = parts.map { outcome(of: $0) }
             if outcomes.contains(where: \.isPassed) { return .passed }
             let facts = outcomes.flatMap(\.facts)
             if facts.isEmpty { return outcomes.first ?? .passed }
             return .failed(Array(facts.prefix(Self.mostFacts)))
         case .not(let part):
-            switch try outcome(of: part) {
+            switch outcome(of: part) {
             case .passed:
                 return .failed([QCFact(subject: "the condition", measured: "met", wanted: "not met")])
             case .failed: return .passed
@@ -57,8 +63,8 @@ struct QCEvaluation {
 
     // MARK: What the file says of itself
 
-    private func field(_ path: QCFieldPath, _ test: QCTest) throws -> QCOutcome {
-        let found = try path.values(in: report)
+    private func field(_ path: QCFieldPath, _ test: QCTest) -> QCOutcome {
+        let found = path.values(in: report)
         guard !found.isEmpty else { return .notApplicable("the file has nothing at \(path.text)") }
         let facts = found.filter { !test.holds(for: $0.value) }.map {
             QCFact(
@@ -76,6 +82,7 @@ struct QCEvaluation {
             guard !test.holds(for: .number(Double(count))) else { return .passed }
             return .failed([QCFact(subject: "damage", measured: damage.text, wanted: "none")])
         }
+        if check == .lengthDifference { return lengthDifference(test) }
         var isApplicable = false
         var facts: [QCFact] = []
         for track in measurements.tracks {
@@ -89,6 +96,21 @@ struct QCEvaluation {
         }
         guard isApplicable else { return .notApplicable(check.missing) }
         return facts.isEmpty ? .passed : .failed(facts)
+    }
+
+    private func lengthDifference(_ test: QCTest) -> QCOutcome {
+        let sounds = measurements.tracks.compactMap(\.sound?.duration)
+        let pictures = measurements.tracks.compactMap(\.pictures?.end)
+        guard let shortest = (sounds + pictures).min(), let longest = (sounds + pictures).max(), !sounds.isEmpty,
+            !pictures.isEmpty
+        else { return .notApplicable(QCCheck.lengthDifference.missing) }
+        let seconds = (longest - shortest).seconds
+        guard !test.holds(for: .number(seconds)) else { return .passed }
+        return .failed([
+            QCFact(
+                subject: QCCheck.lengthDifference.rawValue, measured: Self.decimals(seconds, 3) + " s",
+                wanted: test.text + " s", range: .init(start: shortest, end: longest))
+        ])
     }
 
     /// A track's value and its text, with −∞ dB for silence; `nil` where the track has no such thing.
@@ -116,7 +138,9 @@ struct QCEvaluation {
                 }
                 return (.bool(isSame), isSame ? "both channels are the same" : "channels differ")
             case .mutedChannels:
-                let muted = sound.channels.indices.filter { (sound.channels[$0].samplePeak ?? -.infinity) <= -60 }
+                let muted = sound.channels.indices.filter {
+                    (sound.channels[$0].samplePeak ?? -.infinity) <= -60 && sound.channels[$0].weight > 0
+                }
                 let count = muted.count == sound.channels.count ? 0 : muted.count
                 let names = muted.map { "\($0 + 1)" }.joined(separator: ", ")
                 return (.number(Double(count)), count == 0 ? "none" : "channel \(names) of \(sound.channels.count)")
@@ -145,10 +169,13 @@ struct QCEvaluation {
                 isApplicable = true
                 for range in runs.ranges where facts.count < Self.mostFacts {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
-                    let length = (kept.end - kept.start).seconds
+                    let length = kept.end - kept.start
+                    // Times of clipping are samples; seconds would all be nearly nothing.
+                    let measured =
+                        check == .clipping ? "\(length.value) samples" : Self.decimals(length.seconds, 3) + " s"
                     facts.append(
                         QCFact(
-                            subject: check.rawValue, measured: Self.decimals(length, 3) + " s",
+                            subject: check.rawValue, measured: measured,
                             wanted: parameters.minimumSeconds > 0
                                 ? "less than \(QCValue.number(parameters.minimumSeconds).text) s" : "none",
                             trackIndex: track.trackIndex, channel: runs.channel, range: kept))
@@ -204,9 +231,9 @@ extension QCCheck {
     /// Why a check could not be made.
     fileprivate var missing: String {
         switch facts.subject {
-        case .sound: "the file has no sound for \(rawValue)"
-        case .pictures: "the file has no pictures for \(rawValue)"
-        case .file: "the file has nothing for \(rawValue)"
+        case .sound: "the file has no sound of which \(rawValue) can be measured"
+        case .pictures: "the file has no pictures of which \(rawValue) can be measured"
+        case .file: "the file has not both sound and pictures"
         }
     }
 }

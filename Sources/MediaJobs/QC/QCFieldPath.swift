@@ -55,11 +55,9 @@ package struct QCFieldPath: Sendable, Hashable {
         let track: Int?
     }
 
-    /// All values that the path leads to; none where the media that it is about is not there.
-    func values(in report: ProbeReport) throws -> [Found] {
-        var places: [(value: JSONValue?, track: Int?)] = [
-            (try OrderedJSONTreeEncoder.tree(of: report, at: []), nil)
-        ]
+    /// All values that the path leads to in a report's tree; none where the media that it is about is not there.
+    func values(in report: JSONValue) -> [Found] {
+        var places: [(value: JSONValue?, track: Int?)] = [(report, nil)]
         var isTracks = false
         for step in steps {
             var next: [(value: JSONValue?, track: Int?)] = []

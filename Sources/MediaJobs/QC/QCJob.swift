@@ -9,8 +9,12 @@ internal import MediaBase
 ///
 /// What the policy asks for is measured in one pass over the file; where it asks for headers alone, nothing is decoded.
 package struct QCJob: Sendable {
+    /// Findings of one file that are listed at most.
+    private static let mostFindings = 100_000
+
     private let asset: Asset
     private let policy: QCPolicy
+    private let source: Asset?
     private let threads: Int
 
     /// Makes a job; nothing is read yet.
@@ -18,10 +22,12 @@ package struct QCJob: Sendable {
     /// - Parameters:
     ///   - asset: The file.
     ///   - policy: What it has to be like.
+    ///   - source: The file that it must be a proxy of; `nil` where it is no proxy.
     ///   - threads: Threads for decoding; 0 for as many as there are cores.
-    package init(asset: Asset, policy: QCPolicy, threads: Int = 0) {
+    package init(asset: Asset, policy: QCPolicy, proxyOf source: Asset? = nil, threads: Int = 0) {
         self.asset = asset
         self.policy = policy
+        self.source = source
         self.threads = threads
     }
 
@@ -33,18 +39,27 @@ package struct QCJob: Sendable {
         let probe = try ProbeJob(asset: asset).run()
         let measurements = try QCReading(asset: asset, request: policy.request, threads: threads)
             .measure(progress: progress)
-        let evaluation = QCEvaluation(report: probe, measurements: measurements)
+        let evaluation = try QCEvaluation(report: probe, measurements: measurements)
         let timecodes = QCTimecodes(probe)
+        var outcomes: [(rule: QCRule, outcome: QCOutcome)] = []
+        for rule in policy.rules { outcomes.append((rule, evaluation.outcome(of: rule.condition))) }
+        if let source {
+            for entry in try QCProxyComparison(proxy: asset, source: source, threads: threads).run() {
+                outcomes.append((QCRule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome))
+            }
+        }
         var rules: [QCReport.RuleResult] = []
         var findings: [QCFinding] = []
-        for rule in policy.rules {
-            switch try evaluation.outcome(of: rule.condition) {
+        for (rule, outcome) in outcomes {
+            switch outcome {
             case .passed: rules.append(.init(id: rule.id, status: .pass))
             case .notApplicable(let reason):
                 rules.append(.init(id: rule.id, status: .notApplicable, reason: reason))
             case .failed(let facts):
                 rules.append(.init(id: rule.id, status: rule.severity == .warn ? .warn : .fail))
-                findings += facts.map { finding(rule, $0, timecodes) }
+                findings += facts.prefix(max(0, Self.mostFindings - findings.count)).map {
+                    finding(rule, $0, timecodes)
+                }
             }
         }
         let verdict: QCReport.Verdict =

@@ -51,6 +51,8 @@ package struct QCMeasurements: Encodable, Sendable {
 
     /// Of one channel.
     package struct Channel: Encodable, Sendable {
+        /// How much it counts for loudness; 0 for low-frequency effects.
+        package var weight: Double
         /// In dBTP; nothing for silence, as for the others.
         package var truePeak: Double?
         /// In dBFS.

@@ -9,6 +9,12 @@ package struct QCPolicy: Sendable {
     /// The rules, each with an id of its own.
     package var rules: [QCRule]
 
+    /// Makes a policy of rules.
+    package init(name: String, rules: [QCRule]) {
+        self.name = name
+        self.rules = rules
+    }
+
     /// What has to be measured for it.
     package var request: QCRequest {
         var request = QCRequest()

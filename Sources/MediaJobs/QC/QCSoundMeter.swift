@@ -18,6 +18,7 @@ struct QCSoundMeter: Sendable {
     private(set) var frames: Int64 = 0
     private var planes: SoundPlanes
     private var steps: LoudnessSteps
+    private let weights: [Double]
     private var loudness: LoudnessMeter
     private var peaks: [TruePeakMeter]
     private var balance: SoundBalance
@@ -35,7 +36,8 @@ struct QCSoundMeter: Sendable {
         self.request = request
         planes = try SoundPlanes(channels: channels)
         steps = try LoudnessSteps(sampleRate: form.sampleRate, channels: channels, startingAt: step)
-        loudness = LoudnessMeter(weights: ChannelWeights.weights(layout: form.layout.name, channels: channels))
+        weights = ChannelWeights.weights(layout: form.layout.name, channels: channels)
+        loudness = LoudnessMeter(weights: weights)
         peaks = Array(repeating: TruePeakMeter(sampleRate: form.sampleRate), count: channels)
         balance = SoundBalance(channels: channels)
         silences = Self.silences(request).map { run in
@@ -199,7 +201,7 @@ struct QCSoundMeter: Sendable {
         }
         let channels = peaks.indices.map { channel in
             QCMeasurements.Channel(
-                truePeak: peaks[channel].decibels.ifFinite,
+                weight: weights[channel], truePeak: peaks[channel].decibels.ifFinite,
                 samplePeak: (20 * log10(Double(peaks[channel].samplePeak))).ifFinite,
                 rms: balance.decibels(channel).ifFinite, dcOffset: balance.offset(channel))
         }

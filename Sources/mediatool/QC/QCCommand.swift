@@ -20,6 +20,7 @@ struct QCCommand: ParsableCommand {
               mediatool qc --policy ebu-r128 --fail-on warn *.wav
               mediatool qc --policy delivery.yml --junit qc.xml --html qc.html *.mov
               mediatool qc --json --policy delivery.yml interview.mov
+              mediatool qc --proxy-of interview.mov interview-proxy.mov
               mediatool qc --list-checks
             """)
 
@@ -29,6 +30,12 @@ struct QCCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("A policy in YAML, or the name of one that comes with the program.", valueName: "policy"))
     var policy: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Check that each file is a proxy of this one: tracks, channels, frames, times, rate, timecode; without a policy "
+                + "nothing else.", valueName: "source"))
+    var proxyOf: PathArgument?
 
     @Option(help: "From which severity on the exit code is 1: fail or warn.")
     var failOn = QCSeverity.fail
@@ -84,8 +91,10 @@ struct QCCommand: ParsableCommand {
         let progress = Progress(
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
             isQuiet: options.quiet, parts: files.count)
-        try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files] index in
-            Result { try Self.check(files[index], policy, options) { progress.update(part: index, fraction: $0) } }
+        try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files, proxyOf] index in
+            Result {
+                try Self.check(files[index], policy, proxyOf, options) { progress.update(part: index, fraction: $0) }
+            }
         } deliver: { index, result in
             StatusLine.clear()
             let path = files[index].path
@@ -114,6 +123,9 @@ struct QCCommand: ParsableCommand {
     }
 
     private func loadPolicy() throws(MediaError) -> QCPolicy {
+        if let source = proxyOf, policy == nil {
+            return QCPolicy(name: "proxy-of \(source.path.displayPath)", rules: [])
+        }
         let fields = QCFieldNames(schema: ProbeSchema.text)
         guard let path = policy?.path, builtInPolicy == nil else {
             let known = builtInPolicy ?? .content
@@ -132,14 +144,18 @@ struct QCCommand: ParsableCommand {
     }
 
     private static func check(
-        _ file: PathArgument, _ policy: QCPolicy, _ options: RunOptions, progress: @escaping (Double) -> Void
+        _ file: PathArgument, _ policy: QCPolicy, _ source: PathArgument?, _ options: RunOptions,
+        progress: @escaping (Double) -> Void
     ) throws -> QCReport {
         var assetOptions = Asset.Options()
         assetOptions.allowsNestedFiles = options.allowNested
         let asset =
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
-        let report = try QCJob(asset: asset, policy: policy, threads: options.threadsPerFile).run { done, _ in
+        let reference = source.map { Asset(path: $0.path, options: assetOptions) }
+        let report = try QCJob(
+            asset: asset, policy: policy, proxyOf: reference, threads: options.threadsPerFile
+        ).run { done, _ in
             progress(done)
         }
         if options.strict, let error = report.measurements.damage.strictError { throw error }

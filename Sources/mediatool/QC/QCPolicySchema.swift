@@ -46,7 +46,7 @@ enum QCPolicySchema {
                 },
                 {
                   "properties": {
-                    "check": { "description": "What is measured; mediatool qc --list-checks tells what each is.", "enum": ["loudness.integrated", "loudness.range", "loudness.momentaryMaximum", "loudness.shortTermMaximum", "truePeak", "samplePeak", "dcOffset", "correlation", "dualMono", "mutedChannels", "letterboxRows", "letterboxColumns", "duplicateFrames", "damage"] },
+                    "check": { "description": "What is measured; mediatool qc --list-checks tells what each is.", "enum": ["loudness.integrated", "loudness.range", "loudness.momentaryMaximum", "loudness.shortTermMaximum", "truePeak", "samplePeak", "dcOffset", "correlation", "dualMono", "mutedChannels", "letterboxRows", "letterboxColumns", "duplicateFrames", "lengthDifference", "damage"] },
                     "equals": { "$ref": "#/$defs/value" },
                     "min": { "$ref": "#/$defs/number" },
                     "max": { "$ref": "#/$defs/number" },

@@ -136,12 +136,13 @@ enum QCSchema {
                   "items": {
                     "type": "object",
                     "properties": {
+                      "weight": { "description": "How much it counts for loudness; 0 for low-frequency effects.", "type": "number", "minimum": 0 },
                       "truePeak": { "description": "dBTP; left out for silence.", "type": "number" },
                       "samplePeak": { "description": "dBFS; left out for silence.", "type": "number" },
                       "rms": { "description": "dBFS; left out for silence.", "type": "number" },
                       "dcOffset": { "description": "The mean of all samples, as a part of full scale.", "type": "number" }
                     },
-                    "required": ["dcOffset"],
+                    "required": ["weight", "dcOffset"],
                     "additionalProperties": false
                   }
                 },

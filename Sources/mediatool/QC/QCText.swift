@@ -3,12 +3,23 @@ import MediaJobs
 
 /// A report for a person.
 enum QCText {
+    /// Findings of one rule that are printed.
+    private static let mostFindings = 8
+
     /// The verdict, what was found, and what does not apply.
     static func text(of report: QCReport, path: String) -> String {
         var lines = ["\(path): \(report.verdict.rawValue) (policy \(report.policy))"]
-        for finding in report.findings {
-            let timecode = finding.startTimecode.map { " [\($0)]" } ?? ""
-            lines.append("  \(finding.severity.rawValue)  \(finding.rule): \(finding.message)\(timecode)")
+        let findingsOfRules = Dictionary(grouping: report.findings, by: \.rule)
+        for rule in report.rules {
+            let findings = findingsOfRules[rule.id] ?? []
+            for finding in findings.prefix(mostFindings) {
+                let timecode = finding.startTimecode.map { " [\($0)]" } ?? ""
+                lines.append("  \(finding.severity.rawValue)  \(finding.rule): \(finding.message)\(timecode)")
+            }
+            if findings.count > mostFindings {
+                lines.append(
+                    "  …     \(rule.id): \(findings.count - mostFindings) more; --json and the reports have all")
+            }
         }
         for rule in report.rules where rule.status == .notApplicable {
             lines.append("  not applicable  \(rule.id): \(rule.reason ?? "")")

@@ -4,7 +4,8 @@ import Testing
 
 /// The signals of EBU Tech 3341 and Tech 3342 that are tones, within the tolerances printed there.
 @Suite struct LoudnessMeterTests {
-    private static let rate = 48_000
+    /// Low, because the signals are long; ``everyRateHasItsOwnFilters(rate:)`` and the first signals have others.
+    private static let rate = 8000
 
     /// What a signal is made of: tones of 1000 Hz in all channels, one after the other.
     private struct Tone {
@@ -56,16 +57,16 @@ import Testing
 
     @Test(arguments: [(-23.0, -23.0), (-33.0, -33.0)])
     func signals1And2SteadyTone(level: Double, wanted: Double) throws {
-        let found = try measure([Tone(20, level)])
+        let found = try measure([Tone(20, level)], rate: 48_000)
         #expect(near(found.integrated, wanted))
         #expect(near(found.momentaryMaximum?.loudness, wanted))
         #expect(near(found.shortTermMaximum?.loudness, wanted))
         #expect(near(found.range, 0))
     }
 
-    @Test(arguments: [8000, 11_025, 22_050, 32_000, 44_100, 96_000, 192_000])
+    @Test(arguments: [11_025, 22_050, 44_100, 96_000])
     func everyRateHasItsOwnFilters(rate: Int) throws {
-        let found = try measure([Tone(5, -23)], rate: rate)
+        let found = try measure([Tone(1, -23)], rate: rate)
         #expect(near(found.integrated, -23))
     }
 
@@ -84,12 +85,12 @@ import Testing
 
     @Test(arguments: ["5.0", "5.0(side)"])
     func signal6FiveChannels(layout: String) throws {
-        let found = try measure([Tone(20, levels: [-28, -28, -24, -30, -30])], layout: layout)
+        let found = try measure([Tone(5, levels: [-28, -28, -24, -30, -30])], layout: layout)
         #expect(near(found.integrated, -23))
     }
 
     @Test func lowFrequencyEffectsDoNotCount() throws {
-        let found = try measure([Tone(20, levels: [-28, -28, -24, 0, -30, -30])], layout: "5.1")
+        let found = try measure([Tone(5, levels: [-28, -28, -24, 0, -30, -30])], layout: "5.1")
         #expect(near(found.integrated, -23))
     }
 
@@ -161,7 +162,7 @@ import Testing
     @Test func longSilenceInConstantTimeIsAsSilenceStepByStep() throws {
         let weights = [1.0]
         let tone = (0..<777).map { 0.01 * Double($0 % 7) }
-        for length: Int64 in [0, 5, 309, 310, 311, 1234, 20_007] {
+        for length: Int64 in [0, 5, 309, 310, 311, 1234] {
             var plain = LoudnessMeter(weights: weights)
             plain.append(tone + [Double](repeating: 0, count: Int(length)) + tone)
             var fast = LoudnessMeter(weights: weights)
@@ -174,7 +175,7 @@ import Testing
     }
 
     @Test func partsSideBySideAreTheWhole() throws {
-        let rate = 44_100
+        let rate = 11_025
         var generator = SystemRandomNumberGenerator()
         let planes = (0..<3).map { _ in
             (0..<rate * 3).map { _ in Float(Int16(truncatingIfNeeded: generator.next())) / 32768 }

@@ -94,7 +94,7 @@ private func tone(_ count: Int, _ amplitude: Float = 0.5) -> [Float] {
 
 @Suite struct SoundBalanceTests {
     private func sine(_ amplitude: Double, degrees: Double = 0, offset: Double = 0) -> [Float] {
-        (0..<48_000).map { Float(amplitude * sin(2 * Double.pi * Double($0) / 48 + degrees * .pi / 180) + offset) }
+        (0..<9600).map { Float(amplitude * sin(2 * Double.pi * Double($0) / 48 + degrees * .pi / 180) + offset) }
     }
 
     private func balance(_ channels: [[Float]]) throws -> SoundBalance {
@@ -133,7 +133,7 @@ private func tone(_ count: Int, _ amplitude: Float = 0.5) -> [Float] {
         joined.append(try balance([Array(left[777...]), Array(right[777...])]))
         #expect(abs((joined.correlation(pair: 0) ?? 0) - (whole.correlation(pair: 0) ?? 1)) < 1e-9)
         #expect(joined.frames == whole.frames)
-        joined.appendSilence(frames: 48_000)
+        joined.appendSilence(frames: 9600)
         #expect(abs(joined.decibels(0) - whole.decibels(0) + 10 * log10(2)) < 1e-6)
     }
 }
