@@ -224,6 +224,22 @@ import Testing
         }
     }
 
+    /// QuickTime's muxer leaves names of tracks out, MPEG-4's writes them.
+    @Test(arguments: ["mov", "mp4"])
+    func namesOfTracksAreWritten(ending: String) throws {
+        let file = try Written("o.\(ending)")
+        let asset = try Media.asset("av.mp4")
+        let job = try Reencoder(
+            asset: asset, writer: file.writer(MediaFileType(rawValue: ending)), video: .copy, audio: .copy)
+        for (place, input) in job.writer.inputs.enumerated() { input.name = "Track \(place), größer" }
+        try job.runNow()
+        let names = try file.asset.loadNow(.tracks).map { track in
+            track.metadata.first { $0.identifier == "title" }?.value.text
+        }
+        #expect(names == ["Track 0, größer", "Track 1, größer"])
+        #expect(try file.probe("v:0", "stream=codec_name") == ["h264"])
+    }
+
     // MARK: The end
 
     @Test func cancellingAtAnyMomentLeavesNothing() throws {

@@ -43,8 +43,8 @@ def compare(path, preset, schema):
         tracks = compare_sound(path, source["audio"], made, copy["audio"], is_lossless=preset == "prores-proxy")
         compare_tags(path, source["video"][number:][:1] + source["audio"], made, copy["video"] + copy["audio"])
         expect(boxes_of(made)[:2] == [b"ftyp", b"moov"], "the index does not come first")
-        errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-fps_mode", "passthrough", "-f", "null",
-                      "-"], check=False).stderr
+        errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-fps_mode", "passthrough",
+                      "-enc_time_base", "-1", "-f", "null", "-"], check=False).stderr
         expect(not errors.strip(), f"ffmpeg complains: {errors.decode(errors='replace')[:200]}")
         return f"{frames} frames, {tracks} sound tracks"
 

@@ -1,5 +1,4 @@
 public import MediaBase
-import SystemCalls
 
 extension Reencoder {
     /// What becomes of tracks of one kind.
@@ -80,7 +79,6 @@ extension Reencoder {
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let wanted):
-            if reader.threadsPerOutput == 0 { reader.threadsPerOutput = Self.decodingThreads(for: track) }
             let turn = appliesPreferredTrackTransform ? track.preferredTransform : .identity
             let settings = try wanted.carrying(track, turnedBy: turn)
             let input = AssetWriterInput(videoSettings: settings, like: track)
@@ -125,20 +123,6 @@ extension Reencoder {
         let samples = SyncSamples(reader.asset, track: track, try reader.asset.contents())
         let before = try samples.around(start).map(\.time).filter { $0 <= start }
         read(from: max(.zero, before.max() ?? .zero))
-    }
-
-    /// How many threads decode a track so that encoding is neither kept waiting nor held up.
-    ///
-    /// Frame threads cost a tenth more in all. On two processors one thread decodes as fast as the encoder takes, where
-    /// that is easy: pictures of high definition, coded from one another.
-    private static func decodingThreads(for track: AssetTrack) -> Int {
-        let processors = availableProcessors()
-        guard processors <= 2, let format = track.formatDescriptions.first, let size = format.video?.encodedSize,
-            ["h264", "mpeg2video", "mpeg4", "mpeg1video"].contains(format.codec),
-            case let (pixels, overflow) = size.width.multipliedReportingOverflow(by: size.height), !overflow,
-            pixels <= 1920 * 1088
-        else { return processors }
-        return 1
     }
 
     /// Ticks a second in which the track's times are whole when they are counted from `start`; the track's own where that
