@@ -16,9 +16,9 @@ def mediacheck(*arguments, **options):
     return run([MEDIACHECK, *map(str, arguments)], timeout=120, **options)
 
 
-def mediatool(*arguments, **options):
+def mediatool(*arguments, seconds=SECONDS, **options):
     """The finished `mediatool` process; neither its exit code nor its messages are judged here."""
-    return run([MEDIATOOL, *map(str, arguments)], check=False, timeout=SECONDS, **options)
+    return run([MEDIATOOL, *map(str, arguments)], check=False, timeout=seconds, **options)
 
 
 @cache

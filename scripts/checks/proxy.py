@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy
 
-from . import reference
-from .programs import mediatool, readable
+from . import boxes, reference
+from .programs import is_list, mediacheck, mediatool, readable
 from .schema import problems_of, validator
 from .tools import expect, ffprobe, run
 
@@ -30,7 +30,7 @@ def proxy(report, files):
 def compare(path, preset, schema):
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "proxy.mov")
-        result = mediatool("proxy", path, "-o", made, "--preset", preset, "--quiet", "--json")
+        result = mediatool("proxy", path, "-o", made, "--preset", preset, "--quiet", "--json", seconds=120)
         expect(result.returncode == 0, result.stderr.decode(errors="replace").strip()[:400])
         content = json.loads(result.stdout)
         problem = problems_of(schema, content)
@@ -43,7 +43,8 @@ def compare(path, preset, schema):
         tracks = compare_sound(path, source["audio"], made, copy["audio"], is_lossless=preset == "prores-proxy")
         compare_tags(path, source["video"][number:][:1] + source["audio"], made, copy["video"] + copy["audio"])
         expect(boxes_of(made)[:2] == [b"ftyp", b"moov"], "the index does not come first")
-        errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-f", "null", "-"], check=False).stderr
+        errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-fps_mode", "passthrough",
+                      "-enc_time_base", "-1", "-f", "null", "-"], check=False).stderr
         expect(not errors.strip(), f"ffmpeg complains: {errors.decode(errors='replace')[:200]}")
         return f"{frames} frames, {tracks} sound tracks"
 
@@ -160,3 +161,53 @@ def boxes_of(path):
                 break
             place += size
     return found
+
+
+def copies(report, files):
+    """Stored samples taken as they are: the same bytes at the same times, where QuickTime holds the codecs."""
+    jobs = [(name, lambda path=path: compare_copy(path)) for name, path in files
+            if name.lower().endswith((".mp4", ".mov", ".mkv", ".m4a")) and is_whole(path)]
+    report.each("copies", jobs)
+
+
+# What QuickTime files hold of the codecs that the files have; linear PCM has no packets of its own there.
+HELD = {"h264", "hevc", "prores", "dvvideo", "mpeg2video", "mpeg4", "mjpeg", "aac", "alac", "mp3", "ac3"}
+
+
+def is_whole(path):
+    """Whether all of a file's pictures and sound can be taken into a QuickTime file."""
+    if os.path.basename(path).startswith(("damaged", "truncated", "empty")) or is_list(path):
+        return False
+    try:
+        found = streams(path)["video"] + streams(path)["audio"]
+    except RuntimeError:
+        return False
+    return bool(found) and all(stream["codec_name"] in HELD for stream in found)
+
+
+def compare_copy(path):
+    with tempfile.TemporaryDirectory() as folder:
+        made = os.path.join(folder, "copy.mov")
+        mediacheck("copy", path, made)
+        source, copy = streams(path), streams(made)
+        count = 0
+        for kind in ("video", "audio"):
+            expect(len(source[kind]) == len(copy[kind]), f"{len(copy[kind])} {kind} tracks, not {len(source[kind])}")
+            for one, other in zip(source[kind], copy[kind]):
+                wanted, found = packets(path, one), packets(made, other)
+                expect([p[1:] for p in wanted] == [p[1:] for p in found], f"other {kind} packets: {len(found)} of "
+                       f"{len(wanted)}")
+                worst = max((abs(a[0] - b[0]) for a, b in zip(wanted, found)), default=0)
+                # QuickTime counts sound in samples.
+                tick = Fraction(1, int(other["sample_rate"])) if kind == "audio" and not boxes.is_iso(path) else 0
+                expect(worst <= tick, f"{kind} times differ by up to {float(worst)} s")
+                count += len(wanted)
+        return f"{count} packets"
+
+
+def packets(path, stream):
+    """(time, whether a sync sample, MD5 of the bytes) of each packet."""
+    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_data_hash", "md5", "-show_entries",
+                     "packet=pts,flags,data_hash")["packets"]
+    base = Fraction(stream["time_base"])
+    return [(p.get("pts", 0) * base, p["flags"].startswith("K"), p["data_hash"]) for p in listed]

@@ -75,6 +75,7 @@ extension Reencoder {
             }
             let input = AssetWriterInput(copying: track)
             try setTimecode(of: input, track)
+            try readFromSyncSample(of: track)
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let wanted):
@@ -110,6 +111,18 @@ extension Reencoder {
             try add(output, to: input)
             return input
         }
+    }
+
+    /// Has the reader begin at the sync sample that the first picture of the range needs.
+    ///
+    /// An edit list keeps what comes before from being shown; without one the track begins with its first whole sample.
+    private func readFromSyncSample(of track: AssetTrack) throws(MediaError) {
+        let start = reader.timeRange.start
+        guard start.isNumeric, start > .zero else { return }
+        guard reader.asset.canBeReadAgain else { return read(from: .zero) }
+        let samples = SyncSamples(reader.asset, track: track, try reader.asset.contents())
+        let before = try samples.around(start).map(\.time).filter { $0 <= start }
+        read(from: max(.zero, before.max() ?? .zero))
     }
 
     /// Ticks a second in which the track's times are whole when they are counted from `start`; the track's own where that

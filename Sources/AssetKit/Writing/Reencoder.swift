@@ -23,6 +23,8 @@ public final class Reencoder: Sendable {
 
     private struct State {
         var pairs: [Pair] = []
+        /// From where is read, where that is earlier than what is written.
+        var readsFrom = MediaTime.positiveInfinity
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var isStarted = false
         var isCancelled = false
@@ -56,6 +58,9 @@ public final class Reencoder: Sendable {
         let position = max(starts.min() ?? .zero, .zero)
         state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
+
+    /// Has the reader begin earlier than what is written, for stored samples that others need.
+    func read(from time: MediaTime) { state.update { $0.readsFrom = min($0.readsFrom, time) } }
 
     /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
     /// running.
@@ -110,6 +115,10 @@ public final class Reencoder: Sendable {
             return state.pairs
         }
         let range = reader.timeRange
+        let earlier = state.update { $0.readsFrom }
+        if range.start.isNumeric, earlier < range.start {
+            reader.timeRange = MediaTimeRange(start: earlier, end: range.end)
+        }
         try reader.startReading()
         try writer.startWriting()
         try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)

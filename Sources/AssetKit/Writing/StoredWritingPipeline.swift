@@ -17,6 +17,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private var last: (packet: StoredSample, dts: Int64?)?
     private var firstDecodeTicks: Int64?
     private var usualDuration: Int64 = 0
+    /// Of linear PCM: where the sound so far ends by the number of its samples.
+    private var soundEnd: MediaTime?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
 
     /// What is known of a track before its first sample.
@@ -99,9 +101,11 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let start = session.start
         func ticks(_ time: MediaTime?) -> Int64? { time?.ticks(in: timeBase, rounding: .halfAwayFromZero) }
         let begins = time(of: buffer)
-        if !buffer.attachments.contains(.isNotShown), begins >= .zero || begins + buffer.duration > .zero {
+        try fillHole(before: buffer, at: begins, to: sink)
+        let ends = soundEnd ?? begins + buffer.duration
+        if !buffer.attachments.contains(.isNotShown), begins >= .zero || ends > .zero {
             let shown = max(begins, .zero)
-            presented = (min(presented?.start ?? shown, shown), max(presented?.end ?? .zero, begins + buffer.duration))
+            presented = (min(presented?.start ?? shown, shown), max(presented?.end ?? .zero, ends))
         }
         var presentation = buffer.presentationTime.isNumeric ? ticks(buffer.presentationTime - start) : nil
         // Readers differ on a picture that an edit list cuts in two: it begins where it is shown.
@@ -115,6 +119,46 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             decode
         )
         firstDecodeTicks = firstDecodeTicks ?? decode
+    }
+
+    /// Puts silence before linear PCM that begins later than the sound so far ends.
+    ///
+    /// Containers keep PCM as one run of samples: a hole would be closed, and all that follows be heard too early.
+    private func fillHole(before buffer: SampleBuffer, at time: MediaTime, to sink: any PacketSink) throws(MediaError) {
+        let codec = buffer.formatDescription.codec
+        let bytes = buffer.formatDescription.audio.flatMap { audio in
+            (audio.bitsPerSample.map { $0 / 8 } ?? audio.sampleFormat?.bytesPerSample).map { $0 * audio.channels }
+        }
+        guard mediaType == .audio, codec.hasPrefix("pcm_"), let sample = buffer.storedSample,
+            let rate = (buffer.formatDescription.audio?.sampleRate).flatMap({ Int32(exactly: $0) }), rate > 0,
+            let size = bytes, size > 0, size <= 1 << 16
+        else { return }
+        let silence: UInt8 =
+            switch codec {
+            case "pcm_u8": 0x80
+            case "pcm_alaw": 0xD5
+            case "pcm_mulaw": 0xFF
+            default: 0
+            }
+        var start = soundEnd ?? time
+        // Less is the coarseness of a container's clock.
+        if time - start > MediaTime(value: 1, timescale: 100) {
+            var left = (time - start).sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0
+            while left > 0 {
+                let count = min(left, 8192)
+                if let (before, _) = last.take() { try sink.add(before.packet.shared()) }
+                let packet = try Packet.copying([UInt8](repeating: silence, count: Int(count) * size))
+                let ticks = start.ticks(in: timeBase, rounding: .halfAwayFromZero)
+                let length = MediaTime(value: count, timescale: rate)
+                try sink.add(
+                    packet.retimed(
+                        pts: ticks, dts: ticks, duration: length.ticks(in: timeBase, rounding: .halfAwayFromZero) ?? 0,
+                        isKey: true))
+                start += length
+                left -= count
+            }
+        }
+        soundEnd = start + MediaTime(value: Int64(sample.size / size), timescale: rate)
     }
 
     private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {

@@ -76,7 +76,13 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         if end <= .zero { return }
         // The picture on screen at the session's start is shown from there on.
         let time = max(buffer.presentationTime - session.start, .zero)
-        if encoder == nil { try open(for: picture, of: buffer, until: end, to: sink) }
+        if converter == nil {
+            converter = try PixelConverter(
+                to: settings.encodedPixelFormat, dimensions: settings.dimensions, range: settings.codec.range)
+        }
+        guard let converted = try converter?.convert(picture.frame) else { return }
+        let encoded = PixelBuffer(converted)
+        if encoder == nil { try open(for: encoded, of: buffer, until: end, to: sink) }
         guard let ticks = time.ticks(in: timeBase, rounding: .halfAwayFromZero) else {
             throw MediaError(.outOfRange, "a picture's time \(time) cannot be written")
         }
@@ -88,8 +94,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         usualDuration = max(0, (ends.ticks(in: timeBase, rounding: .halfAwayFromZero) ?? ticks) - ticks)
         durations[ticks] = usualDuration
         presented = (presented?.start ?? time, max(ends, time))
-        guard let converted = try converter?.convert(picture.frame) else { return }
-        try encoder?.send(converted, at: ticks)
+        try encoder?.send(encoded.frame, at: ticks)
         try drain(to: sink)
     }
 
@@ -117,9 +122,6 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         let configuration = try settings.configuration(
             for: source, timeBase: timeBase, frameRate: rate, in: session.fileType,
             usesGlobalHeader: session.usesGlobalHeader)
-        converter = try PixelConverter(
-            to: settings.encodedPixelFormat, dimensions: configuration.video?.encodedSize,
-            range: settings.codec.range)
         let made = try Encoder.open(configuration)
         var stream = WrittenStream(parameters: made.parameters, timeBase: timeBase)
         stream.frameRate = rate

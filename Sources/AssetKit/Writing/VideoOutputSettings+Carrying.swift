@@ -41,13 +41,15 @@ extension VideoOutputSettings {
         return settings
     }
 
-    /// What a reader is asked for, so that pictures come as the encoder takes them.
+    /// What a reader is asked for: pictures as they are decoded, where the writer can do the rest beside the decoder.
     func readerSettings(for track: AssetTrack, turnedBy turn: DisplayTransform) -> VideoSettings {
-        var settings = VideoSettings(pixelFormat: encodedPixelFormat, dimensions: dimensions)
-        settings.colorRange = codec.range
-        settings.turn = turn
+        var settings = VideoSettings()
         settings.deinterlaces =
             (track.formatDescriptions.first?.video).map { !keepsFields(of: $0, turnedBy: turn) } ?? false
+        guard turn != .identity, turn.isQuarterTurn else { return settings }
+        (settings.pixelFormat, settings.dimensions) = (encodedPixelFormat, dimensions)
+        settings.colorRange = codec.range
+        settings.turn = turn
         return settings
     }
 

@@ -22,7 +22,9 @@ final class WriterLink: Sendable {
         self.lane = lane
         self.pipeline = pipeline
         self.session = session
-        worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : 4) : nil
+        // Pictures are large, and two are enough to keep the encoder busy.
+        let usual = pipeline is VideoEncodingPipeline ? 2 : 4
+        worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
         try worker?.start(
             encode: { [sink] (buffer) throws(MediaError) in try pipeline.append(buffer, to: sink) },
             finish: { [sink] () throws(MediaError) in
