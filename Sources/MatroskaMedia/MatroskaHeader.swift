@@ -37,6 +37,19 @@ package struct MatroskaHeader: Hashable, Sendable {
         }
     }
 
+    /// Where a file ends by its own word: the end of its first segment.
+    ///
+    /// - Returns: The position behind the segment's last byte; `nil` where its length is not stated, as in a live stream,
+    ///   and where the source does not begin with an EBML header.
+    /// - Throws: what the source throws.
+    package static func statedEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
+        guard let head = try header(at: 0, in: source), head.id == 0x1A45DFA3, let headSize = head.size,
+            let start = sum(UInt64(head.headerSize), headSize), let segment = try header(at: start, in: source),
+            segment.id == 0x18538067, let size = segment.size
+        else { return nil }
+        return sum(start + UInt64(segment.headerSize), size)
+    }
+
     private static func header(at offset: UInt64, in source: any ByteSource) throws(MediaError) -> EBMLHeader? {
         EBMLHeader(try source.read(at: offset, count: EBMLHeader.longest))
     }

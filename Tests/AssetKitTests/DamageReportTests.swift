@@ -48,6 +48,19 @@ enum Damage {
         #expect(!part.damage.isEmpty)
     }
 
+    /// Files without an index say how long they are in their header; cut in the middle, they say what is missing.
+    @Test(arguments: ["wav", "w64", "aiff", "caf", "mka"])
+    func aFileThatIsShorterThanItsHeaderSaysIsTruncated(_ ending: String) throws {
+        let folder = try TemporaryFolder()
+        let codec = ending == "aiff" ? "pcm_s16be" : "pcm_s16le"
+        let path = folder.path("whole.\(ending)")
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "sine=d=3:r=8000", "-ac", "2", "-c:a", codec, path])
+        #expect(try read(Asset(path: FilePath(path)), .audio).damage.isEmpty)
+        let bytes = try folder.bytes("whole.\(ending)")
+        let cut = try folder.write("cut.\(ending)", bytes.prefix(bytes.count / 8 * 4))
+        #expect(try read(Asset(path: FilePath(cut)), .audio).damage.isTruncated)
+    }
+
     @Test(arguments: ["damaged.mp4", "damaged.ts"], [MediaType.video, .audio])
     func whatDecodesIsDelivered(_ fixture: String, _ type: MediaType) throws {
         let whole = try read(Media.asset(fixture == "damaged.ts" ? "mpegts-10s.ts" : "av.mp4"), type)

@@ -92,6 +92,9 @@ def shapes(report, files):
     """Sizes of images, and their likeness to ffmpeg's upright pictures."""
     jobs = []
     for name, path in readable(files, "video"):
+        # ffmpeg counts its pictures anew where their size changes; `frames` compares this one.
+        if name == "size-change.ts":
+            continue
         crop, size = CLEAN.get(name, ("null", SIZES.get(name)))
         jobs.append((name, lambda path=path, size=size, crop=crop: one_shape(path, size, crop)))
     report.each("shapes", jobs)

@@ -186,7 +186,7 @@ def frames(path, track=0, flags=()):
     if alpha and stream.get("tags", {}).get("alpha_mode") == "1":
         flags = (*flags, f"-c:{stream['index']}", alpha)
     text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-copyts", "-noautorotate", "-i", path,
-                "-map", f"0:{stream['index']}", "-fps_mode", "passthrough", "-enc_time_base", "-1",
+                "-map", f"0:{stream['index']}", "-autoscale", "0", "-fps_mode", "passthrough", "-enc_time_base", "-1",
                 "-f", "framemd5", "-"]).decode()
     hashes = [line.split(",")[5].strip() for line in text.splitlines() if not line.startswith("#")]
     if len(hashes) != len(listed):

@@ -48,7 +48,7 @@ struct AssetContents: Sendable {
                 stream, origin: origin, keySpace: keySpace, edits: movie?.track(stream),
                 scan: scan)
         }
-        if let scan, file.isCutShort {
+        if let scan, file.breaksOff {
             warnings += tracks.compactMap { Self.warning(ofMissingSamplesIn: $0, scan.streams[$0.index]) }
         }
         duration = Self.duration(of: tracks, file: file, isISO: movie != nil)

@@ -86,7 +86,7 @@ final class PacketFeed {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.isCutShort { damage?.noteTruncation() }
+            if packet == nil, file.breaksOff { damage?.noteTruncation() }
             return packet
         } catch {
             guard error.endsContainer else { throw error }

@@ -87,7 +87,7 @@ final class ReaderCore: Sendable {
         guard let file else { return nil }
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.isCutShort { status.withLock { $0.damage.isTruncated = true } }
+            if packet == nil, file.breaksOff { status.withLock { $0.damage.isTruncated = true } }
             return packet
         } catch {
             // A container that breaks off is used as far as it goes.

@@ -1,0 +1,18 @@
+import LibAV
+import MatroskaMedia
+
+extension InputFile {
+    /// Whether the file is shorter than its own header or index says; to be asked when all has been read.
+    var breaksOff: Bool {
+        if isCutShort { return true }
+        guard let length, let end = statedEnd else { return false }
+        return end > UInt64(clamping: length)
+    }
+
+    /// Where the file's media ends by its header; `nil` where it does not say.
+    private var statedEnd: UInt64? {
+        let source = FileByteSource(file: self)
+        if formatName.hasPrefix("matroska") { return try? MatroskaHeader.statedEnd(of: source) }
+        return try? SoundFileChunks(formatName: formatName)?.statedEnd(of: source)
+    }
+}
