@@ -27,13 +27,6 @@ static inline int csc_get_affinity(void *mask, size_t mask_size) {
     return sched_getaffinity(0, mask_size, mask);
 }
 
-/// mallopt(3): at most so many heaps (M_ARENA_MAX is -8), and so many unused bytes at the end of one (M_TRIM_THRESHOLD is
-/// -1).
-static inline void csc_limit_heaps(int count, int unused_bytes) {
-    mallopt(-8, count);
-    mallopt(-1, unused_bytes);
-}
-
 /// tee(2): copies what waits in a pipe into another one and leaves it there; returns the bytes, or -1 with errno.
 static inline long csc_tee(int from, int to, size_t count) {
     return tee(from, to, count, 0);

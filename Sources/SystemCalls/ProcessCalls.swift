@@ -9,14 +9,6 @@ package func availableProcessors() -> Int {
     return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
 }
 
-/// Keeps memory that threads have freed from piling up, where they free what others have allocated: mallopt(3).
-///
-/// Two heaps are enough for a thread that reads and some that decode, and more than a megabyte of a heap's end that is
-/// not used goes back to the system. It holds for the whole process, so it is for programs to call, and not for libraries.
-package func keepHeapsSmall() {
-    csc_limit_heaps(2, 1 << 20)
-}
-
 /// Ends the process at once, without running what libraries have left for the end: _exit(2).
 package func exitImmediately(_ status: CInt) -> Never {
     _exit(status)

@@ -72,7 +72,6 @@ struct WaveformCommand: ParsableCommand {
 
     func run() throws {
         if output.schema { return try StandardOutput.write(WaveformSchema.text) }
-        keepHeapsSmall()
         var settings = sound.options()
         settings.picture = picture.picture()
         settings.isStrict = options.strict
