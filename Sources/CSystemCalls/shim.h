@@ -3,13 +3,14 @@
 #ifndef CSYSTEMCALLS_SHIM_H
 #define CSYSTEMCALLS_SHIM_H
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <sys/types.h>
 
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 int fallocate64(int file, int mode, long long offset, long long length);
 int sched_getaffinity(int process, size_t mask_size, void *mask);
-int mallopt(int parameter, int value);
+int mkostemp(char *name, int flags);
 ssize_t tee(int from, int to, size_t count, unsigned int flags);
 
 /// rename(2), refused with EEXIST where something stands at the new path; RENAME_NOREPLACE is 1, AT_FDCWD is -100.
@@ -25,6 +26,11 @@ static inline int csc_insert_range(int file, long long offset, long long length)
 /// The processors this process may run on, as a bit mask; returns 0, or -1 with errno.
 static inline int csc_get_affinity(void *mask, size_t mask_size) {
     return sched_getaffinity(0, mask_size, mask);
+}
+
+/// open(2) with O_TMPFILE: a file without a name in a folder, or -1 with errno.
+static inline int csc_open_nameless(const char *folder) {
+    return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
 /// tee(2): copies what waits in a pipe into another one and leaves it there; returns the bytes, or -1 with errno.
