@@ -28,6 +28,9 @@ extension VideoComposition {
         }
 
         /// Lets each number of the transform go evenly from one to another.
+        ///
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is no numbers, an empty range, and where another ramp or
+        ///   value lies within it.
         public mutating func setTransformRamp(
             from start: PictureTransform, to end: PictureTransform, timeRange: MediaTimeRange
         ) throws(MediaError) {
@@ -37,12 +40,17 @@ extension VideoComposition {
         }
 
         /// Sets from a time on how much of what lies behind is covered: 0 for nothing, 1 for all.
+        ///
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is not from 0 to 1, and within a ramp.
         public mutating func setOpacity(_ opacity: Float, at time: MediaTime) throws(MediaError) {
             try Self.check(opacity)
             try opacities.set(opacity, at: time, what: "opacity")
         }
 
         /// Lets the opacity go evenly from one value to another.
+        ///
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is not from 0 to 1, an empty range, and where another ramp or
+        ///   value lies within it.
         public mutating func setOpacityRamp(
             from start: Float, to end: Float, timeRange: MediaTimeRange
         ) throws(MediaError) {
@@ -52,12 +60,17 @@ extension VideoComposition {
         }
 
         /// Shows from a time on only a part of the pictures, in their own pixels before the transform.
+        ///
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an impossible rectangle, and within a ramp.
         public mutating func setCropRectangle(_ rectangle: PictureRectangle, at time: MediaTime) throws(MediaError) {
             try Self.check(rectangle)
             try crops.set(rectangle, at: time, what: "crop rectangle")
         }
 
         /// Lets the part that is shown go evenly from one rectangle to another.
+        ///
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an impossible rectangle, an empty range, and where another ramp or
+        ///   value lies within it.
         public mutating func setCropRectangleRamp(
             from start: PictureRectangle, to end: PictureRectangle, timeRange: MediaTimeRange
         ) throws(MediaError) {
