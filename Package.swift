@@ -37,9 +37,12 @@ let package = Package(
         .target(name: "MediaBase", swiftSettings: safe),
         .systemLibrary(name: "CSystemCalls"),
         .target(name: "CStartup"),
+        .target(name: "CSampleKernels"),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
-        .target(name: "LibAV", dependencies: ["MediaBase", "SystemCalls", "CFFmpeg", system], swiftSettings: common),
+        .target(
+            name: "LibAV", dependencies: ["MediaBase", "SystemCalls", "CFFmpeg", "CSampleKernels", system],
+            swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
@@ -52,7 +55,7 @@ let package = Package(
                 "MediaAnalysis", system,
             ],
             swiftSettings: safe),
-        .target(name: "MediaAnalysis", dependencies: ["MediaBase"], swiftSettings: safe),
+        .target(name: "MediaAnalysis", dependencies: ["MediaBase", "CSampleKernels"], swiftSettings: safe),
         .target(
             name: "MediaJobs",
             dependencies: [

@@ -57,6 +57,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         guard let codec = setup.decoder else {
             throw MediaError(.unsupported, "this build of FFmpeg has no decoder for \(name)")
         }
+        if parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO { try checkSound(parameters.pointee, name) }
         guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
         var decoder = Decoder(adopting: context)
         try AVStatus.check(
@@ -69,6 +70,22 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         if String(cString: codec.pointee.name).hasPrefix("libvpx") { decoder.sentKey = false }
         return decoder
+    }
+
+    /// What a header says of sound that no decoder makes anything of, said in words; 0 for the rate stands for an unknown
+    /// one, as 0 channels do where the codec tells their number.
+    private static func checkSound(_ parameters: AVCodecParameters, _ name: String) throws(MediaError) {
+        guard (0...Limits.sampleRate).contains(Int(parameters.sample_rate)) else {
+            throw MediaError(
+                .limitExceeded, "a sample rate of \(parameters.sample_rate) is outside 1 to \(Limits.sampleRate)")
+        }
+        let channels = parameters.ch_layout.nb_channels
+        guard (0...Limits.channels).contains(Int(channels)) else {
+            throw MediaError(.limitExceeded, "\(channels) channels are outside the limit of \(Limits.channels)")
+        }
+        if channels == 0, name.hasPrefix("pcm_") {
+            throw MediaError(.damaged, "the header says that there are 0 channels")
+        }
     }
 
     /// Hands over a packet; the decoder keeps a reference of its own.

@@ -1,4 +1,5 @@
 import CFFmpeg
+import CSampleKernels
 package import MediaBase
 
 // Reading the file's own bytes into memory that is used again; from any thread, also several at a time.
@@ -57,14 +58,30 @@ package enum StoredSamples {
         }
     }
 
+    /// Whether this processor has wide vectors.
+    private static let hasWideKernels = sample_kernels_are_available()
+
     /// Rounds samples of three bytes to 16 bits, half to even, as many as both arrays hold.
     ///
-    /// What would be 32768 becomes −32768: such samples are to be looked at with more than 16 bits.
+    /// What would be 32768 becomes an extreme: samples with a ``magnitude(of:)`` of 32767 are to be looked at with more
+    /// than 16 bits.
     ///
     /// - Parameters:
     ///   - bytes: The samples, the lowest byte first, and at least one byte more than is to be rounded.
     ///   - samples: Where they go.
     package static func round24(_ bytes: [UInt8], into samples: inout [Int16]) {
+        guard hasWideKernels else { return narrowRound24(bytes, into: &samples) }
+        let room = samples.count
+        bytes.withUnsafeBufferPointer { bytes in
+            samples.withUnsafeMutableBufferPointer { samples in
+                guard let source = bytes.baseAddress, let target = samples.baseAddress else { return }
+                sample_kernels_round24(source, min((bytes.count - 1) / 3, room), target)
+            }
+        }
+    }
+
+    /// The same with the vectors that every processor has.
+    package static func narrowRound24(_ bytes: [UInt8], into samples: inout [Int16]) {
         let count = min((bytes.count - 1) / 3, samples.count)
         bytes.withUnsafeBytes { source in
             samples.withUnsafeMutableBytes { target in
@@ -116,6 +133,7 @@ package enum StoredSamples {
                     guard let samples = samples.baseAddress, let left = left.baseAddress,
                         let right = right.baseAddress
                     else { return }
+                    if hasWideKernels { return sample_kernels_split(samples, frames, left, right) }
                     // Pointers, because a check of each sample's bounds would keep this from being made of vectors.
                     for frame in 0..<frames {
                         left[frame] = samples[frame &* 2]

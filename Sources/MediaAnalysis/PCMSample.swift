@@ -161,6 +161,19 @@ extension Float: PCMSample {
 
     /// 1.0, whatever the number of bits.
     package static func fullScale(significantBits bits: Int) -> Float { 1 }
+
+    /// Converts one for one.
+    package static func convert(_ source: Span<Float>, into destination: inout MutableSpan<Int16>) {
+        if WideKernels.areAvailable { return WideKernels.convert(source, into: &destination) }
+        narrowConvert(source, into: &destination)
+    }
+
+    /// The same with the vectors that every processor has.
+    package static func narrowConvert(_ source: Span<Float>, into destination: inout MutableSpan<Int16>) {
+        let count = min(source.count, destination.count)
+        let source = source.extracting(first: count)
+        for index in 0..<count { destination[index] = source[index].int16Value }
+    }
 }
 
 extension Double: PCMSample {

@@ -62,8 +62,9 @@ extension SampleKernels {
             let lanes = SIMD16<Int16>(
                 part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7],
                 part[8], part[9], part[10], part[11], part[12], part[13], part[14], part[15])
-            low = pointwiseMin(low, lanes)
-            high = pointwiseMax(high, lanes)
+            // Not pointwiseMin, which the optimiser leaves as a call.
+            low.replace(with: lanes, where: lanes .< low)
+            high.replace(with: lanes, where: lanes .> high)
         }
         guard blocks > 0 else { return 0 }
         for lane in 0..<16 {

@@ -30,8 +30,9 @@ private struct LevelLanes {
 
     @inline(__always)
     mutating func add(_ samples: SIMD8<Int16>) {
-        low = pointwiseMin(low, samples)
-        high = pointwiseMax(high, samples)
+        // Not pointwiseMin, which the optimiser leaves as a call.
+        low.replace(with: samples, where: samples .< low)
+        high.replace(with: samples, where: samples .> high)
         let wide = SIMD8<Int32>(truncatingIfNeeded: samples)
         let squares = wide &* wide
         // Two squares together are a step of their own, because processors multiply and add pairs at once.
@@ -54,6 +55,11 @@ private struct LevelLanes {
 extension SampleKernels {
     /// The extrema and the sum of squares of one channel.
     package static func levels(of plane: Span<Int16>) -> PlaneLevels {
+        WideKernels.areAvailable ? WideKernels.levels(of: plane) : narrowLevels(of: plane)
+    }
+
+    /// The same with the vectors that every processor has.
+    package static func narrowLevels(of plane: Span<Int16>) -> PlaneLevels {
         var levels = PlaneLevels()
         var start = 0
         while start < plane.count {
@@ -85,6 +91,14 @@ extension SampleKernels {
 
     /// Writes the mean of two channels, truncated toward zero.
     package static func mix(_ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>) {
+        if WideKernels.areAvailable { return WideKernels.mix(left, right, into: &destination) }
+        narrowMix(left, right, into: &destination)
+    }
+
+    /// The same with the vectors that every processor has.
+    package static func narrowMix(
+        _ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>
+    ) {
         let count = min(left.count, right.count, destination.count)
         let left = left.extracting(first: count)
         let right = right.extracting(first: count)

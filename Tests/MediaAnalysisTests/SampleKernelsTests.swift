@@ -35,6 +35,38 @@ import Testing
         #expect(levels.low == samples.min() ?? .max)
         #expect(levels.high == samples.max() ?? .min)
         #expect(levels.squares == samples.reduce(0) { $0 + UInt64(Int($1) * Int($1)) })
+        #expect(SampleKernels.narrowLevels(of: samples.span) == levels)
+    }
+
+    /// One more than the samples whose squares are added up at once, at every place of a vector.
+    @Test func levelsOfManySamples() {
+        let samples = [Int16](repeating: .min, count: 1 << 18 + 1) + random(40, seed: 1)
+        for count in samples.count - 40...samples.count {
+            let part = samples.span.extracting(first: count)
+            #expect(SampleKernels.levels(of: part) == SampleKernels.narrowLevels(of: part))
+        }
+    }
+
+    /// Each way to convert floating point says what the scalar rule says, whatever the place in a vector.
+    @Test func floatsAgreeWithScalar() {
+        var generator = SeededGenerator(state: 11)
+        var numbers: [Float] = [
+            0, -0, 1, -1, .nan, -.nan, .infinity, -.infinity, 1e30, -1e30, .leastNonzeroMagnitude, 32766.5 / 32768,
+            32767.5 / 32768, 0.5 / 32768, 1.5 / 32768, -0.5 / 32768, -1.5 / 32768, -32768.5 / 32768,
+        ]
+        numbers += (0..<300).map { _ in Float(Int32(truncatingIfNeeded: generator.next())) / 1_900_000_000 }
+        numbers += (0..<300).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: generator.next())) }
+        for start in 0..<33 {
+            let part = Array(numbers[start...])
+            let wanted = part.map { ScalarSampleKernels.int16(Double($0)) }
+            var (wide, narrow) = ([Int16](repeating: 9, count: part.count), [Int16](repeating: 9, count: part.count))
+            var wideSpan = wide.mutableSpan
+            var narrowSpan = narrow.mutableSpan
+            SampleKernels.convert(part.span, into: &wideSpan)
+            Float.narrowConvert(part.span, into: &narrowSpan)
+            #expect(wide == wanted)
+            #expect(narrow == wanted)
+        }
     }
 
     @Test func squaresOfTheLowestSampleDoNotOverflow() {
@@ -50,6 +82,10 @@ import Testing
         var span = out.mutableSpan
         SampleKernels.mix(left.span, right.span, into: &span)
         #expect(out == zip(left, right).map { ScalarSampleKernels.mix([$0, $1]) })
+        var narrow = [Int16](repeating: 0, count: left.count)
+        var narrowSpan = narrow.mutableSpan
+        SampleKernels.narrowMix(left.span, right.span, into: &narrowSpan)
+        #expect(narrow == out)
     }
 
     @Test func sumsOverChannelsAreDividedTowardZero() {

@@ -1,0 +1,47 @@
+internal import CSampleKernels
+
+/// The kernels of `CSampleKernels` over spans, for processors with wide vectors.
+///
+/// Each does what the function of ``SampleKernels`` of the same purpose does, with the same result. They are to be called
+/// only where ``areAvailable`` says so. Pointers are lent for the call and used within the bounds that spans have.
+enum WideKernels {
+    /// Whether this processor has the vectors.
+    static let areAvailable = sample_kernels_are_available()
+
+    /// ``SampleKernels/levels(of:)``.
+    static func levels(of plane: Span<Int16>) -> PlaneLevels {
+        let levels = unsafe plane.withUnsafeBufferPointer { plane in
+            guard let start = plane.baseAddress else {
+                return sample_kernels_levels_t(low: .max, high: .min, squares: 0)
+            }
+            return unsafe sample_kernels_levels(start, plane.count)
+        }
+        return PlaneLevels(low: levels.low, high: levels.high, squares: levels.squares)
+    }
+
+    /// ``SampleKernels/mix(_:_:into:)``.
+    static func mix(_ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>) {
+        let count = min(left.count, right.count, destination.count)
+        unsafe destination.withUnsafeMutableBufferPointer { destination in
+            unsafe left.withUnsafeBufferPointer { left in
+                unsafe right.withUnsafeBufferPointer { right in
+                    guard let left = left.baseAddress, let right = right.baseAddress,
+                        let mean = destination.baseAddress
+                    else { return }
+                    unsafe sample_kernels_mean(left, right, count, mean)
+                }
+            }
+        }
+    }
+
+    /// ``SampleKernels/convert(_:into:)`` of floating point.
+    static func convert(_ source: Span<Float>, into destination: inout MutableSpan<Int16>) {
+        let count = min(source.count, destination.count)
+        unsafe destination.withUnsafeMutableBufferPointer { destination in
+            unsafe source.withUnsafeBufferPointer { source in
+                guard let numbers = source.baseAddress, let samples = destination.baseAddress else { return }
+                unsafe sample_kernels_round_float(numbers, count, samples)
+            }
+        }
+    }
+}
