@@ -1,0 +1,1 @@
+../LibAV/TracedMutex.swift

@@ -1,0 +1,27 @@
+import Glibc
+
+/// A lock that nothing else comes with: pthread_mutex_t.
+///
+/// Use the standard library's `Mutex`; this is what stands for it where ThreadSanitizer watches.
+package final class PlainLock: @unchecked Sendable {
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+
+    package init() {
+        mutex.initialize(to: pthread_mutex_t())
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    /// Waits until nobody holds the lock, and takes it; never twice from one thread.
+    package func lock() { pthread_mutex_lock(mutex) }
+
+    /// Takes the lock if nobody holds it; whether it did.
+    package func tryLock() -> Bool { pthread_mutex_trylock(mutex) == 0 }
+
+    /// Gives it back.
+    package func unlock() { pthread_mutex_unlock(mutex) }
+}

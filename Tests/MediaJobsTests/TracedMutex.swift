@@ -1,0 +1,1 @@
+../../Sources/LibAV/TracedMutex.swift
