@@ -20,6 +20,8 @@ from .programs import MEDIATOOL
 from .schema import problems_of, validator
 
 SECONDS = 20
+# What every command is told; some files mean hours of silence, and ask for much work in good order.
+TIMEOUT = 15
 MEMORY = 1 << 30
 # Beyond this the system gives no more; between both, a run is reported and goes on.
 MOST_MEMORY = 2 << 30
@@ -56,7 +58,7 @@ class Run:
         self.piped = random.random() < 0.1
         self.more = random.choice(([], [], ["--threads", "1"], ["--strict"]))
         self.found = []
-        self.seconds = self.memory = 0
+        self.seconds = self.memory = self.given_up = 0
 
     def complain(self, command, text):
         self.found.append(f"run {self.number} of seed {self.options.seed} ({self.source}, {self.kind}): "
@@ -80,7 +82,7 @@ class Run:
         os.mkdir(out)
         os.mkdir(scratch)
         words = [("-" if self.piped else path) if word == "IN" else word.replace("OUT", out) for word in arguments]
-        words = [words[0], *self.more, *words[1:]]
+        words = [words[0], "--timeout", str(TIMEOUT), *self.more, *words[1:]]
         # Private writable memory is counted; address space would count libraries and unused stacks too.
         command = ["prlimit", f"--data={MOST_MEMORY}", f"--fsize={FILE_SIZE}", "--core=0", f"--cpu={4 * SECONDS}",
                    "--", MEDIATOOL, *words]
@@ -126,6 +128,7 @@ class Run:
             return complain(f"exit code {code}: {errors[-300:]!r}")
         if usage.ru_maxrss << 10 > MEMORY:
             complain(f"took {usage.ru_maxrss >> 10} MB")
+        self.given_up += b"within the time limit" in errors
         lines = errors.split(b"\n")[:-1]
         if any(not line.startswith(b"mediatool: ") for line in lines) or len(lines) > 200:
             complain(f"printed on standard error: {errors[:300]!r}")
@@ -166,11 +169,11 @@ def main():
     end = time.monotonic() + (options.seconds or 60) if options.runs is None else float("inf")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
-    found, runs, seconds, memory = [], 0, 0.0, 0
+    found, runs, seconds, memory, given_up = [], 0, 0.0, 0, 0
     number, lock = options.first, threading.Lock()
 
     def work():
-        nonlocal number, runs, seconds, memory
+        nonlocal number, runs, seconds, memory, given_up
         while True:
             with lock:
                 if time.monotonic() > end or options.runs is not None and number >= options.first + options.runs:
@@ -178,7 +181,7 @@ def main():
                 mine, number = number, number + 1
             run = Run(options, files, mine).all()
             with lock:
-                runs += 1
+                runs, given_up = runs + 1, given_up + run.given_up
                 seconds, memory = max(seconds, run.seconds), max(memory, run.memory)
                 found.extend(run.found)
                 for text in run.found:
@@ -188,7 +191,7 @@ def main():
         for worker in [pool.submit(work) for _ in range(options.jobs)]:
             worker.result()
     print(f"{runs} damaged files through {len(COMMANDS)} runs each; the longest took {seconds:.1f} s, "
-          f"the largest {memory >> 20} MB; {len(found)} found")
+          f"the largest {memory >> 20} MB; {given_up} gave up after {TIMEOUT} s; {len(found)} found")
     sys.exit(1 if found else 0)
 
 
