@@ -120,8 +120,7 @@ final class InputIO: @unchecked Sendable {
     /// Why nothing more is to be read; `nil` where nothing stands against it.
     var stop: MediaError? {
         if isCancelled { return MediaError(.cancelled, "cancelled") }
-        guard let deadline, ContinuousClock.now >= deadline else { return nil }
-        return MediaError(.timedOut, "was not done within the time limit; allow more time for it")
+        return MediaLimits.error(after: deadline)
     }
 
     /// Bytes of the file, apart from libavformat's reading; fewer than `count` at the end.

@@ -7,7 +7,7 @@ public struct MediaLimits: Sendable, Hashable {
     /// Tracks in one file: `max_streams` of libavformat.
     public var streams = 1000
 
-    /// Pixels in one picture: `max_pixels` of libavcodec, which itself ends at 2^28. 16384 by 8192 are within.
+    /// Pixels in one picture, of which 16384 by 8192 are allowed: `max_pixels` of libavcodec, which itself ends at 2^28.
     public var pixels = 1 << 27
 
     /// Channels of one track.
@@ -32,6 +32,12 @@ public struct MediaLimits: Sendable, Hashable {
 }
 
 extension MediaLimits {
+    /// The error for work that goes on after a deadline; `nil` before it, and where there is none.
+    package static func error(after deadline: ContinuousClock.Instant?) -> MediaError? {
+        guard let deadline, ContinuousClock.now >= deadline else { return nil }
+        return MediaError(.timedOut, "was not done within the time limit; allow more time for it")
+    }
+
     /// The limits that are numbers; the raw value is how messages and the command line name them.
     public enum Name: String, Sendable, Hashable, CaseIterable {
         /// ``MediaLimits/streams``.

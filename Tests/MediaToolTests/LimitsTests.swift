@@ -82,6 +82,22 @@ import Testing
         #expect(try folder.names() == [])
     }
 
+    /// Twenty days of silence, by one broken time stamp.
+    @Test(arguments: [["proxy", "-o", "out.mov"], ["qc"]]) func aWideHoleIsGivenUp(command: [String]) throws {
+        let folder = try TemporaryFolder()
+        let hole = folder.path("hole.mkv")
+        _ = try FFmpeg.run([
+            "-i", Fixtures.path("h264-aac.mkv"), "-map", "0", "-c", "copy", "-bsf:a",
+            #"setts=ts='if(gt(N\,50)\,TS+2000000000\,TS)'"#, hole,
+        ])
+        let begun = ContinuousClock.now
+        let result = try Program.run(
+            Program.mediatool, command + [hole, "--json", "--timeout", "1"], folder: folder.path, seconds: 60)
+        #expect(try decoded(result).error?.code == "timedOut", "\(result.error)")
+        #expect(ContinuousClock.now - begun < .seconds(20))
+        #expect(try folder.names() == ["hole.mkv"])
+    }
+
     @Test func timeIsEnoughForWhatIsDoneInIt() throws {
         let result = try Program.run(
             Program.mediatool, ["waveform", "--json", "--timeout", "60", Fixtures.path("aac.m4a")])
