@@ -2,8 +2,13 @@ import AssetKit
 import Glibc
 import SystemPackage
 
-/// One file in memory for all inputs, which is written anew for each.
-private let file = FileDescriptor(rawValue: memfd_create("input", UInt32(MFD_CLOEXEC)))
+/// One file without a name for all inputs, which is written anew for each.
+private let file: FileDescriptor = {
+    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    unlink(name)
+    return FileDescriptor(rawValue: descriptor)
+}()
 
 /// Makes images of any bytes as a video file: the first byte says how, the second at which times.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -21,7 +26,7 @@ public func fuzzImages(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     }
     generator.configuration.appliesPreferredTrackTransform = data[0] & 2 != 0
     if data[0] & 4 != 0 { generator.configuration.maximumSize = Dimensions(width: 64, height: 64) }
-    let duration = (try? asset.loadNow(.duration)) ?? .zero
+    let duration = (try? asset.loadNow(.duration)) ?? MediaTime.zero
     for part in [Int64(data[1]), 0, 255, 128] {
         guard let image = try? generator.generateNow(at: duration.multiplied(by: part, dividedBy: 255)) else { continue }
         precondition(image.image.bytes.count == image.image.width * image.image.height * 4)

@@ -2,8 +2,13 @@ import AssetKit
 import Glibc
 import SystemPackage
 
-/// One file in memory for all inputs, which is written anew for each.
-private let file = FileDescriptor(rawValue: memfd_create("input", UInt32(MFD_CLOEXEC)))
+/// One file without a name for all inputs, which is written anew for each.
+private let file: FileDescriptor = {
+    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    unlink(name)
+    return FileDescriptor(rawValue: descriptor)
+}()
 
 /// Opens any bytes as a media file, looks at all that is known of it, and reads all tracks, stored and decoded.
 @_cdecl("LLVMFuzzerTestOneInput")
