@@ -12,7 +12,7 @@ from .tools import ROOT, run
 
 # Growth that is allowed from the first fifth of the work to its end; buffers are filled within that fifth.
 SLACK = 1.15
-SLACK_BYTES = 16 << 20
+SLACK_BYTES = 24 << 20
 COLORS = ("#365e9e", "#b5482f", "#3c8c4a", "#8a5aa8", "#b08a1e")
 
 
@@ -63,8 +63,8 @@ def graph(curves):
     most = (int(most / step) + 1) * step
     across = lambda share: left + share * (width - left - 16)
     up = lambda size: height - bottom - size / most * (height - bottom - top)
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="13">',
-             f'<rect width="{width}" height="{height}" fill="white"/>']
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width + 12} {height}" font-family="sans-serif" font-size="13">',
+             f'<rect width="{width + 12}" height="{height}" fill="white"/>']
     for size in range(0, int(most) + 1, step):
         parts.append(f'<path d="M{left} {up(size):.1f}H{width - 16}" stroke="#ddd"/>'
                      f'<text x="{left - 8}" y="{up(size) + 4:.1f}" text-anchor="end">{size} MB</text>')

@@ -11,7 +11,7 @@ private let file: FileDescriptor = {
 }()
 
 /// Makes images of any bytes as a video file: the first byte says how, the second at which times.
-@_cdecl("LLVMFuzzerTestOneInput")
+@_cdecl("fuzzImages")
 public func fuzzImages(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 2, let data else { return 0 }
     guard ftruncate(file.rawValue, 0) == 0, pwrite(file.rawValue, data + 2, size - 2, 0) == size - 2 else { return 0 }
@@ -32,4 +32,18 @@ public func fuzzImages(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         precondition(image.image.bytes.count == image.image.width * image.image.height * 4)
     }
     return 0
+}
+
+// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Where the program begins.
+@_cdecl("FuzzImages_main")
+public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
+    var (count, arguments) = (count, arguments)
+    return runFuzzer(&count, &arguments, fuzzImages)
 }

@@ -11,7 +11,7 @@ private let file: FileDescriptor = {
 }()
 
 /// Opens any bytes as a media file, looks at all that is known of it, and reads all tracks, stored and decoded.
-@_cdecl("LLVMFuzzerTestOneInput")
+@_cdecl("fuzzReading")
 public func fuzzReading(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 1, let data else { return 0 }
     guard ftruncate(file.rawValue, 0) == 0, pwrite(file.rawValue, data + 1, size - 1, 0) == size - 1 else { return 0 }
@@ -43,4 +43,18 @@ private func read(_ asset: Asset, isDecoding: Bool) {
         for _ in 0..<200 { guard let buffer = try? output.nextSampleBuffer(), buffer.duration >= .zero else { break } }
     }
     _ = reader.damage
+}
+
+// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Where the program begins.
+@_cdecl("FuzzReading_main")
+public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
+    var (count, arguments) = (count, arguments)
+    return runFuzzer(&count, &arguments, fuzzReading)
 }
