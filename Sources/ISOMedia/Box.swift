@@ -1,3 +1,5 @@
+package import MediaBase
+
 /// One box (QuickTime: atom): its type and where it lies in the source.
 ///
 /// Only the header has been read. The range is inside the parent's, whatever the header said.
@@ -51,4 +53,10 @@ package struct BoxLimits: Hashable, Sendable {
 
     /// The limits that a file of a real camera, encoder or editor stays within.
     package init() {}
+
+    /// The limits in which the number of boxes is set; a tenth of them may lie on the top level.
+    package init(_ limits: MediaLimits) {
+        boxes = max(1, limits.boxes)
+        topLevelBoxes = max(1, boxes / 10)
+    }
 }

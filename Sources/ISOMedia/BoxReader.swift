@@ -64,7 +64,7 @@ package struct BoxReader {
     package mutating func box(at offset: UInt64, end: UInt64) throws(MediaError) -> Box? {
         guard offset < end else { return nil }
         guard boxesLeft > 0 else {
-            reachLimit("more than \(limits.boxes) boxes: the rest was not read")
+            reachLimit("more boxes than the limit boxes=\(limits.boxes): the rest was not read")
             return nil
         }
         let available = end - offset

@@ -53,6 +53,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         _ setup: DecoderSetup, threads: Int, refusesDamage: Bool = false
     ) throws(MediaError) -> Decoder {
         let parameters = setup.parameters
+        try setup.checkLimits()
         let name = String(cString: avcodec_get_name(parameters.pointee.codec_id))
         guard let codec = setup.decoder else {
             throw MediaError(.unsupported, "this build of FFmpeg has no decoder for \(name)")
@@ -64,7 +65,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
             avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context",
             doing: "set up the \(name) decoder")
         context.pointee.pkt_timebase = setup.timeBase
-        context.pointee.max_pixels = Int64(Limits.pixels)
+        context.pointee.max_pixels = Int64(setup.limits.pixels)
         context.pointee.thread_count = Int32(clamping: threads)
         if refusesDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")

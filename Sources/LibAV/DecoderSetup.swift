@@ -10,6 +10,8 @@ package final class DecoderSetup: @unchecked Sendable {
     /// Whether packets bring a second picture that says how transparent the first one is, as VP8 and VP9 have it in
     /// Matroska (`AlphaMode`).
     package let hasAlphaBeside: Bool
+    /// What the stream's pictures and sound may ask for.
+    let limits: MediaLimits
 
     /// Copies what is known of a stream now (`avcodec_parameters_copy`).
     ///
@@ -20,6 +22,7 @@ package final class DecoderSetup: @unchecked Sendable {
         }
         guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         parameters = copy
+        limits = file.limits
         timeBase = stream.pointee.time_base
         let alpha = av_dict_get(stream.pointee.metadata, "alpha_mode", nil, 0).map { String(cString: $0.pointee.value) }
         hasAlphaBeside = alpha == "1"
@@ -30,5 +33,20 @@ package final class DecoderSetup: @unchecked Sendable {
     deinit {
         var parameters: UnsafeMutablePointer<AVCodecParameters>? = parameters
         avcodec_parameters_free(&parameters)
+    }
+}
+
+extension DecoderSetup {
+    /// Throws where the header already claims more than the limits allow; what only packets say, libavcodec checks.
+    func checkLimits() throws(MediaError) {
+        let channels = Int(parameters.pointee.ch_layout.nb_channels)
+        guard channels <= limits.channels else {
+            throw limits.error(.channels, "the track has \(channels) channels")
+        }
+        let size = Dimensions(width: Int(parameters.pointee.width), height: Int(parameters.pointee.height))
+        let (pixels, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+        guard !overflow, pixels <= limits.pixels else {
+            throw limits.error(.pixels, "the track has pictures of \(size)")
+        }
     }
 }

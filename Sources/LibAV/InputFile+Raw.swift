@@ -11,11 +11,11 @@ extension InputFile {
     ///   - position: The byte of the file to begin at.
     ///   - array: How many numbers are read, and where they go.
     /// - Returns: How many whole numbers were read; fewer than asked for at the file's end, none of a stream.
-    /// - Throws: ``MediaError`` `inputOutput` for what the system says, `cancelled` after ``cancel()``.
+    /// - Throws: ``MediaError`` `inputOutput` for what the system says, and ``stop``.
     package func read<Number: BitwiseCopyable>(
         at position: Int64, into array: inout [Number]
     ) throws(MediaError) -> Int {
-        if isCancelled { throw MediaError(.cancelled, "cancelled") }
+        if let stop { throw stop }
         let result: Result<Int, MediaError> = array.withUnsafeMutableBytes { buffer in
             Result { () throws(MediaError) in try io.read(at: position, into: buffer) }
         }

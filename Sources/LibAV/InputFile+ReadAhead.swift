@@ -1,4 +1,5 @@
 import CFFmpeg
+import MediaBase
 
 // Reading packets ahead until the parameters of every stream are known.
 
@@ -11,14 +12,20 @@ extension InputFile {
     /// libavformat opens a decoder for every stream and decodes a packet of AAC even where the header has said all
     /// there is to know. Setting up that decoder's tables takes longer than all else together, so such a stream of an
     /// MP4, QuickTime or Matroska file passes for one of another codec while packets are read ahead.
-    static func readAhead(_ context: UnsafeMutablePointer<AVFormatContext>, formatName: String) -> AVStatus {
+    static func readAhead(
+        _ context: UnsafeMutablePointer<AVFormatContext>, formatName: String, limits: MediaLimits
+    ) -> AVStatus {
         var settled: [UnsafeMutablePointer<AVStream>] = []
         if formatName.hasPrefix("mov,") || formatName.hasPrefix("matroska,"), avcodec_find_decoder(standIn) == nil {
             let streams = (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams?[$0] }
             settled = streams.filter { settleAAC($0.pointee.codecpar) }
         }
         for stream in settled { stream.pointee.codecpar.pointee.codec_id = standIn }
-        let status = avformat_find_stream_info(context, nil)
+        // The decoders that libavformat opens for this know no limit of their own.
+        var options = [OpaquePointer?](repeating: nil, count: Int(context.pointee.nb_streams))
+        for index in options.indices { av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0) }
+        let status = avformat_find_stream_info(context, &options)
+        for index in options.indices { av_dict_free(&options[index]) }
         for stream in settled {
             stream.pointee.codecpar.pointee.codec_id = AV_CODEC_ID_AAC
             stream.pointee.codecpar.pointee.profile = FF_PROFILE_AAC_LOW

@@ -11,6 +11,9 @@ package final class InputFile: @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let allowsNested: Bool
 
+    /// What the file may ask for.
+    package let limits: MediaLimits
+
     /// What was opened.
     package let source: InputSource
 
@@ -36,17 +39,19 @@ package final class InputFile: @unchecked Sendable {
     ///   - allowsNested: Whether the file may make libavformat open others.
     ///   - readsAhead: Whether packets are read ahead until each stream's parameters are known
     ///     (`avformat_find_stream_info`).
+    ///   - limits: What the file may ask for, and until when it is read.
     ///   - cancellation: Ends opening, and all reading later.
     /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
     package init(
         opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false, readsAhead: Bool = true,
-        cancellation: Cancellation = Cancellation()
+        limits: MediaLimits = MediaLimits(), cancellation: Cancellation = Cancellation()
     ) throws(MediaError) {
         LibraryLog.install()
         _ = LibraryLog.takeLastLine()
         self.source = source
         self.allowsNested = allowsNested
-        let io = try source.open()
+        self.limits = limits
+        let io = try source.open(deadline: limits.deadline)
         self.io = io
         cancellation.bind(io)
 
@@ -59,12 +64,13 @@ package final class InputFile: @unchecked Sendable {
         guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
         allocated.pointee.pb = io.context
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
-        allocated.pointee.max_streams = Int32(Limits.streams)
+        allocated.pointee.max_streams = Int32(clamping: limits.streams)
+        allocated.pointee.probesize = Int64(max(32, limits.probeBytes))
         // The file's own I/O outlives the context: both belong to this object.
         allocated.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
         allocated.pointee.interrupt_callback.callback = { opaque in
             guard let opaque else { return 0 }
-            return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().isCancelled ? 1 : 0
+            return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().stop == nil ? 0 : 1
         }
         if formatName == "wav" { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
         if !allowsNested {
@@ -82,6 +88,7 @@ package final class InputFile: @unchecked Sendable {
         }
         let status = avformat_open_input(&opening, name ?? "", format, &entries)
         guard status >= 0, let opened = opening else {
+            if let stop = io.stop { throw stop }
             throw MediaError(
                 AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
         }
@@ -92,8 +99,14 @@ package final class InputFile: @unchecked Sendable {
         if readsAhead {
             // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
             // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
-            _ = Self.readAhead(context, formatName: formatName)
-            if io.isCancelled { throw MediaError(.cancelled, "cancelled") }
+            _ = Self.readAhead(context, formatName: formatName, limits: limits)
+            _ = LibraryLog.takeLastLine()
+            if let stop = io.stop { throw stop }
+        }
+        if let failure = io.failure {
+            throw MediaError(
+                .inputOutput, "cannot read the header: reading failed in the system",
+                cause: "pread: \(Errno(rawValue: failure))")
         }
     }
 
@@ -115,7 +128,7 @@ package final class InputFile: @unchecked Sendable {
         var found: UnsafePointer<AVInputFormat>?
         let status = av_probe_input_buffer2(io.context, &found, "", nil, 0, 0)
         guard status >= 0, let format = found else {
-            if io.isCancelled { throw MediaError(.cancelled, "cancelled") }
+            if let stop = io.stop { throw stop }
             let status = AVStatus(rawValue: status)
             if io.isEmptyStream { throw MediaError(.unknownFormat, "is empty") }
             guard status == .invalidData || status == .endOfFile else {
@@ -139,6 +152,9 @@ package final class InputFile: @unchecked Sendable {
 
     /// Whether ``cancel()`` was called.
     package var isCancelled: Bool { io.isCancelled }
+
+    /// Why nothing more is to be read: ``cancel()``, or the deadline; `nil` where nothing stands against it.
+    package var stop: MediaError? { io.stop }
 
     /// Whether reading may go back; not so for a pipe, unless it was read to its end first.
     package var isSeekable: Bool { io.isSeekable }
@@ -207,7 +223,7 @@ extension InputFile {
 
     /// The programs of a transport stream: number, name, and the indices of their streams.
     package var programs: [(number: Int, name: String?, streams: [Int])] {
-        (0..<min(Int(context.pointee.nb_programs), Limits.streams)).compactMap { index in
+        (0..<min(Int(context.pointee.nb_programs), limits.streams)).compactMap { index in
             guard let program = context.pointee.programs?[index]?.pointee else { return nil }
             let streams = (0..<Int(program.nb_stream_indexes)).map { Int(program.stream_index[$0]) }
             let name = entries(of: program.metadata).first { $0.key == "service_name" }?.value
@@ -225,7 +241,7 @@ extension InputFile {
     package func readPacket() throws(MediaError) -> Packet? {
         let packet = try Packet()
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
-        if isCancelled { throw MediaError(.cancelled, "cancelled") }
+        if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }
         guard !status.isFailure else {
             throw MediaError(status, call: "av_read_frame", doing: "read on")

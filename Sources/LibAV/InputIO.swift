@@ -20,6 +20,9 @@ final class InputIO: @unchecked Sendable {
     private(set) var spool: SpoolFile?
     private var offset: Int64 = 0
     private let cancelled = Atomic<Bool>(false)
+    private let deadline: ContinuousClock.Instant?
+    /// The first error that the system gave for libavformat's reading, which some demuxers take for the file's end.
+    private(set) var failure: CInt?
 
     /// The context that libavformat reads through.
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
@@ -32,7 +35,11 @@ final class InputIO: @unchecked Sendable {
     ///   - descriptor: Open for reading.
     ///   - closes: Whether the descriptor is closed in the end.
     ///   - size: The length in bytes of a file that can be read from anywhere; `nil` for a stream.
-    init(_ descriptor: FileDescriptor, closes: Bool, size: Int64?) throws(MediaError) {
+    ///   - deadline: When reading ends; `nil` for never.
+    init(
+        _ descriptor: FileDescriptor, closes: Bool, size: Int64?, deadline: ContinuousClock.Instant?
+    ) throws(MediaError) {
+        self.deadline = deadline
         self.descriptor = descriptor
         self.closesDescriptor = closes
         self.size = size
@@ -87,6 +94,7 @@ final class InputIO: @unchecked Sendable {
                 return readStream(into: start, count: buffer.count)
             }
             if count == shim_error_eof { break }
+            if let stop { throw stop }
             try AVStatus.check(count, "read", doing: "read the pipe to its end")
             try spool.append(chunk.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]) })
             total += Int64(count)
@@ -108,6 +116,12 @@ final class InputIO: @unchecked Sendable {
 
     /// Whether ``cancel()`` was called.
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
+
+    /// Why nothing more is to be read; `nil` where nothing stands against it.
+    var stop: MediaError? {
+        if isCancelled { return MediaError(.cancelled, "cancelled") }
+        return MediaLimits.error(after: deadline)
+    }
 
     /// Bytes of the file, apart from libavformat's reading; fewer than `count` at the end.
     func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
@@ -149,10 +163,13 @@ final class InputIO: @unchecked Sendable {
             return result
         }
         while true {
-            if isCancelled { return shim_error_exit }
+            if stop != nil { return shim_error_exit }
             let result = pread(source.rawValue, buffer, count, Int(offset))
             if result < 0, errno == EINTR { continue }
-            if result < 0 { return -errno }
+            if result < 0 {
+                failure = failure ?? errno
+                return -errno
+            }
             if result == 0 { return shim_error_eof }
             offset += Int64(result)
             return Int32(result)
@@ -162,7 +179,7 @@ final class InputIO: @unchecked Sendable {
     /// The next bytes of a stream; waits for them.
     private func readStream(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
         while true {
-            if isCancelled { return shim_error_exit }
+            if stop != nil { return shim_error_exit }
             guard waitForInput() else { continue }
             let result = Glibc.read(descriptor.rawValue, buffer, count)
             if result < 0, errno == EINTR { continue }

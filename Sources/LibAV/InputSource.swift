@@ -21,7 +21,9 @@ package enum InputSource: Sendable, Hashable {
     }
 
     /// Opens the source for reading.
-    func open() throws(MediaError) -> InputIO {
+    ///
+    /// - Parameter deadline: When reading ends; `nil` for never.
+    func open(deadline: ContinuousClock.Instant? = nil) throws(MediaError) -> InputIO {
         switch self {
         case .path(let path):
             let descriptor: FileDescriptor
@@ -35,13 +37,15 @@ package enum InputSource: Sendable, Hashable {
             } catch {
                 throw MediaError(.inputOutput, "cannot open the file", cause: "\(error)")
             }
-            return try Self.adopt(descriptor, closes: true)
-        case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false)
-        case .standardInput: return try Self.adopt(.standardInput, closes: false)
+            return try Self.adopt(descriptor, closes: true, deadline: deadline)
+        case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline: deadline)
+        case .standardInput: return try Self.adopt(.standardInput, closes: false, deadline: deadline)
         }
     }
 
-    private static func adopt(_ descriptor: FileDescriptor, closes: Bool) throws(MediaError) -> InputIO {
+    private static func adopt(
+        _ descriptor: FileDescriptor, closes: Bool, deadline: ContinuousClock.Instant?
+    ) throws(MediaError) -> InputIO {
         var status = stat()
         guard fstat(descriptor.rawValue, &status) == 0 else {
             let error = Errno(rawValue: errno)
@@ -52,7 +56,7 @@ package enum InputSource: Sendable, Hashable {
         // A block device has no size of its own in fstat; seeking to its end tells it.
         var size: Int64? = kind == S_IFREG ? Int64(status.st_size) : nil
         if kind == S_IFBLK { size = Int64(lseek(descriptor.rawValue, 0, SEEK_END)) }
-        let io = try InputIO(descriptor, closes: closes, size: size)
+        let io = try InputIO(descriptor, closes: closes, size: size, deadline: deadline)
         guard kind != S_IFDIR else { throw MediaError(.notAFile, "is a folder, not a media file") }
         guard size != 0 else { throw MediaError(.unknownFormat, "is empty") }
         return io

@@ -12,6 +12,9 @@ package enum LibraryLog {
     /// Threads remembered at most; beyond that the table starts anew, so that codec threads cannot make it grow.
     private static let limit = 64
 
+    /// What libav logs where something is over a limit that it was told; it has no status of its own for that.
+    static let limitWords = ["exceeds max_streams", "exceeds specified max pixel count"]
+
     /// Takes libav's messages from standard error into memory; called once before libav is first used.
     package static func install() { _ = installed }
 
@@ -28,11 +31,13 @@ package enum LibraryLog {
         let thread = UInt(pthread_self())
         lines.withLock { lines in
             if lines.count >= limit { lines.removeAll(keepingCapacity: true) }
+            // What is logged behind it are its consequences.
+            if let kept = lines[thread], limitWords.contains(where: { kept.contains($0) }) { return }
             lines[thread] = withoutAddresses(text)
         }
     }
 
-    /// The last line that libav logged on this thread, at most once.
+    /// The last line that libav logged on this thread, or the one about a limit, at most once.
     package static func takeLastLine() -> String? {
         let thread = UInt(pthread_self())
         return lines.withLock { $0.removeValue(forKey: thread) }

@@ -13,6 +13,15 @@ extension MediaError {
     package init(_ status: AVStatus, call: String, doing: String) {
         let logged = LibraryLog.takeLastLine().map { ": \($0)" } ?? ""
         let cause = "\(call): \(status)\(logged)"
+        let limits: [(name: MediaLimits.Name, what: String)] = [
+            (.streams, "more tracks"), (.pixels, "larger pictures"),
+        ]
+        if let (_, limit) = zip(LibraryLog.limitWords, limits).first(where: { logged.contains($0.0) }) {
+            self.init(
+                .limitExceeded, "has \(limit.what) than the limit \(limit.name.rawValue) allows; raise that to read it",
+                cause: cause)
+            return
+        }
         switch status {
         case .exit:
             self.init(.cancelled, "cancelled")

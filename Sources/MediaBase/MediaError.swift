@@ -100,6 +100,8 @@ extension MediaError {
         public static let outOfResources = Code(rawValue: "outOfResources")
         /// The work was cancelled.
         public static let cancelled = Code(rawValue: "cancelled")
+        /// The work took longer than ``MediaLimits/deadline`` allows.
+        public static let timedOut = Code(rawValue: "timedOut")
         /// A libav call failed in a way that none of the other codes describes.
         public static let libraryFailure = Code(rawValue: "libraryFailure")
     }

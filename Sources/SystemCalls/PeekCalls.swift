@@ -4,8 +4,20 @@ package import SystemPackage
 
 /// The first bytes that wait in a pipe, which stay in it to be read; none where it is no pipe, or ended: tee(2).
 ///
-/// Waits up to two seconds for at least twenty bytes.
-package func peekPipe(_ pipe: FileDescriptor, atMost count: Int) -> [UInt8] {
+/// Waits for something to come, and then up to two seconds for at least twenty bytes.
+///
+/// - Parameters:
+///   - pipe: The end that is read.
+///   - count: How many bytes are wanted.
+///   - deadline: Until when it waits; `nil` for as long as it takes.
+package func peekPipe(
+    _ pipe: FileDescriptor, atMost count: Int, until deadline: ContinuousClock.Instant? = nil
+) -> [UInt8] {
+    // tee(2) itself waits without end.
+    var request = pollfd(fd: pipe.rawValue, events: Int16(POLLIN), revents: 0)
+    while poll(&request, 1, 100) == 0 {
+        if let deadline, ContinuousClock.now >= deadline { return [] }
+    }
     guard let copy = try? FileDescriptor.pipe() else { return [] }
     defer {
         try? copy.readEnd.close()

@@ -3,13 +3,16 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 
+/// The version, here and nowhere else: `--version`, man pages and packages take it from the program.
+let version = "0.1.0"
+
 /// The program: reads the command line, runs one command, and turns what it throws into a message and an exit code.
 @main
 struct MediaTool: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mediatool",
         abstract: "Reads, analyses, edits and writes audio and video.",
-        version: "0.1.0",
+        version: version,
         subcommands: [
             ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self, QCCommand.self,
         ])

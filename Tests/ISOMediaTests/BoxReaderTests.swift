@@ -73,7 +73,7 @@ struct BoxReaderTests {
         let (boxes, reader) = try boxes((0..<5).flatMap { _ in box("free") }, limits: limits)
         #expect(boxes.count == 3)
         #expect(reader.reachedLimit)
-        #expect(reader.warnings == ["more than 3 boxes: the rest was not read"])
+        #expect(reader.warnings == ["more boxes than the limit boxes=3: the rest was not read"])
     }
 
     @Test func payloadsAreLimitedOneByOneAndInAll() throws {

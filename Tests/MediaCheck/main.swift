@@ -96,7 +96,7 @@ func pcm(_ asset: Asset, _ arguments: [String], segments: (bytes: Int, threads: 
     var silence: Int64 = 0
     while let piece = try sound.nextPiece() {
         switch piece {
-        case .silence(let count): silence = count
+        case .silence(let count): silence += count
         case .sound(let buffer):
             let frameBytes = buffer.sampleFormat.bytesPerSample * buffer.channelLayout.channels
             if silence > 0 { write([UInt8](repeating: 0, count: Int(silence) * frameBytes)) }

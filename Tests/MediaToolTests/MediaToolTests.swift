@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import mediatool
+
 /// Runs the program that was built beside the tests.
 @Suite struct MediaToolTests {
     private struct Outcome {
@@ -32,7 +34,7 @@ import Testing
 
     @Test func versionAndHelpGoToStandardOutput() throws {
         let version = try run("mediatool --version")
-        #expect(version.status == 0 && version.output == "0.1.0\n" && version.errors == "")
+        #expect(version.status == 0 && version.output == mediatool.version + "\n" && version.errors == "")
         let help = try run("mediatool --help")
         #expect(help.status == 0 && help.output.contains("USAGE: mediatool") && help.errors == "")
     }
@@ -62,7 +64,7 @@ import Testing
         #expect(try run("mediatool probe -- --bogus").errors.contains("--bogus: "))
         #expect(try run("mediatool thumbs --at nonsense a.mov").errors.contains("nonsense"))
         #expect(try run("mediatool probe --jobs -3 a.mov").errors.contains("--jobs"))
-        #expect(try run("mediatool probe --version").output == "0.1.0\n")
+        #expect(try run("mediatool probe --version").output == mediatool.version + "\n")
         #expect(try run("mediatool probe --help").output.contains("USAGE: mediatool probe"))
         #expect(try run("mediatool help probe").output.contains("USAGE: mediatool probe"))
         #expect(try run("mediatool --generate-completion-script bash").output.contains("probe"))

@@ -27,6 +27,8 @@ public final class Asset: Sendable {
         public var allowsNestedFiles = false
         /// How the sound is stored in a file that is nothing but samples; `nil` where the format is recognised.
         public var rawSound: RawSound?
+        /// What the file may ask for, and until when it is read.
+        public var limits = MediaLimits()
 
         /// The header's word, and the named file alone.
         public init() {}
@@ -182,7 +184,7 @@ extension Asset {
     private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-            cancellation: cancellation)
+            limits: options.limits, cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -217,7 +219,7 @@ extension Asset {
         do {
             return try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-                readsAhead: readsAhead)
+                readsAhead: readsAhead, limits: options.limits)
         } catch {
             throw error.at(path: displayName)
         }

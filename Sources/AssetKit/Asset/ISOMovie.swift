@@ -10,7 +10,7 @@ struct ISOMovie: Sendable {
     /// Reads the boxes; `nil` for other formats, streams that cannot be rewound, and files too damaged to say anything.
     init?(_ file: InputFile) {
         guard file.isSeekable, file.formatName.split(separator: ",").contains("mov"),
-            let header = try? MovieHeader(reading: FileByteSource(file: file))
+            let header = try? MovieHeader(reading: FileByteSource(file: file), limits: BoxLimits(file.limits))
         else { return nil }
         self.header = header
     }

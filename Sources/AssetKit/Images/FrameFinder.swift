@@ -124,7 +124,7 @@ final class FrameFinder {
             let found = try look(for: time)
             if threads == 1 || !isDoubtful { return found }
         } catch {
-            guard threads != 1, isDoubtful, error.code != .cancelled else { throw error }
+            guard threads != 1, isDoubtful, error.code != .cancelled, error.code != .timedOut else { throw error }
         }
         threads = 1
         source = try openSource()

@@ -95,7 +95,7 @@ struct PacketDecoder: ~Copyable, Sendable {
 
     private func damage(_ error: MediaError) throws(MediaError) -> Damage {
         switch error.code {
-        case .cancelled, .outOfResources: throw error
+        case .cancelled, .timedOut, .outOfResources: throw error
         default: return Damage(ticks: lastSent)
         }
     }

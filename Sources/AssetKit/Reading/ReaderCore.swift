@@ -17,6 +17,7 @@ final class ReaderCore: Sendable {
         var queues: [Queue]
         var isAtEnd = false
         var waitingBytes = 0
+        var limits = MediaLimits()
     }
 
     fileprivate struct Queue {
@@ -41,7 +42,7 @@ final class ReaderCore: Sendable {
         self.file = file
         name = file.source.displayName
         cancellation = nil
-        demux = Mutex(Demux(queues: streams.map { Queue(stream: $0) }))
+        demux = Mutex(Demux(queues: streams.map { Queue(stream: $0) }, limits: file.limits))
         status.withLock { $0.openOutputs = streams.count }
         file.select(streams: Set(streams))
     }
@@ -140,10 +141,12 @@ final class ReaderCore: Sendable {
 
     /// What all further pulls are to be told; `nil` as long as nothing went wrong.
     var failure: MediaError? {
-        status.withLock { status in
-            guard status.isCancelled else { return status.error }
-            return MediaError(.cancelled, "cancelled", path: name)
+        let known = status.withLock { status in
+            status.isCancelled ? MediaError(.cancelled, "cancelled", path: name) : status.error
         }
+        // Much may be made of little that is read, such as silence, so the deadline is looked at here too.
+        guard known == nil, let stop = file?.stop, stop.code == .timedOut else { return known }
+        return fail(stop)
     }
 
     var readerStatus: AssetReader.Status {
@@ -184,10 +187,8 @@ extension ReaderCore.Demux {
             queues[index].samples.append(sample)
             waitingBytes += sample.cost
         }
-        guard waitingBytes <= Limits.waitingBytes else {
-            throw MediaError(
-                .limitExceeded,
-                "more than \(Limits.waitingBytes >> 20) MB wait for an output that is not read; read outputs in turn")
+        guard waitingBytes <= limits.waitingBytes else {
+            throw limits.error(.waitingBytes, "\(waitingBytes) bytes wait for an output that is not read in turn")
         }
     }
 

@@ -73,6 +73,11 @@ public final class TrackOutput: Sendable {
         settings = .video(videoSettings)
     }
 
+    /// Throws where nothing more can be read: after a failure, cancelling, or the deadline.
+    package func checkReading() throws(MediaError) {
+        if let failure = state.withLock({ $0.reader })?.failure { throw failure }
+    }
+
     /// The next samples in presentation order (stored ones: in decode order); `nil` at the end.
     ///
     /// Samples refer to the decoder's memory and are not copied. Blocks for as long as reading and decoding take.

@@ -231,6 +231,11 @@ extension AssetWriter {
         }
     }
 
+    /// Has writing end at a moment as reading does; after ``startWriting()``.
+    func setDeadline(_ deadline: ContinuousClock.Instant?) {
+        state.withLock { $0.core }?.deadline.withLock { $0 = deadline }
+    }
+
     private func check(_ state: State) throws(MediaError) {
         if state.isCancelled { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
         if let error = state.error ?? state.core?.error { throw error }

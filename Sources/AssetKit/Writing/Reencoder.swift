@@ -121,6 +121,7 @@ public final class Reencoder: Sendable {
         }
         try reader.startReading()
         try writer.startWriting()
+        writer.setDeadline(reader.asset.options.limits.deadline)
         try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)
         if range.end.isNumeric { try writer.endSession(atSourceTime: range.end) }
         state.update { $0.running = pairs.count }

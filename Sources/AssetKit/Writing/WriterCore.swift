@@ -12,6 +12,8 @@ final class WriterCore: Sendable {
     private let output: OutputFile
     private let muxer: MuxerFile
     private let cancelled = Atomic(false)
+    /// When writing ends with `timedOut`: that of what is read for it, where much may be made of little, such as silence.
+    let deadline = Mutex<ContinuousClock.Instant?>(nil)
     private let fileType: MediaFileType
     private let header: FileHeader
 
@@ -69,6 +71,7 @@ final class WriterCore: Sendable {
     func check() throws(MediaError) {
         if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
         if let error { throw error }
+        if let late = MediaLimits.error(after: deadline.withLock { $0 }) { throw fail(late) }
     }
 
     /// Keeps the first failure, and gives back what callers are to be told.

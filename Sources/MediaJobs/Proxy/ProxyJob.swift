@@ -47,16 +47,18 @@ package struct ProxyJob: Sendable {
     /// - Parameters:
     ///   - path: Where it is to be.
     ///   - outputs: Puts the file in place.
+    ///   - makesFolder: Whether the folder that it goes to is made where there is none.
     ///   - progress: Is told now and then how far it has come, on whatever thread.
     /// - Throws: what reading, encoding and writing throw; `verificationFailed` where the finished file is not what it
     ///   should be. Nothing remains of it then.
     package func run(
-        to path: FilePath, outputs: OutputFileSet, progress: (@Sendable (Progress) -> Void)? = nil
+        to path: FilePath, outputs: OutputFileSet, makesFolder: Bool = false,
+        progress: (@Sendable (Progress) -> Void)? = nil
     ) throws(MediaError) -> ProxyReport {
         let fileType = try Self.fileType(of: path)
         try asset.loadContents()
         let plan = try ProxyPlan(request, asset: asset)
-        let output = try begin(path, outputs)
+        let output = try begin(path, outputs, makesFolder: makesFolder)
         let writer = try AssetWriter(output: output, fileType: fileType)
         let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: plan.range)
         let tracks = try add(plan, to: reencoder, fileType)
@@ -114,11 +116,17 @@ package struct ProxyJob: Sendable {
         do throws(MediaError) { try run() } catch { throw error.at(path: asset.displayName) }
     }
 
-    private func begin(_ path: FilePath, _ outputs: OutputFileSet) throws(MediaError) -> OutputFile {
+    private func begin(
+        _ path: FilePath, _ outputs: OutputFileSet, makesFolder: Bool
+    ) throws(MediaError) -> OutputFile {
         do {
+            let folder = path.removingLastComponent()
+            if makesFolder, !folder.isEmpty { try createFolder(at: folder) }
             return try outputs.begin(path)
         } catch let error as MediaError {
             throw error
+        } catch let error as Errno {
+            throw MediaError(error, "make the folder", path: path)
         } catch {
             throw MediaError(.inputOutput, "cannot write the file", path: path.string, cause: "\(error)")
         }

@@ -107,7 +107,9 @@ private struct Lane {
         }
         switch try sound?.nextPiece() {
         case nil: isOver = true
-        case .silence(let frames): silence = frames
+        // Before the first sound nobody knows its form.
+        case .silence(let frames) where soundMeter == nil: silence += frames
+        case .silence(let frames): soundMeter?.appendSilence(frames: frames)
         case .sound(let buffer): try append(buffer)
         }
     }
@@ -122,8 +124,12 @@ private struct Lane {
                 "track \(track.index) changes from \(meter.form.layout) at \(meter.form.sampleRate) Hz to \(form.layout) at "
                     + "\(form.sampleRate) Hz; export it to one form first")
         }
-        if silence > 0 { meter.appendSilence(frames: silence) }
-        silence = 0
+        while silence > 0 {
+            try output.checkReading()
+            let piece = min(silence, ContinuousSound.longestSilence)
+            meter.appendSilence(frames: piece)
+            silence -= piece
+        }
         meter.append(buffer)
         seconds = Double(meter.frames) / Double(max(1, form.sampleRate))
         soundMeter = meter

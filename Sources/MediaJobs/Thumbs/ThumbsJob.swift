@@ -1,4 +1,4 @@
-internal import AssetKit
+package import AssetKit
 package import MediaBase
 internal import Pictures
 internal import SystemCalls
@@ -16,23 +16,22 @@ package struct ThumbsJob: Sendable {
         package let path: FilePath
         /// Whether it is standard input.
         package let isStandardInput: Bool
-        /// Whether the file may make others be opened.
-        package let allowsNestedFiles: Bool
+        /// How it is opened.
+        package let options: Asset.Options
 
         /// Makes an input; opens nothing.
-        package init(path: FilePath, isStandardInput: Bool = false, allowsNestedFiles: Bool = false) {
+        package init(path: FilePath, isStandardInput: Bool = false, options: Asset.Options = Asset.Options()) {
             self.path = path
             self.isStandardInput = isStandardInput
-            self.allowsNestedFiles = allowsNestedFiles
+            self.options = options
         }
 
         /// What `{stem}` stands for in names: the file's name without its last extension; `stdin` for standard input.
         package var stem: [UInt8] { isStandardInput ? FilePath("-").inputStem : path.inputStem }
 
         func asset(isPrecise: Bool) -> Asset {
-            var options = Asset.Options()
+            var options = options
             options.isPrecise = isPrecise
-            options.allowsNestedFiles = allowsNestedFiles
             return isStandardInput ? .standardInput(options: options) : Asset(path: path, options: options)
         }
     }

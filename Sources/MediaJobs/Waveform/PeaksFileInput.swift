@@ -30,13 +30,18 @@ package struct PeaksFileInput: Sendable {
     /// Reads standard input where that holds a peaks file, else leaves all of it to be read.
     ///
     /// A file is looked at from its beginning; a pipe's first bytes are looked at without taking them out.
-    package init?(standardInput: FileDescriptor) throws {
+    ///
+    /// - Parameters:
+    ///   - standardInput: Where it is.
+    ///   - deadline: Until when a silent pipe is waited for; `nil` for as long as it takes.
+    package init?(standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil) throws {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
             guard (try? standardInput.seek(offset: 0, from: .start)) != nil else { return nil }
             try self.init(reading: standardInput, path: "-")
         } else {
-            guard PeakFile.format(ofPrefix: peekPipe(standardInput, atMost: Self.prefixBytes)) != nil else {
+            guard PeakFile.format(ofPrefix: peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)) != nil
+            else {
                 return nil
             }
             try self.init(reading: standardInput, path: "-")

@@ -101,7 +101,7 @@ struct WaveformReading {
         var silence: Int64 = 0
         while let piece = try sound.nextPiece() {
             switch piece {
-            case .silence(let frames): silence = frames
+            case .silence(let frames): silence += frames
             case .sound(let buffer):
                 if run == nil { run = try start(sampleRate: buffer.sampleRate, layout: buffer.channelLayout) }
                 if silence > 0 { try run?.appendSilence(silence) }

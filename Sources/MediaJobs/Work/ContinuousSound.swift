@@ -10,12 +10,14 @@ package struct ContinuousSound {
     package enum Piece {
         /// Decoded samples.
         case sound(AudioBuffer)
-        /// So many samples, in each channel, of nothing.
+        /// So many samples, in each channel, of nothing; what is very long comes in several.
         case silence(Int64)
     }
 
     private let output: TrackOutput
     private var waiting: AudioBuffer?
+    /// What is left of a late start or a hole.
+    private var silence: Int64 = 0
     private var next: Int64?
     private let start: MediaTime
 
@@ -23,6 +25,9 @@ package struct ContinuousSound {
     package private(set) var lateStart: Int64 = 0
     /// How many samples of silence stand for holes.
     package private(set) var holes: Int64 = 0
+
+    /// Samples of silence in one piece: a broken time stamp may mean weeks, and the reader's deadline has to be met.
+    package static let longestSilence: Int64 = 1 << 22
 
     /// - Parameters:
     ///   - output: An output of linear PCM whose reader was started.
@@ -34,6 +39,12 @@ package struct ContinuousSound {
 
     /// The next piece; `nil` at the track's end.
     package mutating func nextPiece() throws(MediaError) -> Piece? {
+        if silence > 0 {
+            try output.checkReading()
+            let piece = min(silence, Self.longestSilence)
+            silence -= piece
+            return .silence(piece)
+        }
         if let sound = waiting {
             waiting = nil
             return .sound(sound)
@@ -47,7 +58,8 @@ package struct ContinuousSound {
         next = overflow ? .max : after
         guard begins > expected else { return .sound(sound) }
         waiting = sound
-        if isFirst { lateStart = begins - expected } else { holes += begins - expected }
-        return .silence(begins - expected)
+        silence = begins - expected
+        if isFirst { lateStart = silence } else { holes += silence }
+        return try nextPiece()
     }
 }

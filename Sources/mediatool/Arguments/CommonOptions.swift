@@ -1,4 +1,6 @@
 import ArgumentParser
+import AssetKit
+import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
@@ -94,11 +96,32 @@ struct RunOptions: ParsableArguments {
     @Flag(help: "Let an input (playlist, reference movie) open the other files that it names.")
     var allowNested = false
 
+    @Option(
+        name: .customLong("limit"),
+        help: ArgumentHelp(
+            "Set what a file may ask for at most, as NAME=NUMBER: \(LimitArgument.names). Repeatable.",
+            valueName: "limit"))
+    var limits: [LimitArgument] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Give a file up when reading it takes longer than so many seconds. (default: never)", valueName: "seconds"))
+    var timeout: TimeoutArgument?
+
     func validate() throws {
         for (option, value) in [("--jobs", jobs), ("--threads", threads ?? 1)]
         where !(1...Self.mostWorkers).contains(value) {
             throw ValidationError("'\(option)' takes a number from 1 to \(Self.mostWorkers).")
         }
+    }
+
+    /// How the input is opened for work that begins now: the time limit counts from here.
+    func assetOptions() -> Asset.Options {
+        var options = Asset.Options()
+        options.allowsNestedFiles = allowNested
+        for limit in limits { options.limits[limit.name] = limit.value }
+        options.limits.deadline = timeout.map { .now + $0.duration }
+        return options
     }
 
     /// The threads for the work on one file, at least one.

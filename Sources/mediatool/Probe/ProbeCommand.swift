@@ -77,9 +77,8 @@ struct ProbeCommand: ParsableCommand {
     }
 
     private static func probe(_ file: PathArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
-        var assetOptions = Asset.Options()
+        var assetOptions = options.assetOptions()
         assetOptions.isPrecise = scans
-        assetOptions.allowsNestedFiles = options.allowNested
         let asset =
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)

@@ -47,7 +47,7 @@ struct ProxyCommand: ParsableCommand {
         if output.listPresets { return try StandardOutput.write(ProxyText.presets) }
         if result.schema { return try StandardOutput.write(ProxySchema.text) }
         let work = Work(
-            request: try request(), output: output, allowNested: running.allowNested,
+            request: try request(), output: output, running: running,
             outputs: OutputFileSet(force: running.force, inputs: files.compactMap(\.identity)),
             progress: Progress(
                 label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
@@ -80,20 +80,21 @@ struct ProxyCommand: ParsableCommand {
     private struct Work: Sendable {
         let request: ProxyRequest
         let output: ProxyOutputOptions
-        let allowNested: Bool
+        let running: RunOptions
         let outputs: OutputFileSet
         let progress: Progress
 
         func run(_ file: PathArgument, part: Int) throws -> ProxyReport {
-            var opening = Asset.Options()
-            opening.allowsNestedFiles = allowNested
+            var opening = running.assetOptions()
             opening.isPrecise = ProxyJob.needsPreciseTiming(request)
             let asset =
                 file.isStandardStream
                 ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
             let begun = ContinuousClock.now
             let path = output.path(for: file.path, preset: request.preset)
-            return try ProxyJob(request, asset: asset).run(to: path, outputs: outputs.setForAnotherJob()) { done in
+            return try ProxyJob(request, asset: asset).run(
+                to: path, outputs: outputs.setForAnotherJob(), makesFolder: output.namesFolder
+            ) { done in
                 progress.update(
                     part: part, fraction: done.fraction,
                     speed: ProxyText.speed(done.seconds, in: ContinuousClock.now - begun))

@@ -36,6 +36,11 @@ struct ProxyOutputOptions: ParsableArguments {
         }
     }
 
+    /// Whether the output is a folder or a template, so that its folder is made where there is none.
+    var namesFolder: Bool {
+        output.map { $0.endsWithSlash || $0.path != $0.path.replacing("{stem}", with: []) } ?? false
+    }
+
     /// Where the proxy of an input goes.
     func path(for input: FilePath, preset: ProxyPreset) -> FilePath {
         guard let output else { return "" }

@@ -147,8 +147,7 @@ struct QCCommand: ParsableCommand {
         _ file: PathArgument, _ policy: QCPolicy, _ source: PathArgument?, _ options: RunOptions,
         progress: @escaping (Double) -> Void
     ) throws -> QCReport {
-        var assetOptions = Asset.Options()
-        assetOptions.allowsNestedFiles = options.allowNested
+        let assetOptions = options.assetOptions()
         let asset =
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)

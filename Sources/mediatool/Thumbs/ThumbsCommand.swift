@@ -60,10 +60,6 @@ struct ThumbsCommand: ParsableCommand {
             return try StandardOutput.write(ThumbsSchema.text)
         }
         let job = ThumbsJob(request, output: try output.result(pad: size.pad))
-        let inputs = files.map {
-            ThumbsJob.Input(
-                path: $0.path, isStandardInput: $0.isStandardStream, allowsNestedFiles: running.allowNested)
-        }
         let outputs = OutputFileSet(force: running.force, inputs: files.compactMap(\.identity))
         let progress = Progress(
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
@@ -72,10 +68,13 @@ struct ThumbsCommand: ParsableCommand {
         // Where files are worked on at once, their lines wait until each file has its turn.
         let isAlone = min(running.jobs, files.count) <= 1
         var printer = ResultPrinter(form: form)
-        try concurrentForEach(Array(inputs.indices), workers: running.jobs) { index -> Outcome in
+        try concurrentForEach(Array(files.indices), workers: running.jobs) { [files, running] index -> Outcome in
             var lines = ""
+            let input = ThumbsJob.Input(
+                path: files[index].path, isStandardInput: files[index].isStandardStream,
+                options: running.assetOptions())
             let result = Result { () throws(MediaError) in
-                try job.run(on: inputs[index], outputs: outputs) {
+                try job.run(on: input, outputs: outputs) {
                     progress.update(part: index, fraction: $0)
                 } announce: { event throws(MediaError) in
                     guard form == .text else { return }
@@ -85,7 +84,7 @@ struct ThumbsCommand: ParsableCommand {
             return Outcome(result: result.mapError { $0 as any Error }, lines: lines)
         } deliver: { index, outcome in
             StatusLine.clear()
-            let path = inputs[index].path
+            let path = files[index].path
             let report = try? outcome.result.get()
             let failures = report?.failures ?? []
             Self.report(failures, of: path)

@@ -33,7 +33,7 @@ struct WaveformCommand: ParsableCommand {
               sox in.wav -t raw -e signed -b 16 - |
                   mediatool waveform - --raw s16le:44100:2 -o in.dat
               mediatool waveform *.wav -o '{stem}.dat' --jobs 2
-              mediatool waveform talk.mp3 --json        (loudness only)
+              mediatool waveform talk.mp3 --json        # loudness only
             """)
 
     @Argument(help: "The files to read; - is standard input.")
@@ -77,7 +77,7 @@ struct WaveformCommand: ParsableCommand {
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
         let work = Work(
-            options: settings, raw: sound.raw, outputs: outputs, allowNested: options.allowNested,
+            options: settings, raw: sound.raw, outputs: outputs, running: options,
             files: OutputFileSet(force: options.force, inputs: files.compactMap(\.identity)),
             progress: Progress(
                 label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
@@ -105,18 +105,17 @@ struct WaveformCommand: ParsableCommand {
         let options: WaveformOptions
         let raw: RawSound?
         let outputs: WaveformOutputOptions
-        let allowNested: Bool
+        let running: RunOptions
         let files: OutputFileSet
         let progress: Progress
 
         func run(_ file: PathArgument, part: Int) throws -> WaveformResult {
-            if raw == nil, let peaks = try peaksFile(file) {
+            var opening = running.assetOptions()
+            if raw == nil, let peaks = try peaksFile(file, until: opening.limits.deadline) {
                 let requests = outputs.requests(for: file.path, standardLevel: peaks.peaks.samplesPerPixel)
                 let report = try PeaksFileJob(peaks, options: options).run(requests, into: files.setForAnotherJob())
                 return .peaksFile(report)
             }
-            var opening = Asset.Options()
-            opening.allowsNestedFiles = allowNested
             opening.rawSound = raw
             opening.isPrecise = options.needsExactDuration
             let asset =
@@ -135,9 +134,12 @@ struct WaveformCommand: ParsableCommand {
                     .run(outputs.requests(for: file.path), into: files.setForAnotherJob(), progress: tell))
         }
 
-        private func peaksFile(_ file: PathArgument) throws -> PeaksFileInput? {
+        private func peaksFile(
+            _ file: PathArgument, until deadline: ContinuousClock.Instant?
+        ) throws -> PeaksFileInput? {
             file.isStandardStream
-                ? try PeaksFileInput(standardInput: .standardInput) : try PeaksFileInput(path: file.path)
+                ? try PeaksFileInput(standardInput: .standardInput, until: deadline)
+                : try PeaksFileInput(path: file.path)
         }
 
         /// Seconds of sound in a second, in words.

@@ -1,0 +1,60 @@
+import AssetKit
+import Glibc
+import SystemPackage
+
+/// One file without a name for all inputs, which is written anew for each.
+private let file: FileDescriptor = {
+    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    unlink(name)
+    return FileDescriptor(rawValue: descriptor)
+}()
+
+/// Opens any bytes as a media file, looks at all that is known of it, and reads all tracks, stored and decoded.
+@_cdecl("fuzzReading")
+public func fuzzReading(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+    guard size > 1, let data else { return 0 }
+    guard ftruncate(file.rawValue, 0) == 0, pwrite(file.rawValue, data + 1, size - 1, 0) == size - 1 else { return 0 }
+    var options = Asset.Options()
+    options.limits.pixels = 1 << 20
+    options.limits.deadline = .now + .seconds(5)
+    options.isPrecise = data[0] & 1 != 0
+    read(Asset(descriptor: file, options: options), isDecoding: data[0] & 2 != 0)
+    return 0
+}
+
+private func read(_ asset: Asset, isDecoding: Bool) {
+    guard let tracks = try? asset.loadNow(.tracks), let reader = try? AssetReader(asset: asset) else { return }
+    _ = try? (asset.loadNow(.duration), asset.loadNow(.metadata), asset.loadNow(.chapters))
+    var outputs: [TrackOutput] = []
+    for track in tracks.prefix(8) {
+        let output =
+            switch track.mediaType {
+            case .audio where isDecoding:
+                TrackOutput(track: track, audioSettings: AudioSettings(sampleFormat: .int16))
+            case .video where isDecoding: TrackOutput(track: track, videoSettings: VideoSettings())
+            default: TrackOutput(track: track)
+            }
+        if (try? reader.add(output)) != nil { outputs.append(output) }
+    }
+    guard (try? reader.startReading()) != nil else { return }
+    // A late start may be hours of silence: enough is read of each to come past what a small file holds.
+    for output in outputs {
+        for _ in 0..<200 { guard let buffer = try? output.nextSampleBuffer(), buffer.duration >= .zero else { break } }
+    }
+    _ = reader.damage
+}
+
+// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Where the program begins.
+@_cdecl("FuzzReading_main")
+public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
+    var (count, arguments) = (count, arguments)
+    return runFuzzer(&count, &arguments, fuzzReading)
+}
