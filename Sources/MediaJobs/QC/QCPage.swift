@@ -20,8 +20,8 @@ package struct QCPage {
             if report.verdict == .warn { counts.warned += 1 }
             body += section(
                 path, report.verdict.rawValue,
-                "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + timeline(report) + findings(report)
-                    + rules(report) + levels(report))
+                "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + QCTimeline(report: report).svg
+                    + spots(report) + findings(report) + rules(report) + levels(report) + comparison(report))
         }
     }
 
@@ -45,6 +45,9 @@ package struct QCPage {
         .pass { background: #d7f2dd; color: #0b4a1c } .warn { background: #fdeec2; color: #5a3d00 }
         .fail, .error { background: #fbd9d9; color: #7a0d12 } .notApplicable { background: #e7eaee; color: #3d444d }
         svg { width: 100%; height: auto; display: block; margin: .5rem 0 }
+        .spots { display: flex; flex-wrap: wrap; gap: .75rem; margin: .75rem 0 }
+        figure { margin: 0; break-inside: avoid } img { display: block; max-width: 100%; height: auto }
+        figcaption { font-size: .8rem; color: #3d444d; max-width: 15rem; overflow-wrap: anywhere }
         @media print { body { margin: 0; max-width: none } tr, svg { break-inside: avoid } * { print-color-adjust: exact } }
         </style>
         </head>
@@ -86,6 +89,36 @@ package struct QCPage {
             + more
     }
 
+    /// Pictures of the places that findings are about.
+    private func spots(_ report: QCReport) -> String {
+        guard let spots = report.illustrations?.spots, !spots.isEmpty else { return "" }
+        return "<div class=\"spots\">\n"
+            + spots.map { spot in
+                let names = QCMarkup.escaped(spot.rules.joined(separator: ", "))
+                let time = spot.time.clockText()
+                return "<figure><img alt=\"\(names) at \(time)\" width=\"\(spot.width)\" height=\"\(spot.height)\" "
+                    + "src=\"data:image/jpeg;base64,\(base64(spot.jpeg))\"><figcaption>\(time)<br>\(names)</figcaption>"
+                    + "</figure>\n"
+            }.joined() + "</div>\n"
+    }
+
+    private func comparison(_ report: QCReport) -> String {
+        guard let pictures = report.measurements.reference?.pictures else { return "" }
+        func text(_ number: Double?, _ digits: Int) -> String {
+            number.map { QCEvaluation.decimals($0, digits) } ?? "same"
+        }
+        func cells(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int) -> String {
+            let chroma = scores.chroma.map { text($0, digits) }.joined(separator: ", ")
+            return row([
+                name, text(scores.luma, digits), chroma, text(scores.all, digits), text(scores.minimum, digits),
+                scores.worst?.clockText() ?? "",
+            ])
+        }
+        return "<h3>Compared with the reference</h3>\n<p>\(pictures.count) pictures, \(pictures.unpaired) without "
+            + "another one.</p>\n<table>\n" + row(["", "Luma", "Chroma", "All", "Worst", "At"], tag: "th")
+            + cells("PSNR, dB", pictures.psnr, 2) + cells("SSIM", pictures.ssim, 4) + "</table>\n"
+    }
+
     private func rules(_ report: QCReport) -> String {
         "<h3>Rules</h3>\n<table>\n"
             + report.rules.map {
@@ -107,32 +140,5 @@ package struct QCPage {
             + row(
                 ["Track", "Integrated, LUFS", "Range, LU", "Momentary, LUFS", "Short-term, LUFS", "True peak, dBTP"],
                 tag: "th") + rows.joined() + "</table>\n"
-    }
-
-    /// Where in time the findings lie: a line for each rule that has some.
-    private func timeline(_ report: QCReport) -> String {
-        let timed = report.findings.filter { $0.start != nil }
-        let ends = report.measurements.tracks.compactMap { ($0.sound?.duration ?? $0.pictures?.end)?.seconds }
-        guard let length = ends.max(), length > 0, !timed.isEmpty else { return "" }
-        var names: [String] = []
-        for finding in timed where !names.contains(finding.rule) && names.count < 40 { names.append(finding.rule) }
-        var shapes = ""
-        for (line, name) in names.enumerated() {
-            let y = line * 22
-            shapes +=
-                "<text x=\"0\" y=\"\(y + 14)\" font-size=\"12\">\(QCMarkup.escaped(String(name.prefix(24))))</text>"
-            shapes += "<rect x=\"180\" y=\"\(y + 2)\" width=\"820\" height=\"16\" fill=\"#eef1f4\"/>"
-            for finding in timed.prefix(2000) where finding.rule == name {
-                let start = min(max((finding.start?.seconds ?? 0) / length, 0), 1)
-                let end = min(max((finding.end?.seconds ?? 0) / length, start), 1)
-                let color = finding.severity == .fail ? "#c4232b" : "#c98a00"
-                let x = QCEvaluation.decimals(180 + 820 * start, 2)
-                let width = QCEvaluation.decimals(max(1.5, 820 * (end - start)), 2)
-                shapes += "<rect x=\"\(x)\" y=\"\(y + 2)\" width=\"\(width)\" height=\"16\" fill=\"\(color)\"/>"
-            }
-        }
-        let height = names.count * 22
-        return
-            "<svg viewBox=\"0 0 1000 \(height)\" role=\"img\" aria-label=\"Where in time the findings lie\">\(shapes)</svg>\n"
     }
 }

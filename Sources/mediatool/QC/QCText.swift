@@ -27,13 +27,33 @@ enum QCText {
         for track in report.measurements.tracks {
             guard let sound = track.sound else { continue }
             func text(_ number: Double?, _ unit: String) -> String {
-                number.map { QCText.decimal($0) + " " + unit } ?? "none"
+                number.map { decimal($0) + " " + unit } ?? "none"
             }
             lines.append(
                 "  track \(track.trackIndex): loudness \(text(sound.integratedLoudness, "LUFS")), range "
                     + "\(text(sound.loudnessRange, "LU")), true peak \(text(sound.truePeak, "dBTP"))")
         }
+        lines += comparison(report.measurements.reference)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func comparison(_ reference: QCReferenceMeasurements?) -> [String] {
+        var lines: [String] = []
+        if let pictures = reference?.pictures {
+            func place(_ scores: QCReferenceMeasurements.Scores) -> String {
+                scores.worst.map { " at \($0.clockText())" } ?? ""
+            }
+            lines.append(
+                "  pictures: \(pictures.count) compared, PSNR \(decimal(pictures.psnr.all, 2)) dB (worst "
+                    + "\(decimal(pictures.psnr.minimum, 2))\(place(pictures.psnr))), SSIM \(decimal(pictures.ssim.all, 4)) "
+                    + "(worst \(decimal(pictures.ssim.minimum, 4))\(place(pictures.ssim)))")
+        }
+        if let sound = reference?.sound {
+            lines.append(
+                "  sound: \(decimal(sound.offset.seconds, 4)) s later, correlation \(decimal(sound.correlation, 3)), "
+                    + "difference \(decimal(sound.difference, 1)) dB")
+        }
+        return lines
     }
 
     /// All checks with their defaults.
@@ -49,10 +69,7 @@ enum QCText {
         }.joined()
     }
 
-    private static func decimal(_ number: Double) -> String {
-        let tenths = (number.magnitude * 10).rounded()
-        guard tenths < 1e12 else { return "\(number)" }
-        let whole = Int64(tenths)
-        return (number < 0 && whole > 0 ? "-" : "") + "\(whole / 10).\(whole % 10)"
+    private static func decimal(_ number: Double?, _ digits: Int = 1) -> String {
+        number.map { QCEvaluation.decimals($0, digits) } ?? "infinite"
     }
 }
