@@ -36,11 +36,11 @@ package struct QCPage {
         <title>Quality control</title>
         <style>
         body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; max-width: 62rem; padding: 0 1rem }
-        h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; overflow-wrap: anywhere } h3 { font-size: 1rem }
+        h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; overflow-wrap: anywhere } h3 { font-size: 1rem } h2, h3, thead { break-after: avoid }
         section { border-top: 2px solid #d0d7de; padding-top: .5rem; margin-top: 2rem }
         table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
         th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #d8dee4 }
-        td { overflow-wrap: anywhere }
+        td { overflow-wrap: anywhere } td:nth-child(2) { min-width: 7rem } th, time, td > span { white-space: nowrap }
         .pass, .warn, .fail, .error, .notApplicable { border-radius: .3rem; padding: .05rem .45rem; font-weight: 600 }
         .pass { background: #d7f2dd; color: #0b4a1c } .warn { background: #fdeec2; color: #5a3d00 }
         .fail, .error { background: #fbd9d9; color: #7a0d12 } .notApplicable { background: #e7eaee; color: #3d444d }
@@ -48,7 +48,7 @@ package struct QCPage {
         .spots { display: flex; flex-wrap: wrap; gap: .75rem; margin: .75rem 0 }
         figure { margin: 0; break-inside: avoid } img { display: block; max-width: 100%; height: auto }
         figcaption { font-size: .8rem; color: #3d444d; max-width: 15rem; overflow-wrap: anywhere }
-        @media print { body { margin: 0; max-width: none } tr, svg { break-inside: avoid } * { print-color-adjust: exact } }
+        @media print { body { margin: 0; max-width: none; font-size: 12px } tr, svg { break-inside: avoid } * { print-color-adjust: exact } }
         </style>
         </head>
         <body>
@@ -70,8 +70,12 @@ package struct QCPage {
         return "<span class=\"\(status)\">\(word)</span>"
     }
 
+    private func clock(_ time: MediaTime?) -> String { time.map { "<time>\($0.clockText())</time>" } ?? "" }
+
     private func row(_ cells: [String], tag: String = "td") -> String {
-        "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>\n"
+        let row = "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
+        // The head of a table stands on each page that it is printed on.
+        return (tag == "th" ? "<thead>\(row)</thead>" : row) + "\n"
     }
 
     private func findings(_ report: QCReport) -> String {
@@ -79,8 +83,8 @@ package struct QCPage {
         let rows = report.findings.prefix(1000).map { finding in
             row([
                 badge(finding.severity.rawValue), QCMarkup.escaped(finding.rule),
-                finding.trackIndex.map(String.init) ?? "", finding.start?.clockText() ?? "",
-                finding.end?.clockText() ?? "", finding.startTimecode ?? "", QCMarkup.escaped(finding.message),
+                finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
+                finding.startTimecode.map { "<time>\($0)</time>" } ?? "", QCMarkup.escaped(finding.message),
             ])
         }
         let more = report.findings.count > 1000 ? "<p>\(report.findings.count - 1000) more are in the JSON.</p>\n" : ""
@@ -111,7 +115,7 @@ package struct QCPage {
             let chroma = scores.chroma.map { text($0, digits) }.joined(separator: ", ")
             return row([
                 name, text(scores.luma, digits), chroma, text(scores.all, digits), text(scores.minimum, digits),
-                scores.worst?.clockText() ?? "",
+                clock(scores.worst),
             ])
         }
         return "<h3>Compared with the reference</h3>\n<p>\(pictures.count) pictures, \(pictures.unpaired) without "

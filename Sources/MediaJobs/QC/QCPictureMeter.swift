@@ -132,7 +132,8 @@ struct QCPictureMeter {
             lastStart: last.map(time), end: end.map(time), duplicates: duplicates,
             usualDuration: intervals?.usual.map(time), isVariable: intervals?.isVariable, missing: missing?.count,
             firstMissing: missing?.first.map { .init(start: time($0.lowerBound), end: time($0.upperBound)) },
-            fields: fields.map { .init($0) }, size: size, sizeChanges: sizeChanges, illegalLuma: worstLuma, illegalColor: worstColor,
+            fields: fields.map { .init($0) }, size: size, sizeChanges: sizeChanges, illegalLuma: worstLuma,
+            illegalColor: worstColor,
             bars: bars.map { .init(top: $0.top, bottom: $0.bottom, left: $0.left, right: $0.right) })
         var runs: [QCMeasurements.Runs] = []
         func add(_ check: QCCheck, _ finders: [RunFinder]) {
