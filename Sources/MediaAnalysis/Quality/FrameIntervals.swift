@@ -47,6 +47,7 @@ package struct FrameIntervals: Sendable, Hashable {
     }
 
     /// How many pictures would fit where one stays for 1.5 times the usual time or longer, and where the first is missing.
+    ///
     /// `nil` where no time is usual.
     package var missing: (count: Int64, first: Range<Int64>?)? {
         guard let usual, usual > 0 else { return nil }

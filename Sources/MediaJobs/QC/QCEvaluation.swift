@@ -156,7 +156,7 @@ package struct QCEvaluation {
             (value, digits) = (reference.pictures?.ssim.minimum, 6)
             place = range(reference.pictures?.ssim.worst)
         case .referenceUnpaired: (value, digits) = (reference.pictures.map { Double($0.unpaired) }, 0)
-        case .referenceSoundOffset: (value, digits) = (reference.sound.map { abs($0.offset.seconds) }, 4)
+        case .referenceSoundOffset: (value, digits) = (reference.sound.map { abs($0.offset?.seconds ?? .infinity) }, 4)
         default: (value, digits) = (reference.sound.map { $0.difference ?? -.infinity }, 1)
         }
         guard let value else {
@@ -165,7 +165,9 @@ package struct QCEvaluation {
         guard !test.holds(for: .number(value)) else { return .passed }
         return .failed([
             QCFact(
-                subject: check.rawValue, measured: Self.decimals(value, digits) + check.unitText,
+                subject: check.rawValue,
+                measured: check == .referenceSoundOffset && value == .infinity
+                    ? "not to be found, as the two are alike nowhere" : Self.decimals(value, digits) + check.unitText,
                 wanted: test.text + check.unitText, range: place)
         ])
     }

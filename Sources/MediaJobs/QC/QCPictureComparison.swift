@@ -167,7 +167,9 @@ private struct QCComparisonTally {
             errors[index] += score.errors[index]
             similarities[index] += score.similarities[index]
         }
-        let (error, similarity) = (score.error, score.similarity)
+        let error = score.error
+        // Sums of weights are not quite one.
+        let similarity = error == 0 ? 1 : score.similarity
         totals = (totals.error + error, totals.similarity + similarity)
         if error > worstError?.value ?? 0 { worstError = (error, time, count) }
         if similarity < worstSimilarity?.value ?? 1 { worstSimilarity = (similarity, time, count) }

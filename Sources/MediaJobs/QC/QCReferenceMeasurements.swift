@@ -43,11 +43,11 @@ package struct QCReferenceMeasurements: Encodable, Sendable {
 
     /// Of the first audio track of each file.
     package struct Sound: Encodable, Sendable {
-        /// How much later the file's sound is.
-        package var offset: MediaTime
+        /// How much later the file's sound is; nothing where the two are alike nowhere.
+        package var offset: MediaTime?
         /// How alike the beginnings of both are when they are in step, -1 to 1; near -1 one is inverted.
         package var correlation: Double
-        /// What is left when one is taken from the other in step, in dB against the reference; nothing where nothing is.
+        /// What is left when one is taken from the other in step, or as they are where they are alike nowhere, in dB against the reference; nothing where nothing is.
         package var difference: Double?
     }
 

@@ -15,6 +15,8 @@ struct QCSoundComparison {
     private static let mostOffset = 10
     /// The rate at which a place is looked for at first.
     private static let coarseRate = 8000
+    /// From which correlation on two sounds are alike.
+    private static let likeness = 0.3
     /// Frames that are compared at once.
     private static let block = 1 << 14
 
@@ -39,9 +41,10 @@ struct QCSoundComparison {
                 Self.mixed(head.0), Self.mixed(head.1), most: Self.mostOffset * rate,
                 factor: max(1, rate / Self.coarseRate))
         else { return nil }
-        let difference = try Self.difference(head, &sound, &wanted, offset: match.offset)
+        let isAlike = abs(match.correlation) >= Self.likeness
+        let difference = try Self.difference(head, &sound, &wanted, offset: isAlike ? match.offset : 0)
         return QCReferenceMeasurements.Sound(
-            offset: MediaTime(value: Int64(match.offset), timescale: Int32(clamping: rate)),
+            offset: isAlike ? MediaTime(value: Int64(match.offset), timescale: Int32(clamping: rate)) : nil,
             correlation: match.correlation, difference: difference?.ifFinite)
     }
 

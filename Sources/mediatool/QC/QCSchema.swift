@@ -138,11 +138,11 @@ enum QCSchema {
                       "description": "The sound of the first audio track of each; left out where one has none, or is silent.",
                       "type": "object",
                       "properties": {
-                        "offset": { "description": "How much later the file's sound is.", "$ref": "#/$defs/time" },
+                        "offset": { "description": "How much later the file's sound is; left out where the two are alike nowhere.", "$ref": "#/$defs/time" },
                         "correlation": { "description": "How alike the beginnings are when they are in step; near -1 one is inverted.", "type": "number", "minimum": -1.0001, "maximum": 1.0001 },
                         "difference": { "description": "Level of what differs when both are in step, dB against the reference; left out where nothing does.", "type": "number" }
                       },
-                      "required": ["offset", "correlation"],
+                      "required": ["correlation"],
                       "additionalProperties": false
                     }
                   },

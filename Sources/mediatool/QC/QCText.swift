@@ -40,18 +40,23 @@ enum QCText {
     private static func comparison(_ reference: QCReferenceMeasurements?) -> [String] {
         var lines: [String] = []
         if let pictures = reference?.pictures {
-            func place(_ scores: QCReferenceMeasurements.Scores) -> String {
-                scores.worst.map { " at \($0.clockText())" } ?? ""
+            func text(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int, _ unit: String) -> String
+            {
+                let place = scores.worst.map { " at \($0.clockText())" } ?? ""
+                return
+                    "\(name) \(decimal(scores.all, digits))\(unit) (worst \(decimal(scores.minimum, digits))\(place))"
             }
             lines.append(
-                "  pictures: \(pictures.count) compared, PSNR \(decimal(pictures.psnr.all, 2)) dB (worst "
-                    + "\(decimal(pictures.psnr.minimum, 2))\(place(pictures.psnr))), SSIM \(decimal(pictures.ssim.all, 4)) "
-                    + "(worst \(decimal(pictures.ssim.minimum, 4))\(place(pictures.ssim)))")
+                "  pictures: \(pictures.count) compared, "
+                    + (pictures.psnr.worst == nil
+                        ? "nothing differs"
+                        : "\(text("PSNR", pictures.psnr, 2, " dB")), \(text("SSIM", pictures.ssim, 4, ""))"))
         }
         if let sound = reference?.sound {
+            let offset = sound.offset.map { "\(decimal($0.seconds, 4)) s later" } ?? "alike nowhere"
             lines.append(
-                "  sound: \(decimal(sound.offset.seconds, 4)) s later, correlation \(decimal(sound.correlation, 3)), "
-                    + "difference \(decimal(sound.difference, 1)) dB")
+                "  sound: \(offset), correlation \(decimal(sound.correlation, 3)), difference "
+                    + (sound.difference.map { "\(decimal($0)) dB" } ?? "none"))
         }
         return lines
     }

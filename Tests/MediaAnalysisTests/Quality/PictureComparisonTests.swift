@@ -28,7 +28,7 @@ import Testing
         #expect(PictureDifference.psnr(error: 0, peak: 255) == .infinity)
     }
 
-    /// The formula of Wang et al. for every window, in double precision.
+    /// The formula that Wang and others give, for every window in double precision.
     private func similarity(_ one: [[Double]], _ other: [[Double]], peak: Double) -> Double {
         let (c1, c2) = (0.01 * 0.01 * peak * peak, 0.03 * 0.03 * peak * peak)
         var values: [Double] = []
