@@ -35,6 +35,11 @@ package struct StreamInfo: Sendable {
     package var containerDisplay: ContainerDisplay?
     /// What the container says of fields: `progressive`, `tt` or `bb`; `nil` where it says nothing that is known.
     package var containerFieldOrder: String?
+    /// The container's word on the stored picture, which libavformat replaces by the coded pictures'; `nil` where it has
+    /// none.
+    package var containerSize: Dimensions?
+    /// The container's word on the samples a second; `nil` where it has none, or is not read.
+    package var containerSampleRate: Int?
     /// The same as libav's own structure, for a muxer that takes the samples as they are.
     package var codecParameters: CodecParameters?
     /// The picture that a cover art stream holds; `nil` for other streams.

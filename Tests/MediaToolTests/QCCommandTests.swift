@@ -194,7 +194,15 @@ import Testing
         ("  - {check: black}", "has no id"), ("  - {id: a}", "one of 'field'"),
         ("  - {id: a, any: []}", "list of conditions"), ("  - a", "keys and values"),
         ("  - {id: &x a, check: black}\n  - *x", "aliases"), ("  - {id: a, matches: '(', field: path}", "regular"),
-        ("  - {id: [", "YAML"),
+        ("  - {id: [", "YAML"), ("  - {id: a, all: &a [*a]}", "aliases"), ("  - &r {id: a, all: [*r]}", "aliases"),
+        ("  {id: a, check: black}", "list of rules"), ("  - {id: [a], check: black}", "'id' is a text"),
+        ("  - {id: a, check: {black: 1}}", "'check' is a text"),
+        ("  - {id: a, check: black, threshold: [1]}", "number"),
+        ("  - {id: a, check: black, minDuration: -1}", "0 or more"),
+        ("  - {id: a, check: black, head: .inf}", "number"),
+        ("  - {id: a, field: container.format, exists: 3}", "true or false"),
+        ("  - {id: a, check: black}\npairs: [a:0, a:1]", "two tracks each"),
+        ("  - {id: a, check: black}\npairs: [[a:0, x]]", "names no track"),
     ])
     func errorsInPoliciesNameTheLineAndTheRemedy(rules: String, wanted: String) throws {
         let result = try qc("--policy", try policy(rules + "\n"), Repository.sampleMovie)
@@ -204,6 +212,14 @@ import Testing
     @Test func hostilePoliciesEndSoon() throws {
         let many = (0..<10_000).map { "  - {id: r\($0), field: container.format, oneOf: [mov, mp4]}\n" }.joined()
         #expect(try qc("--policy", try policy(many), Repository.sampleMovie).status == 0)
+        let measured = (0..<10_000).map { "  - {id: r\($0), check: truePeak, max: -\($0)}\n" }.joined()
+        let result = try qc("--json", "--quiet", "--policy", try policy(measured), Repository.sampleMovie)
+        let rules = try json(result)["rules"] as? [Any]
+        #expect(result.status == 1 && rules?.count == 10_000)
+        let found = (0..<10_000).map { "  - {id: r\($0), check: clipping, threshold: 1}\n" }.joined()
+        #expect(try qc("--quiet", "--policy", try policy(found), Fixtures.folder + "/pcm-s16-clipped.wav").status == 1)
+        let thresholds = (0..<10_000).map { "  - {id: r\($0), check: freeze, threshold: 0.\($0)}\n" }.joined()
+        #expect(try qc("--policy", try policy(thresholds), Repository.sampleMovie).error.contains("more than 16"))
         let deep = "  - {id: a, any: " + String(repeating: "[", count: 100_000)
         #expect(try qc("--policy", try policy(deep), Repository.sampleMovie).status == 2)
         let nested = "  - {id: a, not: " + String(repeating: "{not: ", count: 40)

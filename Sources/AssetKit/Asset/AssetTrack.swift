@@ -38,6 +38,11 @@ public struct AssetTrack: Sendable, Hashable {
     /// What the container says of fields, apart from the coded pictures: `progressive`, `tt` (top field first) or `bb`;
     /// `nil` where it says nothing.
     public let containerFieldOrder: String?
+    /// The container's word on the stored picture, apart from the coded pictures; `nil` where it has none, or where it is
+    /// not read.
+    package let containerSize: Dimensions?
+    /// The container's word on the samples a second, apart from the coded sound; `nil` likewise.
+    package let containerSampleRate: Int?
     /// The shortest duration of a frame; `nil` where unknown without reading all packets.
     public let minimumFrameDuration: MediaTime?
     /// How many samples there are, by the container's word or by a scan; `nil` where unknown.
@@ -111,6 +116,8 @@ public struct AssetTrack: Sendable, Hashable {
         containerColor = isVideo ? stream.containerColor : nil
         containerDisplay = stream.containerDisplay
         containerFieldOrder = isVideo ? stream.containerFieldOrder : nil
+        containerSize = isVideo ? stream.containerSize : nil
+        containerSampleRate = isVideo ? nil : stream.containerSampleRate
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil

@@ -16,6 +16,7 @@ extension ISOMovie {
             stream.format.video?.cleanAperture = Self.aperture(first, in: size, track: id, warnings: &warnings)
             stream.containerColor = first.visual.flatMap { ColorInfo($0.colors) }
             stream.containerFieldOrder = first.visual?.fields?.order
+            stream.containerSize = first.visual.map { Dimensions(width: Int($0.width), height: Int($0.height)) }
             stream.format.video?.gamma = first.visual?.gamma.map { Rational(Int64($0), 1 << 16) }
         }
         if stream.format.bitRate == nil, let rate = first.bitRates?.average, rate > 0 {
@@ -23,6 +24,8 @@ extension ISOMovie {
         }
         if let rate = first.bitRates?.maximum, rate > 0 { stream.format.maximumBitRate = Int64(rate) }
         stream.format.audio?.setCut(of: track, in: header)
+        // From 65,536 Hz on there is no room for it.
+        stream.containerSampleRate = first.sound.flatMap { $0.sampleRate > 0 ? Int(clamping: $0.sampleRate) : nil }
         // libavformat knows the first; a file can claim any number of others.
         for entry in track.sampleEntries.dropFirst().prefix(Self.mostFormats) {
             stream.furtherFormats.append(Self.format(entry, like: stream.format, track: id, warnings: &warnings))

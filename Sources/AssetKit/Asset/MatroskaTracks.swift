@@ -30,6 +30,8 @@ struct MatroskaTracks: Sendable {
         stream.containerColor = video.color.flatMap { ColorInfo($0) }
         stream.containerFieldOrder = video.scan
         stream.containerDisplay = video.display
+        stream.containerSize = Dimensions(
+            width: Int(clamping: video.pixelWidth), height: Int(clamping: video.pixelHeight))
         do throws(MediaError) {
             guard let aperture = try video.aperture(in: size) else { return }
             stream.format.video?.cleanAperture = aperture

@@ -6,6 +6,9 @@ extension PixelBuffer {
     /// Whether the decoder says that the picture consists of two fields, taken one after the other.
     public var isInterlaced: Bool { frame.fieldOrder != nil }
 
+    /// Whether the upper field is the first one; for an interlaced picture.
+    package var isTopFieldFirst: Bool { frame.fieldOrder == .topFirst }
+
     /// The picture at the moment of its first field, without the comb that motion makes of two fields.
     ///
     /// The rows of the first field stay, and those of the other one as far as they fit between them. A picture that is

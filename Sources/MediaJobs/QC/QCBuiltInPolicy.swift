@@ -6,6 +6,8 @@ package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
     case ebuR128 = "ebu-r128"
     /// Whether anything is wrong that no programme wants.
     case content
+    /// Whether it looks and sounds like a reference that is given.
+    case reference
 
     /// Its text.
     package var yaml: String {
@@ -13,6 +15,7 @@ package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
         case .web: Self.webText
         case .ebuR128: Self.r128Text
         case .content: Self.contentText
+        case .reference: Self.referenceText
         }
     }
 
@@ -65,6 +68,19 @@ package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
             severity: warn
         """
 
+    private static let referenceText = """
+        name: reference
+        description: Hardly any difference from another file can be seen or heard.
+        rules:
+          - {id: frames, check: reference.unpairedFrames}
+          - {id: psnr, check: reference.psnr, min: 35}
+          - {id: ssim, check: reference.ssim, min: 0.95}
+          - {id: ssim-of-the-worst, check: reference.ssimMinimum, min: 0.85, severity: warn}
+          - {id: sound-offset, check: reference.soundOffset, max: 0.02}
+          - {id: sound-difference, check: reference.soundDifference, max: -20, severity: warn}
+          - {id: damage, check: damage}
+        """
+
     private static let contentText = """
         name: content
         description: Pictures and sound without faults that no programme wants.
@@ -76,6 +92,13 @@ package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
           - {id: clipping, check: clipping, severity: warn}
           - {id: illegal-luma, check: illegalLuma, severity: warn}
           - {id: illegal-color, check: illegalColor, severity: warn}
+          - {id: repeated-frames, check: repeatedFrames, severity: warn}
+          - {id: dropped-frames, check: droppedFrames, severity: warn}
+          - {id: missing-frames, check: missingFrames, severity: warn}
+          - {id: fields, check: fieldMismatch, severity: warn}
+          - {id: starts, check: startDifference, severity: warn}
+          - {id: lengths, check: lengthDifference, max: 0.5, severity: warn}
+          - {id: headers, check: headerMismatches, severity: warn}
           - {id: muted-channels, check: mutedChannels, severity: warn}
           - {id: phase, check: correlation, min: -0.5, severity: warn}
           - {id: dc-offset, check: dcOffset, max: 0.01, severity: warn}

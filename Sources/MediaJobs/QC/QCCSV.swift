@@ -26,6 +26,26 @@ package enum QCCSV {
         }
     }
 
+    /// The names of the columns of ``frames(_:path:)``, with a line break.
+    package static let frameHeader =
+        "path,frame,time,seconds,psnrLuma,psnrCb,psnrCr,psnr,ssimLuma,ssimCb,ssimCr,ssim\r\n"
+
+    /// A line for each compared picture; a PSNR where nothing differs is `inf`, and what a picture in grey has not is
+    /// empty.
+    package static func frames(_ frames: [QCReferenceMeasurements.Frame], path: String) -> String {
+        var text = ""
+        for (number, frame) in frames.enumerated() {
+            let psnr = frame.psnr.map { $0.isFinite ? QCEvaluation.decimals($0, 4) : "inf" }
+            let ssim = frame.similarities.map { QCEvaluation.decimals(Double($0), 6) }
+            func columns(_ values: [String]) -> [String] {
+                values.count >= 4 ? values : [values.first ?? "", "", "", values.last ?? ""]
+            }
+            text += line(
+                [path, "\(number)", frame.time.description, "\(frame.time.seconds)"] + columns(psnr) + columns(ssim))
+        }
+        return text
+    }
+
     private static func line(_ cells: [String]) -> String {
         cells.map { cell in
             guard cell.contains(where: { ",\"\r\n".contains($0) }) else { return cell }

@@ -20,8 +20,22 @@ package enum QCCheck: String, CaseIterable, Sendable {
     case letterboxRows
     case letterboxColumns
     case duplicateFrames
+    case repeatedFrames
+    case droppedFrames
+    case missingFrames
+    case variableFrameRate
+    case fieldMismatch
+    case startDifference
     case lengthDifference
+    case headerMismatches
     case damage
+    case referencePSNR = "reference.psnr"
+    case referenceWorstPSNR = "reference.psnrMinimum"
+    case referenceSSIM = "reference.ssim"
+    case referenceWorstSSIM = "reference.ssimMinimum"
+    case referenceUnpaired = "reference.unpairedFrames"
+    case referenceSoundOffset = "reference.soundOffset"
+    case referenceSoundDifference = "reference.soundDifference"
 
     /// What a check is about, and how it is said in a policy.
     package struct Facts: Sendable {
@@ -38,7 +52,12 @@ package enum QCCheck: String, CaseIterable, Sendable {
     /// What a check is measured on.
     package enum Subject: String, Sendable {
         case sound, pictures, file
+        /// Needs another file to compare with.
+        case reference
     }
+
+    /// Those that compare the sound of two files.
+    static let ofReferenceSound: Set<QCCheck> = [.referenceSoundOffset, .referenceSoundDifference]
 
     /// What it measures and its defaults.
     package var facts: Facts {
@@ -70,34 +89,53 @@ package enum QCCheck: String, CaseIterable, Sendable {
                 .pictures,
                 0.01, 0)
         case .letterboxRows:
-            Facts(
-                definition: "Rows at top and bottom that are dark in all pictures looked at, one a second",
-                unit: "rows",
-                subject: .pictures, run: nil)
+            value("Rows at top and bottom that are dark in all pictures looked at, one a second", "rows", .pictures)
         case .letterboxColumns:
-            Facts(
-                definition: "Columns at both sides that are dark in all pictures looked at, one a second",
-                unit: "columns",
-                subject: .pictures, run: nil)
+            value("Columns at both sides that are dark in all pictures looked at, one a second", "columns", .pictures)
         case .duplicateFrames:
-            Facts(
-                definition: "Pictures that are the same as the one before, bit for bit", unit: "frames",
-                subject: .pictures,
-                run: nil)
+            value("Pictures that are the same as the one before, bit for bit", "frames", .pictures)
+        case .repeatedFrames:
+            runs(
+                "1 to 12 pictures whose luma differs by at most the threshold's part of full scale from the one before, "
+                    + "between others that move four times as much", .pictures, 0.001, 0)
+        case .droppedFrames:
+            runs(
+                "A picture that differs from the one before so many times as much as its four neighbours do, which move "
+                    + "evenly, as the threshold says, and no more than 4 times as much", .pictures, 1.6, 0)
+        case .missingFrames:
+            value("Pictures that would fit where one stays 1.5 times as long as usual or longer", "frames", .pictures)
+        case .variableFrameRate:
+            value("Whether pictures stay for other times than usual, by more than a tick", "", .pictures)
+        case .fieldMismatch:
+            value(
+                "Part of the moving pictures that look interlaced, progressive or with the other field first than flagged",
+                "",
+                .pictures)
+        case .startDifference:
+            value(
+                "From the start of the track that begins first to that of the last, of sound and pictures", "s", .file)
         case .lengthDifference:
-            Facts(
-                definition: "From the end of the track that is over first to that of the last, of sound and pictures",
-                unit: "s", subject: .file, run: nil)
-        case .damage:
-            Facts(
-                definition: "Packets that cannot be decoded, and one more where the file breaks off", unit: "",
-                subject: .file,
-                run: nil)
+            value("From the end of the track that is over first to that of the last, of sound and pictures", "s", .file)
+        case .headerMismatches:
+            value(
+                "What the container says otherwise than the coded media: size, rate, channels, length, colours, fields",
+                "", .file)
+        case .damage: value("Packets that cannot be decoded, and one more where the file breaks off", "", .file)
+        case .referencePSNR: value("PSNR of all pictures together, by their mean squared error", "dB", .reference)
+        case .referenceWorstPSNR: value("PSNR of the picture that differs most", "dB", .reference)
+        case .referenceSSIM: value("Mean SSIM of all pictures, 0 to 1", "", .reference)
+        case .referenceWorstSSIM: value("SSIM of the picture that differs most", "", .reference)
+        case .referenceUnpaired:
+            value("Pictures of either file that have no other one shown at the same time", "frames", .reference)
+        case .referenceSoundOffset:
+            value("How much later the sound is than the reference's, by correlation; without sign", "s", .reference)
+        case .referenceSoundDifference:
+            value("Level of what differs when both sounds are in step, against the reference's", "dB", .reference)
         }
     }
 
-    private func value(_ definition: String, _ unit: String) -> Facts {
-        Facts(definition: definition, unit: unit, subject: .sound, run: nil)
+    private func value(_ definition: String, _ unit: String, _ subject: Subject = .sound) -> Facts {
+        Facts(definition: definition, unit: unit, subject: subject, run: nil)
     }
 
     private func runs(_ definition: String, _ subject: Subject, _ threshold: Double, _ seconds: Double) -> Facts {

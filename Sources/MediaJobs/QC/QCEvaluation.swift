@@ -19,7 +19,7 @@ struct QCFact {
 }
 
 /// Holds a file's report and measurements against conditions.
-struct QCEvaluation {
+package struct QCEvaluation {
     private let report: JSONValue
     private let measurements: QCMeasurements
 
@@ -82,7 +82,12 @@ struct QCEvaluation {
             guard !test.holds(for: .number(Double(count))) else { return .passed }
             return .failed([QCFact(subject: "damage", measured: damage.text, wanted: "none")])
         }
-        if check == .lengthDifference { return lengthDifference(test) }
+        switch check {
+        case .lengthDifference, .startDifference: return trackDifference(check, test)
+        case .headerMismatches: return headerMismatches(test)
+        default: break
+        }
+        if check.facts.subject == .reference { return reference(check, test) }
         var isApplicable = false
         var facts: [QCFact] = []
         for track in measurements.tracks {
@@ -92,24 +97,78 @@ struct QCEvaluation {
             facts.append(
                 QCFact(
                     subject: check.rawValue, measured: value.1, wanted: test.text + check.unitText,
-                    trackIndex: track.trackIndex))
+                    trackIndex: track.trackIndex,
+                    range: check == .missingFrames ? track.pictures?.firstMissing : nil))
         }
         guard isApplicable else { return .notApplicable(check.missing) }
         return facts.isEmpty ? .passed : .failed(facts)
     }
 
-    private func lengthDifference(_ test: QCTest) -> QCOutcome {
-        let sounds = measurements.tracks.compactMap(\.sound?.duration)
-        let pictures = measurements.tracks.compactMap(\.pictures?.end)
-        guard let shortest = (sounds + pictures).min(), let longest = (sounds + pictures).max(), !sounds.isEmpty,
-            !pictures.isEmpty
-        else { return .notApplicable(QCCheck.lengthDifference.missing) }
-        let seconds = (longest - shortest).seconds
+    /// How far apart the tracks begin, or end.
+    private func trackDifference(_ check: QCCheck, _ test: QCTest) -> QCOutcome {
+        let sounds = measurements.tracks.compactMap(\.sound)
+        let pictures = measurements.tracks.compactMap(\.pictures)
+        let moments =
+            check == .startDifference
+            ? sounds.map(\.start) + pictures.compactMap(\.start)
+            : sounds.map(\.duration) + pictures.compactMap(\.end)
+        guard let least = moments.min(), let most = moments.max(), !sounds.isEmpty,
+            pictures.contains(where: { $0.start != nil })
+        else { return .notApplicable(check.missing) }
+        let seconds = (most - least).seconds
         guard !test.holds(for: .number(seconds)) else { return .passed }
         return .failed([
             QCFact(
-                subject: QCCheck.lengthDifference.rawValue, measured: Self.decimals(seconds, 3) + " s",
-                wanted: test.text + " s", range: .init(start: shortest, end: longest))
+                subject: check.rawValue, measured: Self.decimals(seconds, 3) + " s", wanted: test.text + " s",
+                range: .init(start: least, end: most))
+        ])
+    }
+
+    private func headerMismatches(_ test: QCTest) -> QCOutcome {
+        guard let found = measurements.headerMismatches, !measurements.tracks.isEmpty else {
+            return .notApplicable("the file has neither sound nor pictures that can be decoded")
+        }
+        guard !test.holds(for: .number(Double(found.count))) else { return .passed }
+        if found.isEmpty {
+            return .failed([QCFact(subject: "headerMismatches", measured: "0", wanted: test.text)])
+        }
+        return .failed(
+            found.map {
+                QCFact(
+                    subject: $0.what, measured: $0.media, wanted: "the container's \($0.container)",
+                    trackIndex: $0.trackIndex)
+            })
+    }
+
+    private func reference(_ check: QCCheck, _ test: QCTest) -> QCOutcome {
+        guard let reference = measurements.reference else { return .notApplicable("there is no --reference") }
+        let value: Double?
+        let digits: Int
+        var place: QCMeasurements.Range?
+        func range(_ time: MediaTime?) -> QCMeasurements.Range? { time.map { .init(start: $0, end: $0) } }
+        switch check {
+        case .referencePSNR: (value, digits) = (reference.pictures.map { $0.psnr.all ?? .infinity }, 2)
+        case .referenceWorstPSNR:
+            (value, digits) = (reference.pictures.map { $0.psnr.minimum ?? .infinity }, 2)
+            place = range(reference.pictures?.psnr.worst)
+        case .referenceSSIM: (value, digits) = (reference.pictures?.ssim.all, 6)
+        case .referenceWorstSSIM:
+            (value, digits) = (reference.pictures?.ssim.minimum, 6)
+            place = range(reference.pictures?.ssim.worst)
+        case .referenceUnpaired: (value, digits) = (reference.pictures.map { Double($0.unpaired) }, 0)
+        case .referenceSoundOffset: (value, digits) = (reference.sound.map { abs($0.offset?.seconds ?? .infinity) }, 4)
+        default: (value, digits) = (reference.sound.map { $0.difference ?? -.infinity }, 1)
+        }
+        guard let value else {
+            return .notApplicable("one of the two files has nothing of which \(check.rawValue) can be measured")
+        }
+        guard !test.holds(for: .number(value)) else { return .passed }
+        return .failed([
+            QCFact(
+                subject: check.rawValue,
+                measured: check == .referenceSoundOffset && value == .infinity
+                    ? "not to be found, as the two are alike nowhere" : Self.decimals(value, digits) + check.unitText,
+                wanted: test.text + check.unitText, range: place)
         ])
     }
 
@@ -151,9 +210,28 @@ struct QCEvaluation {
         switch check {
         case .letterboxRows: return pictures.bars.map { plain(Double($0.top + $0.bottom), 0) }
         case .letterboxColumns: return pictures.bars.map { plain(Double($0.left + $0.right), 0) }
-        case .duplicateFrames: return plain(Double(pictures.duplicates), 0)
+        case .duplicateFrames: return pictures.duplicates.map { plain(Double($0), 0) }
+        case .missingFrames: return pictures.missing.map { plain(Double($0), 0) }
+        case .variableFrameRate:
+            return pictures.isVariable.map { (.bool($0), $0 ? "variable" : "constant") }
+        case .fieldMismatch:
+            return pictures.fields.flatMap { fields in
+                fields.mismatch.map { (.number($0), Self.text(fields)) }
+            }
         default: return nil
         }
+    }
+
+    private static func text(_ fields: QCMeasurements.Fields) -> String {
+        var parts: [String] = []
+        if fields.hiddenInterlaced > 0 {
+            parts.append("\(fields.hiddenInterlaced) look interlaced and are not flagged so")
+        }
+        if fields.hiddenProgressive > 0 {
+            parts.append("\(fields.hiddenProgressive) look progressive and are flagged interlaced")
+        }
+        if fields.swapped > 0 { parts.append("\(fields.swapped) look as if the other field came first") }
+        return parts.joined(separator: ", ") + ", of \(fields.count) moving pictures"
     }
 
     // MARK: Runs
@@ -207,7 +285,7 @@ struct QCEvaluation {
     }
 
     /// A number with so many digits behind the point, at most 9.
-    static func decimals(_ number: Double, _ digits: Int) -> String {
+    package static func decimals(_ number: Double, _ digits: Int) -> String {
         guard number.isFinite, number.magnitude < 1e9 else { return "\(number)" }
         var scale: Int64 = 1
         for _ in 0..<min(max(digits, 0), 9) { scale *= 10 }
@@ -234,6 +312,7 @@ extension QCCheck {
         case .sound: "the file has no sound of which \(rawValue) can be measured"
         case .pictures: "the file has no pictures of which \(rawValue) can be measured"
         case .file: "the file has not both sound and pictures"
+        case .reference: "there is no --reference"
         }
     }
 }

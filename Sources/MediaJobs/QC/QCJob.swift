@@ -9,13 +9,23 @@ internal import MediaBase
 ///
 /// What the policy asks for is measured in one pass over the file; where it asks for headers alone, nothing is decoded.
 package struct QCJob: Sendable {
-    /// Findings of one file that are listed at most.
-    private static let mostFindings = 100_000
-
     private let asset: Asset
     private let policy: QCPolicy
     private let source: Asset?
     private let threads: Int
+    private let reference: Asset?
+    private let options: Options
+
+    /// What else is wanted of a job.
+    package struct Options: Sendable {
+        /// Whether the report gets pictures for a page.
+        package var illustrates = false
+        /// Whether the values of each compared picture are kept.
+        package var keepsFrames = false
+
+        /// Nothing else.
+        package init() {}
+    }
 
     /// Makes a job; nothing is read yet.
     ///
@@ -23,8 +33,14 @@ package struct QCJob: Sendable {
     ///   - asset: The file.
     ///   - policy: What it has to be like.
     ///   - source: The file that it must be a proxy of; `nil` where it is no proxy.
+    ///   - reference: The file that its pictures and sound are compared with; `nil` for none.
     ///   - threads: Threads for decoding; 0 for as many as there are cores.
-    package init(asset: Asset, policy: QCPolicy, proxyOf source: Asset? = nil, threads: Int = 0) {
+    package init(
+        asset: Asset, policy: QCPolicy, proxyOf source: Asset? = nil, reference: Asset? = nil, threads: Int = 0,
+        options: Options = Options()
+    ) {
+        self.reference = reference
+        self.options = options
         self.asset = asset
         self.policy = policy
         self.source = source
@@ -37,46 +53,88 @@ package struct QCJob: Sendable {
     /// - Throws: what opening and reading the file throw.
     package func run(progress: ((Double, Double) -> Void)? = nil) throws -> QCReport {
         let probe = try ProbeJob(asset: asset).run()
-        let measurements = try QCReading(asset: asset, request: policy.request, threads: threads)
-            .measure(progress: progress)
+        var request = policy.request
+        request.drawsSound = options.illustrates
+        var measurements = try QCReading(asset: asset, request: request, threads: threads).measure(progress: progress)
+        if request.checks.contains(.headerMismatches) {
+            measurements.headerMismatches =
+                QCHeaderComparison(
+                    tracks: try asset.loadNow(.tracks), report: probe, measurements: measurements
+                ).mismatches
+        }
+        if let reference { measurements.reference = try compare(with: reference, request) }
         let evaluation = try QCEvaluation(report: probe, measurements: measurements)
-        let timecodes = QCTimecodes(probe)
-        var outcomes: [(rule: QCRule, outcome: QCOutcome)] = []
-        for rule in policy.rules { outcomes.append((rule, evaluation.outcome(of: rule.condition))) }
+        var collector = Collector(timecodes: QCTimecodes(probe))
+        for rule in policy.rules { collector.add(rule, evaluation.outcome(of: rule.condition)) }
         if let source {
             for entry in try QCProxyComparison(proxy: asset, source: source, threads: threads).run() {
-                outcomes.append((QCRule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome))
+                collector.add(QCRule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome)
             }
         }
-        var rules: [QCReport.RuleResult] = []
-        var findings: [QCFinding] = []
-        for (rule, outcome) in outcomes {
-            switch outcome {
-            case .passed: rules.append(.init(id: rule.id, status: .pass))
-            case .notApplicable(let reason):
-                rules.append(.init(id: rule.id, status: .notApplicable, reason: reason))
-            case .failed(let facts):
-                rules.append(.init(id: rule.id, status: rule.severity == .warn ? .warn : .fail))
-                findings += facts.prefix(max(0, Self.mostFindings - findings.count)).map {
-                    finding(rule, $0, timecodes)
-                }
-            }
-        }
+        let (rules, findings) = (collector.rules, collector.findings)
         let verdict: QCReport.Verdict =
             rules.contains { $0.status == .fail } ? .fail : rules.contains { $0.status == .warn } ? .warn : .pass
-        return QCReport(
+        var report = QCReport(
             verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
-            warnings: probe.warnings)
+            warnings: probe.warnings + measurements.notes)
+        if options.illustrates { report.illustrations = QCIllustrations(asset, findings: findings) }
+        return report
     }
 
-    private func finding(_ rule: QCRule, _ fact: QCFact, _ timecodes: QCTimecodes) -> QCFinding {
+    private func compare(with reference: Asset, _ request: QCRequest) throws(MediaError) -> QCReferenceMeasurements {
+        var result = QCReferenceMeasurements()
+        let asks = request.checks.filter { $0.facts.subject == .reference }
+        if options.keepsFrames || !asks.subtracting(QCCheck.ofReferenceSound).isEmpty {
+            let comparison = QCPictureComparison(
+                file: asset, reference: reference, threads: threads, keepsFrames: options.keepsFrames)
+            if let (pictures, frames) = try comparison.run() {
+                result.pictures = pictures
+                result.frames = frames
+            }
+        }
+        if !asks.isDisjoint(with: QCCheck.ofReferenceSound) {
+            result.sound = try QCSoundComparison(file: asset, reference: reference).run()
+        }
+        return result
+    }
+}
+
+/// What comes of the rules, one after the other.
+private struct Collector {
+    let timecodes: QCTimecodes
+    private(set) var rules: [QCReport.RuleResult] = []
+    private(set) var findings: [QCFinding] = []
+
+    /// Findings of one file that are listed at most.
+    private static let mostFindings = 100_000
+
+    init(timecodes: QCTimecodes) { self.timecodes = timecodes }
+
+    mutating func add(_ rule: QCRule, _ outcome: QCOutcome) {
+        switch outcome {
+        case .passed: rules.append(.init(id: rule.id, status: .pass))
+        case .notApplicable(let reason):
+            rules.append(.init(id: rule.id, status: .notApplicable, reason: reason))
+        case .failed(let facts):
+            rules.append(.init(id: rule.id, status: rule.severity == .warn ? .warn : .fail))
+            for fact in facts.prefix(max(0, Self.mostFindings - findings.count)) {
+                findings.append(finding(rule, fact))
+            }
+        }
+    }
+
+    private func finding(_ rule: QCRule, _ fact: QCFact) -> QCFinding {
         var id = rule.id
         if let track = fact.trackIndex { id += "@\(track)" }
         if let channel = fact.channel { id += ".\(channel)" }
         if let range = fact.range { id += ":\(range.start)" }
         let place = fact.trackIndex.map { "track \($0): " } ?? ""
         let channel = fact.channel.map { " in channel \($0 + 1)" } ?? ""
-        let time = fact.range.map { " from \($0.start.clockText()) to \($0.end.clockText())" } ?? ""
+        let time =
+            fact.range.map {
+                $0.start == $0.end
+                    ? " at \($0.start.clockText())" : " from \($0.start.clockText()) to \($0.end.clockText())"
+            } ?? ""
         var message = "\(place)\(fact.subject)\(channel) is \(fact.measured)\(time), wanted \(fact.wanted)"
         if let template = rule.message {
             message = template

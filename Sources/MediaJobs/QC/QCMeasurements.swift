@@ -1,3 +1,4 @@
+package import MediaAnalysis
 package import MediaBase
 
 /// What was measured of one file; what could not be measured is left out.
@@ -6,23 +7,61 @@ package struct QCMeasurements: Encodable, Sendable {
     package var tracks: [Track]
     /// What could not be used.
     package var damage: DamageSummary
+    /// What the container says otherwise than the coded media; nothing where that was not asked for.
+    package var headerMismatches: [Mismatch]?
+    /// How the file differs from another one; nothing without one.
+    package var reference: QCReferenceMeasurements?
+    /// What was asked for and could not be done, one sentence each; not part of the JSON.
+    package var notes: [String] = []
+
+    private enum CodingKeys: String, CodingKey {
+        case tracks, damage, headerMismatches, reference
+    }
+
+    /// Makes measurements of tracks.
+    package init(tracks: [Track], damage: DamageSummary) {
+        self.tracks = tracks
+        self.damage = damage
+    }
+
+    /// One thing that the container says otherwise than the coded media.
+    package struct Mismatch: Encodable, Sendable {
+        /// The track; nothing for the file as a whole.
+        package var trackIndex: Int?
+        /// What it is about: `size`, `sampleRate`, `channels`, `length`, `frameRate`, `color` or `fields`.
+        package var what: String
+        /// The container's word.
+        package var container: String
+        /// What the coded media say, or what came out of the decoder.
+        package var media: String
+    }
 
     /// One decoded track.
     package struct Track: Encodable, Sendable {
         /// The track's place among all tracks.
         package var trackIndex: Int
+        /// The track whose sound is the second channel; nothing for a track that was measured alone.
+        package var pairedTrackIndex: Int?
         /// What was measured of sound.
         package var sound: Sound?
         /// What was measured of pictures.
         package var pictures: Pictures?
         /// What checks that look for runs found.
         package var runs: [Runs]
+        /// The sound as it is drawn; not part of the JSON.
+        package var outline: SoundOutline?
+
+        private enum CodingKeys: String, CodingKey {
+            case trackIndex, pairedTrackIndex, sound, pictures, runs
+        }
     }
 
     /// Of a track's sound.
     package struct Sound: Encodable, Sendable {
         /// Samples a second.
         package var sampleRate: Int
+        /// When its first sample is heard.
+        package var start: MediaTime
         /// How long it is, with silence for late starts and holes.
         package var duration: MediaTime
         /// In LUFS.
@@ -79,16 +118,66 @@ package struct QCMeasurements: Encodable, Sendable {
         package var count: Int64
         /// When the first one is shown.
         package var start: MediaTime?
+        /// When the last one is shown.
+        package var lastStart: MediaTime?
         /// When the last one is gone.
         package var end: MediaTime?
-        /// How many are the same as the one before.
-        package var duplicates: Int64
+        /// How many are the same as the one before; nothing unless it was asked for.
+        package var duplicates: Int64?
+        /// How long most of them stay; nothing unless it was asked how evenly they follow each other.
+        package var usualDuration: MediaTime?
+        /// Whether they stay for other times than usual; nothing likewise.
+        package var isVariable: Bool?
+        /// How many would fit into the places where one stays too long; nothing likewise.
+        package var missing: Int64?
+        /// The first place where one is missing.
+        package var firstMissing: Range?
+        /// What moving pictures look like beside what they are flagged as; nothing unless it was asked for.
+        package var fields: Fields?
+        /// The size of the first one.
+        package var size: Dimensions?
+        /// How often the size changes.
+        package var sizeChanges: Int64
         /// The greatest part of a picture's luma that was illegal; nothing where that does not apply.
         package var illegalLuma: Double?
         /// The greatest part of a picture's colours that was illegal; nothing where that does not apply.
         package var illegalColor: Double?
         /// Dark rows and columns at the edges; nothing where all pictures are dark.
         package var bars: Bars?
+    }
+
+    /// How many pictures look interlaced and progressive, of those that move enough to tell.
+    package struct Fields: Encodable, Sendable {
+        /// Flagged as interlaced, and looking so.
+        package var interlaced: Int64
+        /// Flagged as progressive, and looking so.
+        package var progressive: Int64
+        /// Flagged as progressive, and looking interlaced.
+        package var hiddenInterlaced: Int64
+        /// Flagged as interlaced, and looking progressive.
+        package var hiddenProgressive: Int64
+        /// Flagged as interlaced with one field first, and looking as if it were the other one.
+        package var swapped: Int64
+
+        /// The part that looks otherwise than flagged; nothing where too little moves.
+        var mismatch: Double? {
+            let wrong = hiddenInterlaced + hiddenProgressive + swapped
+            return count >= Self.leastCount ? Double(wrong) / Double(count) : nil
+        }
+
+        /// Fewer pictures tell nothing.
+        private static let leastCount: Int64 = 5
+
+        /// All that move enough to tell.
+        var count: Int64 { interlaced + progressive + hiddenInterlaced + hiddenProgressive + swapped }
+
+        init(_ tally: FieldTally) {
+            interlaced = tally.interlaced
+            progressive = tally.progressive
+            hiddenInterlaced = tally.hiddenInterlaced
+            hiddenProgressive = tally.hiddenProgressive
+            swapped = tally.swapped
+        }
     }
 
     /// Dark edges.

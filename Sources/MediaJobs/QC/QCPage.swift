@@ -20,8 +20,8 @@ package struct QCPage {
             if report.verdict == .warn { counts.warned += 1 }
             body += section(
                 path, report.verdict.rawValue,
-                "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + timeline(report) + findings(report)
-                    + rules(report) + levels(report))
+                "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + QCTimeline(report: report).svg
+                    + spots(report) + findings(report) + rules(report) + levels(report) + comparison(report))
         }
     }
 
@@ -36,16 +36,19 @@ package struct QCPage {
         <title>Quality control</title>
         <style>
         body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; max-width: 62rem; padding: 0 1rem }
-        h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; overflow-wrap: anywhere } h3 { font-size: 1rem }
+        h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; overflow-wrap: anywhere } h3 { font-size: 1rem } h2, h3, thead { break-after: avoid }
         section { border-top: 2px solid #d0d7de; padding-top: .5rem; margin-top: 2rem }
         table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
         th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #d8dee4 }
-        td { overflow-wrap: anywhere }
+        td { overflow-wrap: anywhere } td:nth-child(2) { min-width: 7rem } th, time, td > span { white-space: nowrap }
         .pass, .warn, .fail, .error, .notApplicable { border-radius: .3rem; padding: .05rem .45rem; font-weight: 600 }
         .pass { background: #d7f2dd; color: #0b4a1c } .warn { background: #fdeec2; color: #5a3d00 }
         .fail, .error { background: #fbd9d9; color: #7a0d12 } .notApplicable { background: #e7eaee; color: #3d444d }
         svg { width: 100%; height: auto; display: block; margin: .5rem 0 }
-        @media print { body { margin: 0; max-width: none } tr, svg { break-inside: avoid } * { print-color-adjust: exact } }
+        .spots { display: flex; flex-wrap: wrap; gap: .75rem; margin: .75rem 0 }
+        figure { margin: 0; break-inside: avoid } img { display: block; max-width: 100%; height: auto }
+        figcaption { font-size: .8rem; color: #3d444d; max-width: 15rem; overflow-wrap: anywhere }
+        @media print { body { margin: 0; max-width: none; font-size: 12px } tr, svg { break-inside: avoid } * { print-color-adjust: exact } }
         </style>
         </head>
         <body>
@@ -67,8 +70,12 @@ package struct QCPage {
         return "<span class=\"\(status)\">\(word)</span>"
     }
 
+    private func clock(_ time: MediaTime?) -> String { time.map { "<time>\($0.clockText())</time>" } ?? "" }
+
     private func row(_ cells: [String], tag: String = "td") -> String {
-        "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>\n"
+        let row = "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
+        // The head of a table stands on each page that it is printed on.
+        return (tag == "th" ? "<thead>\(row)</thead>" : row) + "\n"
     }
 
     private func findings(_ report: QCReport) -> String {
@@ -76,14 +83,44 @@ package struct QCPage {
         let rows = report.findings.prefix(1000).map { finding in
             row([
                 badge(finding.severity.rawValue), QCMarkup.escaped(finding.rule),
-                finding.trackIndex.map(String.init) ?? "", finding.start?.clockText() ?? "",
-                finding.end?.clockText() ?? "", finding.startTimecode ?? "", QCMarkup.escaped(finding.message),
+                finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
+                finding.startTimecode.map { "<time>\($0)</time>" } ?? "", QCMarkup.escaped(finding.message),
             ])
         }
         let more = report.findings.count > 1000 ? "<p>\(report.findings.count - 1000) more are in the JSON.</p>\n" : ""
         return "<h3>Findings</h3>\n<table>\n"
             + row(["", "Rule", "Track", "Start", "End", "Timecode", "What"], tag: "th") + rows.joined() + "</table>\n"
             + more
+    }
+
+    /// Pictures of the places that findings are about.
+    private func spots(_ report: QCReport) -> String {
+        guard let spots = report.illustrations?.spots, !spots.isEmpty else { return "" }
+        return "<div class=\"spots\">\n"
+            + spots.map { spot in
+                let names = QCMarkup.escaped(spot.rules.joined(separator: ", "))
+                let time = spot.time.clockText()
+                return "<figure><img alt=\"\(names) at \(time)\" width=\"\(spot.width)\" height=\"\(spot.height)\" "
+                    + "src=\"data:image/jpeg;base64,\(base64(spot.jpeg))\"><figcaption>\(time)<br>\(names)</figcaption>"
+                    + "</figure>\n"
+            }.joined() + "</div>\n"
+    }
+
+    private func comparison(_ report: QCReport) -> String {
+        guard let pictures = report.measurements.reference?.pictures else { return "" }
+        func text(_ number: Double?, _ digits: Int) -> String {
+            number.map { QCEvaluation.decimals($0, digits) } ?? "same"
+        }
+        func cells(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int) -> String {
+            let chroma = scores.chroma.map { text($0, digits) }.joined(separator: ", ")
+            return row([
+                name, text(scores.luma, digits), chroma, text(scores.all, digits), text(scores.minimum, digits),
+                clock(scores.worst),
+            ])
+        }
+        return "<h3>Compared with the reference</h3>\n<p>\(pictures.count) pictures, \(pictures.unpaired) without "
+            + "another one.</p>\n<table>\n" + row(["", "Luma", "Chroma", "All", "Worst", "At"], tag: "th")
+            + cells("PSNR, dB", pictures.psnr, 2) + cells("SSIM", pictures.ssim, 4) + "</table>\n"
     }
 
     private func rules(_ report: QCReport) -> String {
@@ -107,32 +144,5 @@ package struct QCPage {
             + row(
                 ["Track", "Integrated, LUFS", "Range, LU", "Momentary, LUFS", "Short-term, LUFS", "True peak, dBTP"],
                 tag: "th") + rows.joined() + "</table>\n"
-    }
-
-    /// Where in time the findings lie: a line for each rule that has some.
-    private func timeline(_ report: QCReport) -> String {
-        let timed = report.findings.filter { $0.start != nil }
-        let ends = report.measurements.tracks.compactMap { ($0.sound?.duration ?? $0.pictures?.end)?.seconds }
-        guard let length = ends.max(), length > 0, !timed.isEmpty else { return "" }
-        var names: [String] = []
-        for finding in timed where !names.contains(finding.rule) && names.count < 40 { names.append(finding.rule) }
-        var shapes = ""
-        for (line, name) in names.enumerated() {
-            let y = line * 22
-            shapes +=
-                "<text x=\"0\" y=\"\(y + 14)\" font-size=\"12\">\(QCMarkup.escaped(String(name.prefix(24))))</text>"
-            shapes += "<rect x=\"180\" y=\"\(y + 2)\" width=\"820\" height=\"16\" fill=\"#eef1f4\"/>"
-            for finding in timed.prefix(2000) where finding.rule == name {
-                let start = min(max((finding.start?.seconds ?? 0) / length, 0), 1)
-                let end = min(max((finding.end?.seconds ?? 0) / length, start), 1)
-                let color = finding.severity == .fail ? "#c4232b" : "#c98a00"
-                let x = QCEvaluation.decimals(180 + 820 * start, 2)
-                let width = QCEvaluation.decimals(max(1.5, 820 * (end - start)), 2)
-                shapes += "<rect x=\"\(x)\" y=\"\(y + 2)\" width=\"\(width)\" height=\"16\" fill=\"\(color)\"/>"
-            }
-        }
-        let height = names.count * 22
-        return
-            "<svg viewBox=\"0 0 1000 \(height)\" role=\"img\" aria-label=\"Where in time the findings lie\">\(shapes)</svg>\n"
     }
 }

@@ -130,6 +130,59 @@ struct QCPicture {
         return total <= limit
     }
 
+    /// The mean difference of luma from another picture, as a part of full scale, over one row in four; `nil` where they
+    /// are of different kinds.
+    func motion(since other: PixelBuffer) -> Double? {
+        let rows = size.height / 4
+        guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions, rows > 0, size.width > 0
+        else { return nil }
+        func shape(_ stride: Int) -> PlaneShape { PlaneShape(width: size.width, rows: rows, stride: stride * 4) }
+        let total =
+            isWide
+            ? withLuma(UInt16.self, other) {
+                PlaneKernels.difference($0, shape($1), $2, shape($3), limit: .max - 1)
+            }
+            : withLuma(UInt8.self, other) {
+                PlaneKernels.difference($0, shape($1), $2, shape($3), limit: .max - 1)
+            }
+        guard total < .max else { return nil }
+        return Double(total) / (Double(rows) * Double(size.width) * Double(1 << levels.depth))
+    }
+
+    /// What the picture before this one looks like, by this one and the one before both; `nil` where that cannot be told.
+    func look(ofPrevious previous: PixelBuffer, before: PixelBuffer) -> FieldComb.Look? {
+        let others = [previous, before]
+        guard others.allSatisfy({ $0.pixelFormat == pixels.pixelFormat && $0.dimensions == pixels.dimensions }) else {
+            return nil
+        }
+        return isWide
+            ? comb(UInt16.self, previous, before) { PlaneKernels.comb($0, before: $1, after: $2, $3) }.look
+            : comb(UInt8.self, previous, before) { PlaneKernels.comb($0, before: $1, after: $2, $3) }.look
+    }
+
+    private func comb<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Sample.Type, _ previous: PixelBuffer, _ before: PixelBuffer,
+        _ kernel: (Span<Sample>, Span<Sample>, Span<Sample>, PlaneShape) -> FieldComb
+    ) -> FieldComb {
+        previous.withSamples(of: type, plane: 0) { plane, stride in
+            before.withSamples(of: type, plane: 0) { past, pastStride in
+                pixels.withSamples(of: type, plane: 0) { future, futureStride in
+                    // Pictures of one decoder lie alike in memory.
+                    guard stride == pastStride, stride == futureStride else { return FieldComb() }
+                    return kernel(plane, past, future, luma(stride))
+                }
+            }
+        }
+    }
+
+    private func withLuma<Sample: FixedWidthInteger & BitwiseCopyable, Result>(
+        _ type: Sample.Type, _ other: PixelBuffer, _ body: (Span<Sample>, Int, Span<Sample>, Int) -> Result
+    ) -> Result {
+        pixels.withSamples(of: type, plane: 0) { one, stride in
+            other.withSamples(of: type, plane: 0) { two, otherStride in body(one, stride, two, otherStride) }
+        }
+    }
+
     private func difference<Sample: FixedWidthInteger & BitwiseCopyable>(
         _ type: Sample.Type, _ plane: Int, _ other: PixelBuffer, _ width: Int, _ rows: Int, _ limit: Int,
         _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, Int) -> Int

@@ -12,6 +12,8 @@ struct QCPictureMeter {
     private var first: Int64?
     private var pending: (facts: QCPictureFacts, start: Int64, end: Int64)?
     private var previous: PixelBuffer?
+    /// The one before that, where fields are looked at.
+    private var beforePrevious: PixelBuffer?
     /// For each set of parameters, the picture with which the video last moved.
     private var references: [PixelBuffer?]
     private var frozen: [FreezeDetector]
@@ -19,7 +21,14 @@ struct QCPictureMeter {
     private var illegalLuma: [RunFinder]
     private var illegalColor: [RunFinder]
     private var count: Int64 = 0
-    private var duplicates: Int64 = 0
+    private var duplicates: Int64?
+    private var intervals: FrameIntervals?
+    private var repeats: [FrameRhythm]
+    private var jumps: [FrameRhythm]
+    private var fields: FieldTally?
+    private var size: Dimensions?
+    private var lastSize: Dimensions?
+    private var sizeChanges: Int64 = 0
     private var worstLuma: Double?
     private var worstColor: Double?
     private var bars: PictureBars?
@@ -38,6 +47,13 @@ struct QCPictureMeter {
         }
         references = Array(repeating: nil, count: frozen.count)
         black = finders(.black)
+        repeats = request.parameters(of: .repeatedFrames).map { FrameRhythm(stillness: $0.threshold, jump: 2) }
+        jumps = request.parameters(of: .droppedFrames).map { FrameRhythm(stillness: 0, jump: $0.threshold) }
+        if !request.checks.isDisjoint(with: [.missingFrames, .variableFrameRate, .headerMismatches]) {
+            intervals = FrameIntervals()
+        }
+        duplicates = request.checks.contains(.duplicateFrames) ? 0 : nil
+        if request.checks.contains(.fieldMismatch) { fields = FieldTally() }
         illegalLuma = finders(.illegalLuma)
         illegalColor = finders(.illegalColor)
     }
@@ -51,16 +67,20 @@ struct QCPictureMeter {
         let picture = try QCPicture(pixels)
         var facts = QCPictureFacts()
         facts.black = request.parameters(of: .black).map { picture.isBlack(threshold: $0.threshold) }
-        facts.illegalLuma = picture.illegalLuma
-        facts.illegalColor = picture.illegalColor
+        if request.checks.contains(.illegalLuma) { facts.illegalLuma = picture.illegalLuma }
+        if request.checks.contains(.illegalColor) { facts.illegalColor = picture.illegalColor }
         for (index, parameters) in request.parameters(of: .freeze).enumerated() {
             let isSame = references[index].map { picture.isSame(as: $0, within: parameters.threshold) } ?? false
             facts.isSame.append(isSame)
             if !isSame { references[index] = picture.pixels }
         }
-        if let previous, picture.isSame(as: previous, within: 0) { duplicates += 1 }
+        if let previous { compare(picture, with: previous, &facts) }
+        if fields != nil { beforePrevious = previous }
         previous = picture.pixels
-        if start >= nextBars, let found = picture.bars {
+        if let lastSize, lastSize != pixels.dimensions { sizeChanges += 1 }
+        lastSize = pixels.dimensions
+        size = size ?? lastSize
+        if needsBars, start >= nextBars, let found = picture.bars {
             bars = bars?.common(with: found) ?? found
             nextBars = start.addingReportingOverflow(Int64(timescale)).partialValue
         }
@@ -70,10 +90,23 @@ struct QCPictureMeter {
         pending = (facts, start, max(start, end))
     }
 
-    private mutating func takePending(until end: Int64) {
+    private var needsBars: Bool { !request.checks.isDisjoint(with: [.letterboxRows, .letterboxColumns]) }
+
+    private mutating func compare(_ picture: QCPicture, with previous: PixelBuffer, _ facts: inout QCPictureFacts) {
+        if let count = duplicates, picture.isSame(as: previous, within: 0) { duplicates = count + 1 }
+        if !repeats.isEmpty || !jumps.isEmpty { facts.motion = picture.motion(since: previous) }
+        guard let before = beforePrevious, let look = picture.look(ofPrevious: previous, before: before) else { return }
+        fields?.add(look, flagged: previous.isInterlaced ? previous.isTopFieldFirst : nil)
+    }
+
+    private mutating func takePending(until end: Int64, isLast: Bool = false) {
         guard let (facts, start, _) = pending else { return }
         pending = nil
         let ticks = max(0, end.subtractingReportingOverflow(start).partialValue)
+        // How long the last one stays is the container's word.
+        if !isLast { intervals?.append(start: start, ticks: ticks) }
+        for index in repeats.indices { repeats[index].append(ticks: ticks, difference: facts.motion) }
+        for index in jumps.indices { jumps[index].append(ticks: ticks, difference: facts.motion) }
         for index in frozen.indices { frozen[index].append(ticks: ticks, isSame: facts.isSame[index]) }
         for index in black.indices { black[index].append(count: ticks, holds: facts.black[index]) }
         for (index, parameters) in request.parameters(of: .illegalLuma).enumerated() {
@@ -88,12 +121,19 @@ struct QCPictureMeter {
 
     /// Ends the track.
     mutating func finish(trackIndex: Int) -> QCMeasurements.Track {
-        let end = pending?.end
-        if let end { takePending(until: end) }
+        let (last, end) = (pending?.start, pending?.end)
+        if let end { takePending(until: end, isLast: true) }
+        for index in repeats.indices { repeats[index].finish() }
+        for index in jumps.indices { jumps[index].finish() }
+        func time(_ ticks: Int64) -> MediaTime { MediaTime(value: ticks, timescale: timescale) }
+        let missing = intervals?.missing ?? nil
         let pictures = QCMeasurements.Pictures(
-            count: count, start: first.map { MediaTime(value: $0, timescale: timescale) },
-            end: end.map { MediaTime(value: $0, timescale: timescale) }, duplicates: duplicates,
-            illegalLuma: worstLuma, illegalColor: worstColor,
+            count: count, start: first.map(time),
+            lastStart: last.map(time), end: end.map(time), duplicates: duplicates,
+            usualDuration: intervals?.usual.map(time), isVariable: intervals?.isVariable, missing: missing?.count,
+            firstMissing: missing?.first.map { .init(start: time($0.lowerBound), end: time($0.upperBound)) },
+            fields: fields.map { .init($0) }, size: size, sizeChanges: sizeChanges, illegalLuma: worstLuma,
+            illegalColor: worstColor,
             bars: bars.map { .init(top: $0.top, bottom: $0.bottom, left: $0.left, right: $0.right) })
         var runs: [QCMeasurements.Runs] = []
         func add(_ check: QCCheck, _ finders: [RunFinder]) {
@@ -103,6 +143,8 @@ struct QCPictureMeter {
         }
         add(.black, black)
         add(.freeze, frozen.map(\.result))
+        add(.repeatedFrames, repeats.map(\.repeats))
+        add(.droppedFrames, jumps.map(\.jumps))
         if worstLuma != nil { add(.illegalLuma, illegalLuma) }
         if worstColor != nil { add(.illegalColor, illegalColor) }
         return QCMeasurements.Track(trackIndex: trackIndex, pictures: pictures, runs: runs)
@@ -123,6 +165,8 @@ struct QCPictureMeter {
 private struct QCPictureFacts {
     var black: [Bool] = []
     var isSame: [Bool] = []
+    /// The mean difference from the picture before.
+    var motion: Double?
     var illegalLuma: Double?
     var illegalColor: Double?
 }

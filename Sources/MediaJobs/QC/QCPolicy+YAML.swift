@@ -6,6 +6,10 @@ extension QCPolicy {
     package static let mostBytes = 4 << 20
     /// How deep lists, and conditions in each other, may nest.
     static let greatestDepth = 32
+    /// Different thresholds and lengths that one check can be asked for with: each is measured for itself.
+    static let mostParameters = 16
+    /// Pairs of tracks at most.
+    static let mostPairs = 64
 
     /// Reads a policy; `docs/schema/qc-policy.json` describes its form.
     ///
@@ -29,7 +33,7 @@ extension QCPolicy {
         guard let root, root.mapping != nil else {
             throw MediaError(.invalidArgument, "is no policy: it must have 'rules:' with a list of rules")
         }
-        let entries = try reader.entries(root, "the policy", allowed: ["name", "description", "rules"])
+        let entries = try reader.entries(root, "the policy", allowed: ["name", "description", "pairs", "rules"])
         guard let rules = entries["rules"]?.sequence else {
             throw MediaError(
                 .invalidArgument, "has no list of rules: write 'rules:' and a line with '- id: …' for each")
@@ -47,6 +51,13 @@ extension QCPolicy {
             }
             self.rules.append(rule)
         }
+        let request = request
+        for check in QCCheck.allCases where request.parameters(of: check).count > Self.mostParameters {
+            throw MediaError(
+                .limitExceeded,
+                "asks for '\(check.rawValue)' with more than \(Self.mostParameters) different thresholds and lengths")
+        }
+        pairs = try entries["pairs"].map { node throws(MediaError) in try reader.pairs(node) } ?? []
     }
 
     private static func line(of error: any Error) -> String {

@@ -8,6 +8,8 @@ package struct QCPolicy: Sendable {
     package var summary: String?
     /// The rules, each with an id of its own.
     package var rules: [QCRule]
+    /// Tracks of one channel each that are measured as one sound of two.
+    package var pairs: [QCTrackPair] = []
 
     /// Makes a policy of rules.
     package init(name: String, rules: [QCRule]) {
@@ -19,6 +21,7 @@ package struct QCPolicy: Sendable {
     package var request: QCRequest {
         var request = QCRequest()
         for rule in rules { rule.condition.ask(&request) }
+        request.pairs = pairs
         return request
     }
 }

@@ -121,6 +121,30 @@ struct QCPolicyReader {
         return test
     }
 
+    /// Pairs of tracks: a list of lists of two.
+    func pairs(_ node: Node) throws(MediaError) -> [QCTrackPair] {
+        let form = "'pairs' is a list of two tracks each, like [[a:0, a:1], [a:2, a:3]]"
+        guard let list = node.sequence else { throw error(node, form) }
+        guard list.count <= QCPolicy.mostPairs else {
+            throw MediaError(.limitExceeded, "names more than \(QCPolicy.mostPairs) pairs")
+        }
+        var pairs: [QCTrackPair] = []
+        for item in list {
+            guard let two = item.sequence, two.count == 2, let first = two.first, let second = two.last else {
+                throw error(item, form)
+            }
+            do throws(MediaError) {
+                pairs.append(
+                    QCTrackPair(
+                        try TrackSelector(parsing: try string(first, "pairs")),
+                        try TrackSelector(parsing: try string(second, "pairs"))))
+            } catch {
+                throw self.error(item, error.message)
+            }
+        }
+        return pairs
+    }
+
     // MARK: Nodes
 
     /// The entries of a mapping by their keys.
@@ -199,8 +223,12 @@ extension QCCheck {
     /// What is wanted where a rule does not say it.
     var standardTest: QCTest? {
         switch self {
-        case .dualMono: QCTest(equals: .bool(false))
-        case .mutedChannels, .damage, .letterboxRows, .letterboxColumns, .duplicateFrames: QCTest(maximum: 0)
+        case .dualMono, .variableFrameRate: QCTest(equals: .bool(false))
+        case .mutedChannels, .damage, .letterboxRows, .letterboxColumns, .duplicateFrames, .missingFrames,
+            .headerMismatches, .referenceUnpaired:
+            QCTest(maximum: 0)
+        case .fieldMismatch: QCTest(maximum: 0.1)
+        case .startDifference, .lengthDifference: QCTest(maximum: 0.1)
         default: nil
         }
     }

@@ -22,29 +22,70 @@ struct QCReading {
             default: false
             }
         }
+        let (pairs, notes) = pairs(in: wanted)
         if wanted.count == 1, wanted[0].mediaType == .audio, let plain = try PlainSound(asset, track: wanted[0]),
             let result = try QCPlainReading(plain, wanted[0], self).measure(progress: progress)
         {
             return result
         }
         guard !wanted.isEmpty else { return QCMeasurements(tracks: [], damage: DamageSummary(DamageReport())) }
-        return try measure(wanted, progress: progress)
+        var measurements = try measure(wanted, pairs, progress: progress)
+        measurements.notes = notes
+        return measurements
+    }
+
+    /// The pairs that the file has, and why others cannot be.
+    private func pairs(in tracks: [AssetTrack]) -> (pairs: [(AssetTrack, AssetTrack)], notes: [String]) {
+        var pairs: [(AssetTrack, AssetTrack)] = []
+        var notes: [String] = []
+        var taken: Set<Int> = []
+        for pair in request.needsSound ? request.pairs : [] {
+            guard let first = try? pair.first.track(of: .audio, in: tracks),
+                let second = try? pair.second.track(of: .audio, in: tracks)
+            else {
+                notes.append("a pair of tracks that the policy names is not there")
+                continue
+            }
+            let formats = [first, second].compactMap { $0.formatDescriptions.first?.audio }
+            guard first.index != second.index, formats.count == 2, formats.allSatisfy({ $0.channels == 1 }),
+                formats[0].sampleRate == formats[1].sampleRate, taken.isDisjoint(with: [first.index, second.index])
+            else {
+                notes.append(
+                    "tracks \(first.index) and \(second.index) are no pair: they must be two, of one channel each, at one "
+                        + "rate, and in no other pair")
+                continue
+            }
+            taken.formUnion([first.index, second.index])
+            pairs.append((first, second))
+        }
+        return (pairs, notes)
     }
 
     private func measure(
-        _ tracks: [AssetTrack], progress: ((Double, Double) -> Void)?
+        _ tracks: [AssetTrack], _ pairs: [(AssetTrack, AssetTrack)], progress: ((Double, Double) -> Void)?
     ) throws(MediaError) -> QCMeasurements {
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = threads
         reader.decodesSoundInSegments = tracks.allSatisfy { $0.mediaType == .audio }
-        var lanes: [Lane] = []
+        var outputs: [Int: TrackOutput] = [:]
         for track in tracks {
             let output =
                 track.mediaType == .audio
                 ? TrackOutput(track: track, audioSettings: AudioSettings())
                 : TrackOutput(track: track, videoSettings: VideoSettings())
             try reader.add(output)
-            lanes.append(Lane(track, output, request))
+            outputs[track.index] = output
+        }
+        var lanes: [any QCLane] = []
+        for track in tracks {
+            guard let output = outputs[track.index] else { continue }
+            if let pair = pairs.first(where: { $0.0.index == track.index }), let second = outputs[pair.1.index] {
+                lanes.append(QCPairLane(pair.0, pair.1, output, second, request))
+            } else if track.mediaType == .video {
+                lanes.append(QCPictureLane(track, output, request))
+            } else if !pairs.contains(where: { $0.1.index == track.index }) {
+                lanes.append(QCSoundLane(track, output, request))
+            }
         }
         try reader.startReading()
         let end = tracks.map(\.timeRange.end).filter(\.isNumeric).map(\.seconds).max() ?? 0
@@ -68,76 +109,5 @@ struct QCReading {
         return QCSoundMeter.Form(
             sampleRate: sound.sampleRate, layout: sound.channelLayout,
             significantBits: isFloating ? nil : bits ?? sound.sampleFormat.bytesPerSample * 8)
-    }
-}
-
-/// One track that is read, and its meter.
-private struct Lane {
-    let track: AssetTrack
-    let output: TrackOutput
-    let request: QCRequest
-    var seconds = 0.0
-    var isOver = false
-    private var sound: ContinuousSound?
-    private var soundMeter: QCSoundMeter?
-    private var silence: Int64 = 0
-    private var pictureMeter: QCPictureMeter?
-
-    init(_ track: AssetTrack, _ output: TrackOutput, _ request: QCRequest) {
-        self.track = track
-        self.output = output
-        self.request = request
-        if track.mediaType == .audio {
-            sound = ContinuousSound(output)
-        } else {
-            pictureMeter = QCPictureMeter(request, timescale: max(1, track.naturalTimeScale))
-        }
-    }
-
-    /// Takes what comes next.
-    mutating func step() throws(MediaError) {
-        guard sound != nil else {
-            guard let sample = try output.nextSampleBuffer() else {
-                isOver = true
-                return
-            }
-            try pictureMeter?.append(sample)
-            if sample.presentationTime.isNumeric { seconds = sample.presentationTime.seconds }
-            return
-        }
-        switch try sound?.nextPiece() {
-        case nil: isOver = true
-        // Before the first sound nobody knows its form.
-        case .silence(let frames) where soundMeter == nil: silence += frames
-        case .silence(let frames): soundMeter?.appendSilence(frames: frames)
-        case .sound(let buffer): try append(buffer)
-        }
-    }
-
-    private mutating func append(_ buffer: AudioBuffer) throws(MediaError) {
-        let form = QCReading.form(of: buffer, track)
-        var meter: QCSoundMeter
-        if let begun = soundMeter.take() { meter = begun } else { meter = try QCSoundMeter(form, request) }
-        guard meter.form == form else {
-            throw MediaError(
-                .unsupported,
-                "track \(track.index) changes from \(meter.form.layout) at \(meter.form.sampleRate) Hz to \(form.layout) at "
-                    + "\(form.sampleRate) Hz; export it to one form first")
-        }
-        while silence > 0 {
-            try output.checkReading()
-            let piece = min(silence, ContinuousSound.longestSilence)
-            meter.appendSilence(frames: piece)
-            silence -= piece
-        }
-        meter.append(buffer)
-        seconds = Double(meter.frames) / Double(max(1, form.sampleRate))
-        soundMeter = meter
-    }
-
-    /// The track's measurements; `nil` where nothing of it could be decoded.
-    mutating func finish() throws(MediaError) -> QCMeasurements.Track? {
-        if sound != nil { return soundMeter?.finish(trackIndex: track.index) }
-        return pictureMeter?.finish(trackIndex: track.index)
     }
 }

@@ -14,6 +14,12 @@ package struct QCReport: Encodable, Sendable {
     package var measurements: QCMeasurements
     /// What was odd in the file's structure.
     package var warnings: [String]
+    /// Pictures of findings, for a page; not part of the JSON.
+    package var illustrations: QCIllustrations?
+
+    private enum CodingKeys: String, CodingKey {
+        case verdict, policy, rules, findings, measurements, warnings
+    }
 
     /// How a file or a rule did.
     package enum Verdict: String, Encodable, Sendable {

@@ -24,6 +24,7 @@ struct QCSoundMeter: Sendable {
     private var balance: SoundBalance
     private var silences: [SilenceDetector]
     private var clippings: [ClippingDetector]
+    private var outline: SoundOutline?
 
     /// Frames that are measured at once: they stay in the nearest cache.
     private static let sliceFrames = 4096
@@ -40,6 +41,7 @@ struct QCSoundMeter: Sendable {
         loudness = LoudnessMeter(weights: weights)
         peaks = Array(repeating: TruePeakMeter(sampleRate: form.sampleRate), count: channels)
         balance = SoundBalance(channels: channels)
+        if request.drawsSound { outline = SoundOutline(channels: channels, sampleRate: form.sampleRate) }
         silences = Self.silences(request).map { run in
             SilenceDetector(
                 channels: channels, threshold: Float(run.parameters.amplitude),
@@ -60,34 +62,25 @@ struct QCSoundMeter: Sendable {
 
     /// Takes decoded sound of the same form.
     mutating func append(_ sound: AudioBuffer) {
-        switch sound.sampleFormat {
-        case .uint8: append(sound, UInt8.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .int16: append(sound, Int16.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .int32: append(sound, Int32.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .int64: append(sound, Int64.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .float32: append(sound, Float.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .float64: append(sound, Double.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        }
-    }
-
-    private mutating func append<Sample: BitwiseCopyable>(
-        _ sound: AudioBuffer, _ type: Sample.Type, _ fillAll: (inout SoundPlanes, Span<Sample>) -> Void,
-        _ fillOne: (inout SoundPlanes, Span<Sample>, Int) -> Void
-    ) {
-        let channels = planes.channels
         var start = 0
         while start < sound.sampleCount {
             let end = min(start + Self.sliceFrames, sound.sampleCount)
-            if sound.isPlanar {
-                for channel in 0..<channels {
-                    sound.withSamples(of: type, plane: channel) { samples in
-                        fillOne(&planes, samples.extracting(start..<min(end, max(start, samples.count))), channel)
-                    }
-                }
-            } else {
-                sound.withSamples(of: type) { samples in
-                    fillAll(&planes, samples.extracting(start * channels..<min(end * channels, samples.count)))
-                }
+            planes.fill(sound, start..<end)
+            measure()
+            start = end
+        }
+    }
+
+    /// Takes planes of the same number of channels.
+    mutating func append(_ channels: [[Float]]) {
+        guard channels.count == planes.channels else { return }
+        let frames = channels.map(\.count).min() ?? 0
+        var start = 0
+        while start < frames {
+            let end = min(start + Self.sliceFrames, frames)
+            for channel in channels.indices {
+                let plane = channels[channel]
+                planes.fill(plane.span.extracting(start..<end), channel: channel)
             }
             measure()
             start = end
@@ -151,6 +144,7 @@ struct QCSoundMeter: Sendable {
             let plane = planes.planes[channel]
             peaks[channel].append(plane.span.extracting(first: planes.frames))
         }
+        outline?.append(planes)
         for index in silences.indices { silences[index].append(planes) }
         for index in clippings.indices { clippings[index].append(planes) }
     }
@@ -173,6 +167,7 @@ struct QCSoundMeter: Sendable {
             peaks[channel] = part.peaks[channel]
         }
         balance.append(part.balance)
+        if let next = part.outline { outline?.append(next) }
         for index in silences.indices { silences[index].append(part.silences[index]) }
         for index in clippings.indices { clippings[index].append(part.clippings[index]) }
         frames += part.frames
@@ -181,10 +176,14 @@ struct QCSoundMeter: Sendable {
     // MARK: Results
 
     /// Ends the sound.
-    mutating func finish(trackIndex: Int) -> QCMeasurements.Track {
+    ///
+    /// - Parameter lateStart: How many samples of silence stand for a late start.
+    mutating func finish(trackIndex: Int, lateStart: Int64 = 0) -> QCMeasurements.Track {
         loudness.append(steps.takeSteps())
         for channel in peaks.indices { peaks[channel].finish() }
-        return QCMeasurements.Track(trackIndex: trackIndex, sound: sound, runs: runs)
+        var sound = sound
+        sound.start = time(lateStart)
+        return QCMeasurements.Track(trackIndex: trackIndex, sound: sound, runs: runs, outline: outline)
     }
 
     private func time(_ frame: Int64) -> MediaTime {
@@ -211,7 +210,7 @@ struct QCSoundMeter: Sendable {
                 highestDifference: Double(balance.highestDifference(pair: pair) ?? 0))
         }
         return QCMeasurements.Sound(
-            sampleRate: form.sampleRate, duration: time(frames), integratedLoudness: found.integrated,
+            sampleRate: form.sampleRate, start: .zero, duration: time(frames), integratedLoudness: found.integrated,
             loudnessRange: found.range, momentaryMaximum: loudest(found.momentaryMaximum),
             shortTermMaximum: loudest(found.shortTermMaximum), truePeak: channels.compactMap(\.truePeak).max(),
             channels: channels, pairs: pairs)

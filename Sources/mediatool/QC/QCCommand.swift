@@ -11,7 +11,8 @@ struct QCCommand: ParsableCommand {
         commandName: "qc",
         abstract: "Checks media files against a policy: what they say of themselves, their pictures and their sound.",
         discussion: """
-            A policy is a YAML file of rules, or one that comes with the program: content (the default), web, ebu-r128. \
+            A policy is a YAML file of rules, or one that comes with the program: content (the default), web, ebu-r128, \
+            reference. \
             Everything is measured in one pass over each file. The exit code is 0 where all files pass, 1 where \
             something fails, 2 where a file could not be processed. docs/qc.md tells how policies are written.
 
@@ -21,6 +22,7 @@ struct QCCommand: ParsableCommand {
               mediatool qc --policy delivery.yml --junit qc.xml --html qc.html *.mov
               mediatool qc --json --policy delivery.yml interview.mov
               mediatool qc --proxy-of interview.mov interview-proxy.mov
+              mediatool qc --reference master.mov --frames psnr.csv encoded.mp4
               mediatool qc --list-checks
             """)
 
@@ -37,6 +39,12 @@ struct QCCommand: ParsableCommand {
                 + "nothing else.", valueName: "source"))
     var proxyOf: PathArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "Compare the pictures and the sound of each file with this one; without a policy by 'reference'.",
+            valueName: "file"))
+    var reference: PathArgument?
+
     @Option(help: "From which severity on the exit code is 1: fail or warn.")
     var failOn = QCSeverity.fail
 
@@ -49,6 +57,12 @@ struct QCCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("Write the findings as comma-separated values.", valueName: "path"))
     var csv: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write how each picture of the file differs from that of '--reference', as comma-separated values.",
+            valueName: "path"))
+    var frames: PathArgument?
 
     @Flag(help: "Print what can be checked, with definitions and defaults, and do nothing else.")
     var listChecks = false
@@ -68,6 +82,9 @@ struct QCCommand: ParsableCommand {
     mutating func validate() throws {
         try output.validate()
         if !onlyPrints { try output.checkFiles(files) }
+        if frames != nil, reference == nil {
+            throw ValidationError("'--frames' tells how pictures differ from those of '--reference'; name that too.")
+        }
     }
 
     func run() throws {
@@ -81,7 +98,7 @@ struct QCCommand: ParsableCommand {
             return try StandardOutput.write(known.yaml + "\n")
         }
         let policy = try loadPolicy()
-        let reports = [junit, html, csv].compactMap(\.self)
+        let reports = [junit, html, csv, frames].compactMap(\.self)
         guard Set(reports.map(\.path)).count == reports.count else {
             throw ValidationError("Two reports cannot have the same name.")
         }
@@ -91,9 +108,10 @@ struct QCCommand: ParsableCommand {
         let progress = Progress(
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
             isQuiet: options.quiet, parts: files.count)
-        try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files, proxyOf] index in
+        let assets = Assets(source: proxyOf, reference: reference, illustrates: html != nil, keepsFrames: frames != nil)
+        try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files] index in
             Result {
-                try Self.check(files[index], policy, proxyOf, options) { progress.update(part: index, fraction: $0) }
+                try Self.check(files[index], policy, assets, options) { progress.update(part: index, fraction: $0) }
             }
         } deliver: { index, result in
             StatusLine.clear()
@@ -107,7 +125,9 @@ struct QCCommand: ParsableCommand {
         }
         progress.finish()
         let outputs = OutputFileSet(force: options.force, inputs: files.compactMap(\.identity))
-        for (page, text) in [(junit, pages.junit.text), (html, pages.html.text), (csv, pages.csv)] {
+        for (page, text) in [
+            (junit, pages.junit.text), (html, pages.html.text), (csv, pages.csv), (frames, pages.frames),
+        ] {
             guard let page else { continue }
             try outputs.put(Array(text.utf8), at: page.path)
         }
@@ -119,11 +139,11 @@ struct QCCommand: ParsableCommand {
 
     /// The policy that comes with the program; `nil` for a file.
     private var builtInPolicy: QCBuiltInPolicy? {
-        policy.map { QCBuiltInPolicy(rawValue: $0.path.string) } ?? .content
+        policy.map { QCBuiltInPolicy(rawValue: $0.path.string) } ?? (reference == nil ? .content : .reference)
     }
 
     private func loadPolicy() throws(MediaError) -> QCPolicy {
-        if let source = proxyOf, policy == nil {
+        if let source = proxyOf, policy == nil, reference == nil {
             return QCPolicy(name: "proxy-of \(source.path.displayPath)", rules: [])
         }
         let fields = QCFieldNames(schema: ProbeSchema.text)
@@ -144,16 +164,21 @@ struct QCCommand: ParsableCommand {
     }
 
     private static func check(
-        _ file: PathArgument, _ policy: QCPolicy, _ source: PathArgument?, _ options: RunOptions,
+        _ file: PathArgument, _ policy: QCPolicy, _ others: Assets, _ options: RunOptions,
         progress: @escaping (Double) -> Void
     ) throws -> QCReport {
         let assetOptions = options.assetOptions()
         let asset =
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
-        let reference = source.map { Asset(path: $0.path, options: assetOptions) }
+        var jobOptions = QCJob.Options()
+        jobOptions.illustrates = others.illustrates
+        jobOptions.keepsFrames = others.keepsFrames
         let report = try QCJob(
-            asset: asset, policy: policy, proxyOf: reference, threads: options.threadsPerFile
+            asset: asset, policy: policy,
+            proxyOf: others.source.map { Asset(path: $0.path, options: assetOptions) },
+            reference: others.reference.map { Asset(path: $0.path, options: assetOptions) },
+            threads: options.threadsPerFile, options: jobOptions
         ).run { done, _ in
             progress(done)
         }
@@ -162,16 +187,28 @@ struct QCCommand: ParsableCommand {
     }
 }
 
+/// The files that others are held against, and what is wanted besides.
+private struct Assets: Sendable {
+    let source: PathArgument?
+    let reference: PathArgument?
+    let illustrates: Bool
+    let keepsFrames: Bool
+}
+
 /// The reports that are written when all files are done.
 private struct Pages {
     var junit = QCJUnit()
     var html = QCPage()
     var csv = QCCSV.header
+    var frames = QCCSV.frameHeader
 
     mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
         junit.add(result, path: path)
         html.add(result, path: path)
         csv += QCCSV.lines(of: result, path: path)
+        if case .success(let report) = result {
+            frames += QCCSV.frames(report.measurements.reference?.frames ?? [], path: path)
+        }
     }
 }
 

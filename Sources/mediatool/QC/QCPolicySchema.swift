@@ -11,6 +11,12 @@ enum QCPolicySchema {
           "properties": {
             "name": { "description": "What reports call the policy; without it, the file's name.", "type": "string" },
             "description": { "description": "What it is for.", "type": "string" },
+            "pairs": {
+              "description": "Tracks of one channel each that are measured as the two channels of one sound, such as [[a:0, a:1]].",
+              "type": "array",
+              "maxItems": 64,
+              "items": { "type": "array", "items": { "type": ["string", "integer"] }, "minItems": 2, "maxItems": 2 }
+            },
             "rules": { "description": "The rules.", "type": "array", "items": { "$ref": "#/$defs/rule" } }
           },
           "required": ["rules"],
@@ -46,7 +52,7 @@ enum QCPolicySchema {
                 },
                 {
                   "properties": {
-                    "check": { "description": "What is measured; mediatool qc --list-checks tells what each is.", "enum": ["loudness.integrated", "loudness.range", "loudness.momentaryMaximum", "loudness.shortTermMaximum", "truePeak", "samplePeak", "dcOffset", "correlation", "dualMono", "mutedChannels", "letterboxRows", "letterboxColumns", "duplicateFrames", "lengthDifference", "damage"] },
+                    "check": { "description": "What is measured; mediatool qc --list-checks tells what each is.", "enum": ["loudness.integrated", "loudness.range", "loudness.momentaryMaximum", "loudness.shortTermMaximum", "truePeak", "samplePeak", "dcOffset", "correlation", "dualMono", "mutedChannels", "letterboxRows", "letterboxColumns", "duplicateFrames", "missingFrames", "variableFrameRate", "fieldMismatch", "startDifference", "lengthDifference", "headerMismatches", "damage", "reference.psnr", "reference.psnrMinimum", "reference.ssim", "reference.ssimMinimum", "reference.unpairedFrames", "reference.soundOffset", "reference.soundDifference"] },
                     "equals": { "$ref": "#/$defs/value" },
                     "min": { "$ref": "#/$defs/number" },
                     "max": { "$ref": "#/$defs/number" },
@@ -58,7 +64,7 @@ enum QCPolicySchema {
                 },
                 {
                   "properties": {
-                    "check": { "description": "What is looked for: each run that is found is a finding.", "enum": ["silence", "channelSilence", "clipping", "black", "freeze", "illegalLuma", "illegalColor"] },
+                    "check": { "description": "What is looked for: each run that is found is a finding.", "enum": ["silence", "channelSilence", "clipping", "black", "freeze", "illegalLuma", "illegalColor", "repeatedFrames", "droppedFrames"] },
                     "threshold": { "description": "From where on it counts, in the unit of the check.", "$ref": "#/$defs/number" },
                     "minDuration": { "description": "How long a run lasts at least, in seconds.", "type": "number", "minimum": 0 },
                     "head": { "description": "Only the first so many seconds count.", "type": "number", "minimum": 0 },

@@ -102,6 +102,51 @@ enum QCSchema {
                   },
                   "required": ["packets", "truncated", "times"],
                   "additionalProperties": false
+                },
+                "headerMismatches": {
+                  "description": "What the container says otherwise than the coded media; left out where that was not asked for.",
+                  "type": "array",
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "trackIndex": { "description": "The track.", "type": "integer", "minimum": 0 },
+                      "what": { "description": "What it is about.", "enum": ["size", "sampleRate", "channels", "length", "frameRate", "color", "fields"] },
+                      "container": { "description": "The container's word.", "type": "string" },
+                      "media": { "description": "What the coded media say, or what came out of the decoder.", "type": "string" }
+                    },
+                    "required": ["what", "container", "media"],
+                    "additionalProperties": false
+                  }
+                },
+                "reference": {
+                  "description": "How the file differs from the one of --reference; left out without one.",
+                  "type": "object",
+                  "properties": {
+                    "pictures": {
+                      "description": "The pictures of the first video track of each; left out where one has none.",
+                      "type": "object",
+                      "properties": {
+                        "count": { "description": "How many were compared.", "type": "integer", "minimum": 0 },
+                        "unpaired": { "description": "How many of either file had no other one shown at the same time.", "type": "integer", "minimum": 0 },
+                        "psnr": { "description": "Peak signal-to-noise ratios, dB; what does not differ has none.", "$ref": "#/$defs/scores" },
+                        "ssim": { "description": "Structural similarities, 0 to 1.", "$ref": "#/$defs/scores" }
+                      },
+                      "required": ["count", "unpaired", "psnr", "ssim"],
+                      "additionalProperties": false
+                    },
+                    "sound": {
+                      "description": "The sound of the first audio track of each; left out where one has none, or is silent.",
+                      "type": "object",
+                      "properties": {
+                        "offset": { "description": "How much later the file's sound is; left out where the two are alike nowhere.", "$ref": "#/$defs/time" },
+                        "correlation": { "description": "How alike the beginnings are when they are in step; near -1 one is inverted.", "type": "number", "minimum": -1.0001, "maximum": 1.0001 },
+                        "difference": { "description": "Level of what differs when both are in step, dB against the reference; left out where nothing does.", "type": "number" }
+                      },
+                      "required": ["correlation"],
+                      "additionalProperties": false
+                    }
+                  },
+                  "additionalProperties": false
                 }
               },
               "required": ["tracks", "damage"],
@@ -112,6 +157,7 @@ enum QCSchema {
               "type": "object",
               "properties": {
                 "trackIndex": { "description": "The track's place among all tracks.", "type": "integer", "minimum": 0 },
+                "pairedTrackIndex": { "description": "The track whose sound is the second channel; left out for a track that was measured alone.", "type": "integer", "minimum": 0 },
                 "sound": { "$ref": "#/$defs/sound" },
                 "pictures": { "$ref": "#/$defs/pictures" },
                 "runs": { "description": "What checks that look for runs found.", "type": "array", "items": { "$ref": "#/$defs/runs" } }
@@ -124,6 +170,7 @@ enum QCSchema {
               "type": "object",
               "properties": {
                 "sampleRate": { "description": "Samples a second.", "type": "integer" },
+                "start": { "description": "When its first sample is heard.", "$ref": "#/$defs/time" },
                 "duration": { "description": "How long it is, with silence for a late start and for holes.", "$ref": "#/$defs/time" },
                 "integratedLoudness": { "description": "LUFS, ITU-R BS.1770-5; left out where nothing is as loud as -70 LUFS for 400 ms.", "type": "number" },
                 "loudnessRange": { "description": "LU, EBU Tech 3342; left out where nothing is as loud as -70 LUFS for 3 s.", "type": "number" },
@@ -161,7 +208,21 @@ enum QCSchema {
                   }
                 }
               },
-              "required": ["sampleRate", "duration", "channels", "pairs"],
+              "required": ["sampleRate", "start", "duration", "channels", "pairs"],
+              "additionalProperties": false
+            },
+            "scores": {
+              "description": "A measure of all pictures.",
+              "type": "object",
+              "properties": {
+                "luma": { "description": "Of luma, or the first component.", "type": "number" },
+                "chroma": { "description": "Of each of the two others; none for pictures in grey.", "type": "array", "items": { "type": ["number", "null"] } },
+                "all": { "description": "Of all components, by the number of their samples.", "type": "number" },
+                "minimum": { "description": "Of the picture that differs most.", "type": "number" },
+                "worst": { "description": "When that one is shown; left out where nothing differs.", "$ref": "#/$defs/time" },
+                "worstFrame": { "description": "Its number, from 0.", "type": "integer", "minimum": 0 }
+              },
+              "required": ["chroma"],
               "additionalProperties": false
             },
             "loudest": {
@@ -179,8 +240,43 @@ enum QCSchema {
               "properties": {
                 "count": { "description": "How many were decoded.", "type": "integer", "minimum": 0 },
                 "start": { "description": "When the first one is shown.", "$ref": "#/$defs/time" },
+                "lastStart": { "description": "When the last one is shown.", "$ref": "#/$defs/time" },
                 "end": { "description": "When the last one is gone.", "$ref": "#/$defs/time" },
-                "duplicates": { "description": "How many are the same as the one before, bit for bit.", "type": "integer", "minimum": 0 },
+                "duplicates": { "description": "How many are the same as the one before, bit for bit; left out, as what follows, where that was not asked for.", "type": "integer", "minimum": 0 },
+                "usualDuration": { "description": "How long most of them stay.", "$ref": "#/$defs/time" },
+                "isVariable": { "description": "Whether some stay for other times than usual, by more than a tick.", "type": "boolean" },
+                "missing": { "description": "How many would fit where one stays 1.5 times as long as usual or longer.", "type": "integer", "minimum": 0 },
+                "firstMissing": {
+                  "description": "The first such place.",
+                  "type": "object",
+                  "properties": {
+                    "start": { "$ref": "#/$defs/time" },
+                    "end": { "$ref": "#/$defs/time" }
+                  },
+                  "required": ["start", "end"],
+                  "additionalProperties": false
+                },
+                "fields": {
+                  "description": "What pictures look like that move enough to tell, beside what they are flagged as.",
+                  "type": "object",
+                  "properties": {
+                    "interlaced": { "description": "Flagged interlaced, and looking so.", "type": "integer", "minimum": 0 },
+                    "progressive": { "description": "Flagged progressive, and looking so.", "type": "integer", "minimum": 0 },
+                    "hiddenInterlaced": { "description": "Flagged progressive, and looking interlaced.", "type": "integer", "minimum": 0 },
+                    "hiddenProgressive": { "description": "Flagged interlaced, and looking progressive.", "type": "integer", "minimum": 0 },
+                    "swapped": { "description": "Flagged interlaced with one field first, and looking as if it were the other.", "type": "integer", "minimum": 0 }
+                  },
+                  "required": ["interlaced", "progressive", "hiddenInterlaced", "hiddenProgressive", "swapped"],
+                  "additionalProperties": false
+                },
+                "size": {
+                  "description": "The size of the first one.",
+                  "type": "object",
+                  "properties": { "width": { "type": "integer" }, "height": { "type": "integer" } },
+                  "required": ["width", "height"],
+                  "additionalProperties": false
+                },
+                "sizeChanges": { "description": "How often the size changes.", "type": "integer", "minimum": 0 },
                 "illegalLuma": { "description": "The greatest part of a picture's luma that EBU R 103 does not allow; left out for full range and RGB.", "type": "number", "minimum": 0, "maximum": 1 },
                 "illegalColor": { "description": "The greatest part of a picture's colours that EBU R 103 does not allow, on a grid; left out for full range and RGB.", "type": "number", "minimum": 0, "maximum": 1 },
                 "bars": {
@@ -196,7 +292,7 @@ enum QCSchema {
                   "additionalProperties": false
                 }
               },
-              "required": ["count", "duplicates"],
+              "required": ["count", "sizeChanges"],
               "additionalProperties": false
             },
             "runs": {

@@ -27,13 +27,38 @@ enum QCText {
         for track in report.measurements.tracks {
             guard let sound = track.sound else { continue }
             func text(_ number: Double?, _ unit: String) -> String {
-                number.map { QCText.decimal($0) + " " + unit } ?? "none"
+                number.map { decimal($0) + " " + unit } ?? "none"
             }
             lines.append(
                 "  track \(track.trackIndex): loudness \(text(sound.integratedLoudness, "LUFS")), range "
                     + "\(text(sound.loudnessRange, "LU")), true peak \(text(sound.truePeak, "dBTP"))")
         }
+        lines += comparison(report.measurements.reference)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func comparison(_ reference: QCReferenceMeasurements?) -> [String] {
+        var lines: [String] = []
+        if let pictures = reference?.pictures {
+            func text(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int, _ unit: String) -> String
+            {
+                let place = scores.worst.map { " at \($0.clockText())" } ?? ""
+                return
+                    "\(name) \(decimal(scores.all, digits))\(unit) (worst \(decimal(scores.minimum, digits))\(place))"
+            }
+            lines.append(
+                "  pictures: \(pictures.count) compared, "
+                    + (pictures.psnr.worst == nil
+                        ? "nothing differs"
+                        : "\(text("PSNR", pictures.psnr, 2, " dB")), \(text("SSIM", pictures.ssim, 4, ""))"))
+        }
+        if let sound = reference?.sound {
+            let offset = sound.offset.map { "\(decimal($0.seconds, 4)) s later" } ?? "alike nowhere"
+            lines.append(
+                "  sound: \(offset), correlation \(decimal(sound.correlation, 3)), difference "
+                    + (sound.difference.map { "\(decimal($0)) dB" } ?? "none"))
+        }
+        return lines
     }
 
     /// All checks with their defaults.
@@ -49,10 +74,7 @@ enum QCText {
         }.joined()
     }
 
-    private static func decimal(_ number: Double) -> String {
-        let tenths = (number.magnitude * 10).rounded()
-        guard tenths < 1e12 else { return "\(number)" }
-        let whole = Int64(tenths)
-        return (number < 0 && whole > 0 ? "-" : "") + "\(whole / 10).\(whole % 10)"
+    private static func decimal(_ number: Double?, _ digits: Int = 1) -> String {
+        number.map { QCEvaluation.decimals($0, digits) } ?? "infinite"
     }
 }

@@ -1,0 +1,102 @@
+/// Finds pictures that are shown twice, and places where one is missing, by how much each picture differs from the one
+/// before.
+///
+/// It takes pictures in order and counts in ticks of the track's time base. What a picture is, is known when some more
+/// have come.
+package struct FrameRhythm: Sendable, Hashable {
+    /// Pictures that repeat the one before, while those around them move.
+    package private(set) var repeats: RunFinder
+    /// Pictures that moved on too far, while those around them move evenly.
+    package private(set) var jumps: RunFinder
+
+    private let stillness: Double
+    private let jump: Double
+    private var window: [Entry] = []
+    /// How long the pictures that repeat one stay so far, and how many they are.
+    private var stillTicks: Int64 = 0
+    private var stillPictures = 0
+    /// The difference of the last picture that moved.
+    private var lastMotion: Double?
+
+    private struct Entry: Sendable, Hashable {
+        let ticks: Int64
+        let difference: Double?
+    }
+
+    /// Pictures in a row that repeat one; more of them are a freeze.
+    private static let mostRepeats = 12
+    /// How many times as much as the threshold pictures differ that move.
+    private static let motion = 4.0
+    /// Evenly moving neighbours differ from each other by this factor at most.
+    private static let evenness = 1.35
+    /// Differences of so many times the neighbours' are cuts.
+    private static let cut = 4.0
+    /// The least difference of pictures that move evenly.
+    private static let leastMotion = 0.002
+
+    /// - Parameters:
+    ///   - stillness: Pictures that differ by this part of full scale at most are the same.
+    ///   - jump: How many times as much as its neighbours a picture differs that moved on too far.
+    package init(stillness: Double, jump: Double) {
+        repeats = RunFinder(minimum: 1)
+        jumps = RunFinder(minimum: 1)
+        self.stillness = stillness
+        self.jump = jump
+    }
+
+    /// Takes the next picture.
+    ///
+    /// - Parameters:
+    ///   - ticks: How long it is shown.
+    ///   - difference: The mean difference of its luma from the picture before, as a part of full scale; `nil` where it
+    ///     cannot be compared.
+    package mutating func append(ticks: Int64, difference: Double?) {
+        let ticks = max(0, ticks)
+        addToRepeats(ticks, difference)
+        window.append(Entry(ticks: ticks, difference: difference))
+        if window.count == 5 {
+            jumps.append(count: window[2].ticks, holds: isJump)
+            window.removeFirst()
+        } else if window.count < 3 {
+            jumps.append(count: ticks, holds: false)
+        }
+    }
+
+    /// Ends the track.
+    package mutating func finish() {
+        endStillness(before: nil)
+        // The last two have not enough neighbours.
+        for entry in window.dropFirst(2) { jumps.append(count: entry.ticks, holds: false) }
+        window = []
+    }
+
+    private mutating func addToRepeats(_ ticks: Int64, _ difference: Double?) {
+        if let difference, difference <= stillness {
+            stillTicks += ticks
+            stillPictures += 1
+            return
+        }
+        endStillness(before: difference)
+        lastMotion = difference
+        repeats.append(count: ticks, holds: false)
+    }
+
+    private mutating func endStillness(before next: Double?) {
+        guard stillPictures > 0 else { return }
+        let least = Self.motion * stillness
+        let isRepeat = stillPictures <= Self.mostRepeats && min(lastMotion ?? 0, next ?? 0) > least
+        repeats.append(count: stillTicks, holds: isRepeat)
+        (stillTicks, stillPictures) = (0, 0)
+    }
+
+    /// Whether the picture in the middle of the window moved on too far.
+    private var isJump: Bool {
+        guard let here = window[2].difference else { return false }
+        let around = [0, 1, 3, 4].compactMap { window[$0].difference }
+        guard around.count == 4, let least = around.min(), let most = around.max(), least >= Self.leastMotion,
+            most <= Self.evenness * least
+        else { return false }
+        let mean = around.reduce(0, +) / 4
+        return here >= jump * mean && here <= Self.cut * mean
+    }
+}

@@ -1,0 +1,93 @@
+/// By how many samples one sound lies later than another one that sounds alike.
+package enum SoundAlignment {
+    /// A place where two sounds fit.
+    package struct Match: Sendable, Hashable {
+        /// Sample n of the reference is sample n + offset of the sound.
+        package let offset: Int
+        /// How alike both are there, −1…1; near −1 one is the other's inverse.
+        package let correlation: Double
+    }
+
+    /// Finds the offset at which two sounds are most alike, to the sample.
+    ///
+    /// Sums of some samples each are correlated first, by Fourier transforms, and then the samples themselves around the
+    /// best place.
+    /// - Parameters:
+    ///   - sound: Samples, a few million at most; further ones are not looked at.
+    ///   - reference: Samples at the same rate.
+    ///   - most: The largest offset either way.
+    ///   - factor: How many samples are taken together at first.
+    /// - Returns: `nil` where one of the two is silent.
+    package static func match(_ sound: [Float], _ reference: [Float], most: Int, factor: Int) -> Match? {
+        let factor = max(1, factor)
+        let (coarse, coarseReference) = (gathered(sound, factor), gathered(reference, factor))
+        let reach = max(0, most) / factor
+        guard let place = coarseOffset(coarse, coarseReference, most: reach) else { return nil }
+        var best: Match?
+        for offset in (place - 2) * factor...(place + 2) * factor where abs(offset) <= most {
+            guard let found = correlation(sound, reference, offset: offset) else { continue }
+            if abs(found) > abs(best?.correlation ?? 0) { best = Match(offset: offset, correlation: found) }
+        }
+        return best
+    }
+
+    /// Samples that are looked at at most, after they were taken together.
+    private static let mostSamples = 1 << 20
+
+    private static func gathered(_ samples: [Float], _ factor: Int) -> [Float] {
+        (0..<min(samples.count / factor, mostSamples)).map { index in
+            var sum: Float = 0
+            for sample in samples[index * factor..<index * factor + factor] { sum += sample }
+            return sum
+        }
+    }
+
+    private static func coarseOffset(_ sound: [Float], _ reference: [Float], most: Int) -> Int? {
+        let needed = max(sound.count, reference.count) + most + 1
+        var exponent = 1
+        while 1 << exponent < needed, exponent < 22 { exponent += 1 }
+        let transform = FourierTransform(exponent: exponent)
+        let reach = min(most, transform.count / 2 - 1)
+        // One transform for both: the sound as the real part, the reference as the imaginary one.
+        let count = transform.count
+        func padded(_ samples: [Float]) -> [Float] {
+            Array(samples.prefix(count)) + Array(repeating: 0, count: max(0, count - samples.count))
+        }
+        var (real, imaginary) = (padded(sound), padded(reference))
+        transform.transform(real: &real, imaginary: &imaginary)
+        var (products, others) = ([Float](repeating: 0, count: count), [Float](repeating: 0, count: count))
+        for index in 0..<count {
+            let mirror = (count - index) & (count - 1)
+            let (a, b) = (
+                (re: (real[index] + real[mirror]) / 2, im: (imaginary[index] - imaginary[mirror]) / 2),
+                (re: (imaginary[index] + imaginary[mirror]) / 2, im: (real[mirror] - real[index]) / 2)
+            )
+            // The conjugate of the product, so that the same transform goes back.
+            products[index] = a.re * b.re + a.im * b.im
+            others[index] = a.re * b.im - a.im * b.re
+        }
+        transform.transform(real: &products, imaginary: &others)
+        var best = (offset: 0, value: Float(0))
+        for offset in -reach...reach {
+            let value = products[offset & (count - 1)].magnitude
+            if value > best.value { best = (offset, value) }
+        }
+        return best.value > 0 ? best.offset : nil
+    }
+
+    /// The correlation coefficient, without the offsets, of what overlaps; `nil` for silence.
+    private static func correlation(_ sound: [Float], _ reference: [Float], offset: Int) -> Double? {
+        let start = max(0, -offset)
+        let end = min(reference.count, sound.count - offset)
+        guard start < end else { return nil }
+        var (products, squares, others) = (0.0, 0.0, 0.0)
+        for index in start..<end {
+            let (one, other) = (Double(sound[index + offset]), Double(reference[index]))
+            products += one * other
+            squares += one * one
+            others += other * other
+        }
+        guard squares > 0, others > 0 else { return nil }
+        return products / (squares * others).squareRoot()
+    }
+}

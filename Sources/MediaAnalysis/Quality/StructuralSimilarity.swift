@@ -1,0 +1,130 @@
+internal import Glibc
+
+/// How alike the structure of two pictures is: SSIM (Wang et al., 2004).
+///
+/// As ffmpeg's `ssim` and x264 compute it: in windows of 8 by 8 samples that overlap by half, with equal weights, put
+/// together of sums over blocks of 4 by 4; a plane's value is the mean over its windows.
+package struct StructuralSimilarity {
+    /// Sums over the samples of a block, of each plane, of both planes' squares, and of the products.
+    private struct Block {
+        var one: Int32 = 0
+        var other: Int32 = 0
+        var squares: Int64 = 0
+        var products: Int64 = 0
+
+        static func + (left: Block, right: Block) -> Block {
+            Block(
+                one: left.one &+ right.one, other: left.other &+ right.other, squares: left.squares &+ right.squares,
+                products: left.products &+ right.products)
+        }
+    }
+
+    private let peak: Double
+    /// Sums over the four samples of a column of blocks, for each column of samples.
+    private var ones: [Int32] = []
+    private var others: [Int32] = []
+    private var squares: [UInt32] = []
+    private var products: [UInt32] = []
+    private var above: [Block] = []
+    private var below: [Block] = []
+
+    /// - Parameter depth: Bits a sample, 8 to 14; others are clamped.
+    package init(depth: Int) { peak = Double(1 << min(max(depth, 8), 14)) - 1 }
+
+    /// The similarity of two planes, 1 where they are the same; `nil` where they are not of one size, or smaller than a
+    /// window.
+    package mutating func mean(
+        _ plane: Span<UInt8>, _ shape: PlaneShape, _ other: Span<UInt8>, _ otherShape: PlaneShape
+    ) -> Double? { windows(plane, shape, other, otherShape) }
+
+    /// The same for samples of 16 bits.
+    package mutating func mean(
+        _ plane: Span<UInt16>, _ shape: PlaneShape, _ other: Span<UInt16>, _ otherShape: PlaneShape
+    ) -> Double? { windows(plane, shape, other, otherShape) }
+
+    @inline(__always)
+    private mutating func windows<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+        _ plane: Span<Sample>, _ shape: PlaneShape, _ other: Span<Sample>, _ otherShape: PlaneShape
+    ) -> Double? {
+        guard shape.fits(plane.count), otherShape.fits(other.count), shape.width == otherShape.width,
+            shape.rows == otherShape.rows
+        else { return nil }
+        let (columns, lines) = (shape.width / 4, shape.rows / 4)
+        guard columns > 1, lines > 1 else { return nil }
+        let width = columns * 4
+        if above.count != columns {
+            above = Array(repeating: Block(), count: columns)
+            below = above
+        }
+        var total = 0.0
+        for line in 0..<lines {
+            swap(&above, &below)
+            (ones, others) = (Array(repeating: 0, count: width), Array(repeating: 0, count: width))
+            (squares, products) = (Array(repeating: 0, count: width), Array(repeating: 0, count: width))
+            for row in 4 * line..<4 * line + 4 {
+                addRow(plane.extracting(shape.row(row)), other.extracting(otherShape.row(row)), width)
+            }
+            gatherBlocks(columns)
+            if line > 0 { total += Self.similarity(above, below, peak) }
+        }
+        return total / (Double(columns - 1) * Double(lines - 1))
+    }
+
+    @inline(__always)
+    private mutating func addRow<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
+        _ one: Span<Sample>, _ other: Span<Sample>, _ width: Int
+    ) {
+        let (one, other) = (one.extracting(first: width), other.extracting(first: width))
+        var first = ones.mutableSpan
+        for x in 0..<width { first[x] &+= Int32(truncatingIfNeeded: one[x]) }
+        var second = others.mutableSpan
+        for x in 0..<width { second[x] &+= Int32(truncatingIfNeeded: other[x]) }
+        var square = squares.mutableSpan
+        for x in 0..<width {
+            let (a, b) = (UInt32(truncatingIfNeeded: one[x]), UInt32(truncatingIfNeeded: other[x]))
+            square[x] &+= a &* a &+ b &* b
+        }
+        var product = products.mutableSpan
+        for x in 0..<width {
+            product[x] &+= UInt32(truncatingIfNeeded: one[x]) &* UInt32(truncatingIfNeeded: other[x])
+        }
+    }
+
+    private mutating func gatherBlocks(_ columns: Int) {
+        for column in 0..<columns {
+            var block = Block()
+            for x in 4 * column..<4 * column + 4 {
+                block.one &+= ones[x]
+                block.other &+= others[x]
+                block.squares &+= Int64(squares[x])
+                block.products &+= Int64(products[x])
+            }
+            below[column] = block
+        }
+    }
+
+    private static func similarity(_ above: [Block], _ below: [Block], _ peak: Double) -> Double {
+        // The constants for sums over 64 samples, as whole numbers.
+        let (means, spreads) = (
+            Int64(0.01 * 0.01 * peak * peak * 64 + 0.5), Int64(0.03 * 0.03 * peak * peak * 64 * 63 + 0.5)
+        )
+        var total = 0.0
+        var left = above[0] + below[0]
+        for column in 1..<above.count {
+            let right = above[column] + below[column]
+            let window = left + right
+            left = right
+            let (one, other) = (Int64(window.one), Int64(window.other))
+            let (square, product) = (one &* one &+ other &* other, one &* other)
+            let variances = window.squares &* 64 &- square
+            let covariance = window.products &* 64 &- product
+            total += Double(
+                Float(2 &* product &+ means) * Float(2 &* covariance &+ spreads)
+                    / (Float(square &+ means) * Float(variances &+ spreads)))
+        }
+        return total
+    }
+
+    /// A similarity in dB, as ffmpeg prints it; infinite for 1.
+    package static func decibels(_ similarity: Double) -> Double { 10 * log10(1 / (1 - similarity)) }
+}

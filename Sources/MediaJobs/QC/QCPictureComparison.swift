@@ -1,0 +1,205 @@
+internal import AssetKit
+internal import MediaAnalysis
+internal import MediaBase
+
+/// Compares the pictures of two files, each with the one that is shown at the same time.
+///
+/// The reference's are brought to the other's size and pixel format where they differ.
+struct QCPictureComparison {
+    let file: Asset
+    let reference: Asset
+    let threads: Int
+    /// Whether each picture's values are kept.
+    let keepsFrames: Bool
+
+    /// What one picture differs by.
+    struct Score {
+        /// The mean squared error of each component, and the similarity.
+        var errors: [Double] = []
+        var similarities: [Double] = []
+        /// The part of all samples that a component has.
+        var weights: [Double] = []
+        var peak = 255.0
+
+        var error: Double { zip(errors, weights).reduce(0) { $0 + $1.0 * $1.1 } }
+        var similarity: Double { zip(similarities, weights).reduce(0) { $0 + $1.0 * $1.1 } }
+    }
+
+    /// Reads both files; `nil` where one of them has no pictures.
+    func run() throws(MediaError) -> (QCReferenceMeasurements.Pictures, [QCReferenceMeasurements.Frame])? {
+        guard let track = try Self.track(of: file), let otherTrack = try Self.track(of: reference) else { return nil }
+        let output = TrackOutput(track: track, videoSettings: VideoSettings())
+        try Self.start(file, output, threads)
+        guard var picture = try output.nextSampleBuffer(), let first = picture.pixelBuffer else { return nil }
+        let format = Self.comparable(first)
+        let settings = VideoSettings(pixelFormat: format, dimensions: first.dimensions)
+        let other = TrackOutput(track: otherTrack, videoSettings: settings)
+        try Self.start(reference, other, threads)
+        // Each file rounds times to its own ticks.
+        let ticks =
+            MediaTime(value: 1, timescale: max(1, track.naturalTimeScale))
+            + MediaTime(value: 1, timescale: max(1, otherTrack.naturalTimeScale))
+        var (current, next) = (try other.nextSampleBuffer(), try other.nextSampleBuffer())
+        var tally = QCComparisonTally(keepsFrames: keepsFrames)
+        var isUsed = false
+        var meter = Meter()
+        while true {
+            let time = picture.presentationTime
+            let shown = picture.duration > .zero ? min(ticks, picture.duration) : ticks
+            let slack = shown.multiplied(by: Rational(1, 2))
+            while let following = next, following.presentationTime <= time + slack {
+                if !isUsed { tally.unpaired += 1 }
+                (current, isUsed) = (following, false)
+                next = try other.nextSampleBuffer()
+            }
+            if let pixels = picture.pixelBuffer, let partner = current, let wanted = partner.pixelBuffer,
+                partner.presentationTime <= time + slack
+            {
+                if isUsed { tally.unpaired += 1 }
+                isUsed = true
+                let own =
+                    pixels.pixelFormat == format && pixels.dimensions == first.dimensions
+                    ? pixels : try pixels.converted(to: format, dimensions: first.dimensions)
+                if let score = meter.score(own, wanted) { tally.add(score, at: time) }
+            } else {
+                tally.unpaired += 1
+            }
+            guard let following = try output.nextSampleBuffer() else { break }
+            picture = following
+        }
+        if current != nil, !isUsed { tally.unpaired += 1 }
+        while next != nil {
+            tally.unpaired += 1
+            next = try other.nextSampleBuffer()
+        }
+        return (tally.result, tally.frames)
+    }
+
+    private static func track(of asset: Asset) throws(MediaError) -> AssetTrack? {
+        try asset.loadNow(.tracks).first { $0.mediaType == .video && !$0.isAttachedPicture }
+    }
+
+    private static func start(_ asset: Asset, _ output: TrackOutput, _ threads: Int) throws(MediaError) {
+        let reader = try AssetReader(asset: asset)
+        reader.threadsPerOutput = threads
+        try reader.add(output)
+        try reader.startReading()
+    }
+
+    /// A format of planes in which a picture can be compared.
+    private static func comparable(_ picture: PixelBuffer) -> PixelFormat {
+        let isPlanar = (0..<picture.planeCount).allSatisfy { picture.sampleLayout($0).map { $0.step == 1 } ?? false }
+        if isPlanar, !picture.isRGB { return picture.pixelFormat }
+        return picture.isRGB ? PixelFormat(rawValue: "yuv444p") : picture.bitDepth > 8 ? .yuv420p10 : .yuv420p
+    }
+
+    /// Compares pictures of one format and size.
+    private struct Meter {
+        private var similarity: StructuralSimilarity?
+
+        mutating func score(_ one: PixelBuffer, _ other: PixelBuffer) -> Score? {
+            guard one.pixelFormat == other.pixelFormat, one.dimensions == other.dimensions else { return nil }
+            // Alpha is not seen.
+            let planes = min(one.planeCount, 3)
+            let bytes = one.bitDepth > 8 ? 2 : 1
+            let shapes = (0..<planes).map { one.planeShape($0) }
+            let counts = shapes.map { Double($0.rows) * Double($0.rowBytes / bytes) }
+            let all = counts.reduce(0, +)
+            guard all > 0 else { return nil }
+            var score = Score()
+            score.peak = Double(1 << one.bitDepth) - 1
+            if similarity == nil { similarity = StructuralSimilarity(depth: one.bitDepth) }
+            for plane in 0..<planes {
+                let (rows, width) = (shapes[plane].rows, shapes[plane].rowBytes / bytes)
+                let found =
+                    bytes == 2
+                    ? compare(UInt16.self, one, other, plane, rows, width) {
+                        (PictureDifference.squares($0, $1, $2, $3), $4?.mean($0, $1, $2, $3))
+                    }
+                    : compare(UInt8.self, one, other, plane, rows, width) {
+                        (PictureDifference.squares($0, $1, $2, $3), $4?.mean($0, $1, $2, $3))
+                    }
+                guard let squares = found.0 else { return nil }
+                score.errors.append(Double(squares) / counts[plane])
+                // Planes smaller than a window are only as alike as the first.
+                score.similarities.append(found.1 ?? score.similarities.first ?? 1)
+                score.weights.append(counts[plane] / all)
+            }
+            return score
+        }
+
+        private mutating func compare<Sample: FixedWidthInteger & BitwiseCopyable>(
+            _ type: Sample.Type, _ one: PixelBuffer, _ other: PixelBuffer, _ plane: Int, _ rows: Int, _ width: Int,
+            _ body: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, inout StructuralSimilarity?) -> (Int?, Double?)
+        ) -> (Int?, Double?) {
+            one.withSamples(of: type, plane: plane) { first, stride in
+                other.withSamples(of: type, plane: plane) { second, otherStride in
+                    body(
+                        first, PlaneShape(width: width, rows: rows, stride: stride), second,
+                        PlaneShape(width: width, rows: rows, stride: otherStride), &similarity)
+                }
+            }
+        }
+    }
+}
+
+/// Adds up what pictures differ by.
+private struct QCComparisonTally {
+    let keepsFrames: Bool
+    var unpaired: Int64 = 0
+    private(set) var frames: [QCReferenceMeasurements.Frame] = []
+    private var count: Int64 = 0
+    private var errors: [Double] = []
+    private var similarities: [Double] = []
+    private var totals = (error: 0.0, similarity: 0.0)
+    private var worstError: (value: Double, time: MediaTime, frame: Int64)?
+    private var worstSimilarity: (value: Double, time: MediaTime, frame: Int64)?
+    private var peak = 255.0
+
+    init(keepsFrames: Bool) { self.keepsFrames = keepsFrames }
+
+    mutating func add(_ score: QCPictureComparison.Score, at time: MediaTime) {
+        if errors.isEmpty {
+            errors = score.errors.map { _ in 0 }
+            similarities = errors
+        }
+        for index in errors.indices where index < score.errors.count {
+            errors[index] += score.errors[index]
+            similarities[index] += score.similarities[index]
+        }
+        let error = score.error
+        // Sums of weights are not quite one.
+        let similarity = error == 0 ? 1 : score.similarity
+        totals = (totals.error + error, totals.similarity + similarity)
+        if error > worstError?.value ?? 0 { worstError = (error, time, count) }
+        if similarity < worstSimilarity?.value ?? 1 { worstSimilarity = (similarity, time, count) }
+        peak = score.peak
+        count += 1
+        if keepsFrames {
+            frames.append(
+                .init(
+                    time: time,
+                    psnr: (score.errors + [error]).map { PictureDifference.psnr(error: $0, peak: score.peak) },
+                    similarities: (score.similarities + [similarity]).map { Float($0) }))
+        }
+    }
+
+    var result: QCReferenceMeasurements.Pictures {
+        let number = Double(max(1, count))
+        func psnr(_ error: Double?) -> Double? {
+            error.flatMap { PictureDifference.psnr(error: $0, peak: peak).ifFinite }
+        }
+        let isEmpty = count == 0
+        return QCReferenceMeasurements.Pictures(
+            count: count, unpaired: unpaired,
+            psnr: .init(
+                luma: psnr(errors.first.map { $0 / number }), chroma: errors.dropFirst().map { psnr($0 / number) },
+                all: isEmpty ? nil : psnr(totals.error / number), minimum: psnr(worstError?.value),
+                worst: worstError?.time, worstFrame: worstError?.frame),
+            ssim: .init(
+                luma: similarities.first.map { $0 / number }, chroma: similarities.dropFirst().map { $0 / number },
+                all: isEmpty ? nil : totals.similarity / number,
+                minimum: worstSimilarity?.value ?? (isEmpty ? nil : 1), worst: worstSimilarity?.time,
+                worstFrame: worstSimilarity?.frame))
+    }
+}
