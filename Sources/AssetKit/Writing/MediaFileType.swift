@@ -59,6 +59,9 @@ extension MediaFileType {
         return MuxerFile.format(muxer, canHold: codec)
     }
 
+    /// Whether such a file has tracks of pictures.
+    package var holdsPictures: Bool { holds(.video) }
+
     /// Whether such a file has tracks of a kind.
     func holds(_ mediaType: MediaType) -> Bool {
         switch mediaType {

@@ -56,8 +56,7 @@ package struct ProxyJob: Sendable {
         let fileType = try Self.fileType(of: path)
         try asset.loadContents()
         let plan = try ProxyPlan(request, asset: asset)
-        let output = try begin(path, outputs)
-        let writer = try AssetWriter(output: output, fileType: fileType)
+        let writer = try AssetWriter(output: outputs.beginning(path), fileType: fileType)
         let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: plan.range)
         let tracks = try add(plan, to: reencoder, fileType)
         let witness = ProxyWitness()
@@ -112,16 +111,6 @@ package struct ProxyJob: Sendable {
     private func run(_ reencoder: Reencoder) throws(MediaError) {
         let run: () throws(MediaError) -> Void = reencoder.run
         do throws(MediaError) { try run() } catch { throw error.at(path: asset.displayName) }
-    }
-
-    private func begin(_ path: FilePath, _ outputs: OutputFileSet) throws(MediaError) -> OutputFile {
-        do {
-            return try outputs.begin(path)
-        } catch let error as MediaError {
-            throw error
-        } catch {
-            throw MediaError(.inputOutput, "cannot write the file", path: path.string, cause: "\(error)")
-        }
     }
 
     /// Adds the tracks of a plan; gives the track of each input.
