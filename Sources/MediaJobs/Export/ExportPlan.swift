@@ -78,7 +78,7 @@ extension ExportPlan {
         }
         if !request.copies, let track = shown, case .leaveOut = preset.video(for: track) { shown = nil }
         guard let timed = shown ?? audio.first else {
-            throw MediaError(.noSuchTrack, "has no track that a \(fileType) file could be made of")
+            throw MediaError(.noSuchTrack, "has no track for a file of the type \(fileType)")
         }
         let trim = try TrimRange(
             start: request.start, end: request.end, of: timed, in: asset, threads: request.threads)
@@ -148,7 +148,7 @@ extension ExportPlan {
             audio = tracks.filter { $0.mediaType == .audio }
         }
         if case .none = video, audio.isEmpty {
-            throw MediaError(.noSuchTrack, "the timeline has nothing that a \(fileType) file could be made of")
+            throw MediaError(.noSuchTrack, "the timeline has nothing for a file of the type \(fileType)")
         }
         let frame = made.videoComposition?.frameDuration
         try setRange(request, timeline, frame, until: made.duration)

@@ -26,16 +26,19 @@ extension ExportReport {
         var audio: [Audio] = []
         for (input, track) in zip(written, tracks) {
             guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
-            let delivered = Delivered(plan, seen, track, isStored: input.settings == .stored)
+            let isStored = input.settings == .stored
+            let delivered = Delivered(plan, seen, track, duration: try made.loadNow(.duration), isStored: isStored)
             if let pictures = format.video {
-                if input.settings != .stored, let count = track.sampleCount, count != Int64(seen.shown) {
+                if !isStored, let count = track.sampleCount, count != Int64(seen.shown) {
                     throw MediaError(
                         .verificationFailed,
                         "the file was not kept: of \(seen.shown) pictures that were written it has \(count)")
                 }
+                // Where nothing hides them, pictures before the first whole one are not there.
+                let late = delivered.start > plan.range.start ? seen.stored.count { $0 < delivered.start } : 0
                 video = Video(
                     codec: format.codec, profile: format.profile, encodedSize: pictures.encodedSize,
-                    sampleAspectRatio: pictures.sampleAspectRatio, frameCount: seen.shown,
+                    sampleAspectRatio: pictures.sampleAspectRatio, frameCount: seen.shown - late,
                     frameRate: track.averageFrameRate, delivered: delivered)
             } else if let sound = format.audio {
                 audio.append(
@@ -65,9 +68,10 @@ extension ExportReport {
 
 extension ExportReport.Delivered {
     /// A finished track's time range on the input's time line.
-    init(_ plan: ExportPlan, _ seen: ExportWitness.Seen, _ track: AssetTrack, isStored: Bool) {
+    init(_ plan: ExportPlan, _ seen: ExportWitness.Seen, _ track: AssetTrack, duration: MediaTime, isStored: Bool) {
         start = plan.range.start + track.timeRange.start
-        end = plan.range.start + track.timeRange.end
-        storedFrom = isStored && seen.start < plan.range.start ? seen.start : nil
+        // Some containers say only how long they last as a whole.
+        end = plan.range.start + (track.timeRange.end.isNumeric ? track.timeRange.end : duration)
+        storedFrom = isStored && seen.start < plan.range.start && start <= plan.range.start ? seen.start : nil
     }
 }

@@ -6,7 +6,7 @@ package import SystemPackage
 package struct TimelineFile: Sendable {
     /// Its bytes.
     let bytes: [UInt8]
-    /// The folder from which the media's names are taken.
+    /// The folder from which the media's names are taken; empty for the current one.
     let folder: FilePath
 
     /// Bytes by which a file is recognised.
@@ -24,7 +24,7 @@ package struct TimelineFile: Sendable {
         defer { try? file.close() }
         let folder = path.removingLastComponent()
         try self.init(
-            reading: file, path: path, folder: folder.isEmpty ? "." : folder,
+            reading: file, path: path, folder: folder,
             isNamed: path.extension?.lowercased() == "otio")
     }
 
@@ -34,10 +34,10 @@ package struct TimelineFile: Sendable {
     package init?(standardInput: FileDescriptor) throws(MediaError) {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
-            try self.init(reading: standardInput, path: "-", folder: ".", isNamed: false)
+            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false)
         } else {
             guard Self.isTimeline(peekPipe(standardInput, atMost: Self.prefixBytes)) else { return nil }
-            try self.init(reading: standardInput, path: "-", folder: ".", isNamed: false)
+            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false)
         }
     }
 

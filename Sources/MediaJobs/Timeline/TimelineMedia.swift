@@ -14,7 +14,7 @@ final class TimelineMedia {
     private let allowsNested: Bool
     private var known: [FilePath: TimelineSource] = [:]
 
-    /// - Parameter folder: The folder in which the timeline's file lies.
+    /// - Parameter folder: The folder in which the timeline's file lies; empty for the current one.
     init(folder: FilePath, allowsOutside: Bool, allowsNested: Bool) {
         self.folder = folder
         self.allowsOutside = allowsOutside
@@ -114,7 +114,7 @@ final class TimelineMedia {
         guard !allowsOutside else { return }
         try checkByName(path)
         // Links may lead elsewhere than names say.
-        guard let real = Self.real(path), let home = Self.real(folder) else {
+        guard let real = Self.real(path), let home = Self.real(folder.isEmpty ? "." : folder) else {
             throw MediaError(.inputOutput, "cannot be opened", path: path.string)
         }
         guard real.starts(with: home) else { throw Self.refusal(of: path) }

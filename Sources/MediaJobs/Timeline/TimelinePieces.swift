@@ -28,6 +28,9 @@ struct TimelinePieces {
         var audioTracks = 0
     }
 
+    /// What lasts longer was not cut by anybody.
+    private static let longest = MediaTime(value: 7 * 24 * 3600, timescale: 1)
+
     private let media: TimelineMedia
     private let allowsMissing: Bool
 
@@ -38,6 +41,10 @@ struct TimelinePieces {
         self.allowsMissing = allowsMissing
         let start = timeline.root.sourceRange?.start ?? .zero
         duration = try length(of: timeline.root, in: nil)
+        guard duration <= Self.longest else {
+            throw MediaError(
+                .limitExceeded, "the timeline lasts \(duration.seconds) s; at most a week can be exported")
+        }
         let whole = MediaTimeRange(start: .zero, duration: duration)
         let map = TimelineMap(inner: start, outer: .zero, stretch: .one)
         guard timeline.root.speed == .one else {
