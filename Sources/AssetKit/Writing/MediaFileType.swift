@@ -80,6 +80,9 @@ extension MediaFileType {
     /// Whether it is made of QuickTime's boxes, so that edit lists say what is shown.
     var isISO: Bool { [.mov, .mp4, .m4a].contains(self) }
 
+    /// Whether files say by edit lists what of their samples is shown.
+    package var keepsEdits: Bool { isISO }
+
     /// Whether a track may begin later than the file does.
     var keepsLateStarts: Bool { isISO || [.mkv, .mka, .webm].contains(self) }
 

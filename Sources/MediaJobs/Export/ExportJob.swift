@@ -79,7 +79,12 @@ package struct ExportJob: Sendable {
             if request.isStrict, let error = damage.strictError { throw error }
             guard let writer else { return }
             do throws(MediaError) {
-                var report = try ExportReport(plan, witness, writer.inputs, made: Asset(path: temporary))
+                var options = Asset.Options()
+                // Without an edit list only the samples themselves say what is there.
+                options.isPrecise = writer.inputs.contains { $0.settings == .stored } && !fileType.keepsEdits
+                var report = try ExportReport(
+                    plan, witness, writer.inputs, made: Asset(path: temporary, options: options),
+                    keepsEdits: fileType.keepsEdits)
                 report.damage = damage
                 made.withLock { $0 = report }
             } catch {

@@ -1,5 +1,6 @@
 internal import AssetKit
 internal import MediaBase
+internal import Pictures
 
 /// What an export is made of: from where it reads, and what of it becomes which track.
 struct ExportPlan {
@@ -101,16 +102,27 @@ extension ExportPlan {
         var layer = VideoComposition.Layer(track: track)
         try layer.setTransform(.upright(track, in: size), at: .zero)
         let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)
-        return .frames(
-            VideoComposition(
-                renderSize: size, frameDuration: MediaTime(frame),
-                instructions: [.init(timeRange: whole, layers: [layer])]), [track])
+        var composition = VideoComposition(
+            renderSize: size, frameDuration: MediaTime(frame),
+            instructions: [.init(timeRange: whole, layers: [layer])])
+        composition.overlays = request.overlays(in: size)
+        return .frames(composition, [track])
     }
 }
 
 extension ExportRequest {
     /// Whether frames are made of a file's pictures, in another shape or at another rate.
-    fileprivate var composes: Bool { size != nil || frameRate != nil }
+    fileprivate var composes: Bool { size != nil || frameRate != nil || watermark != nil }
+
+    /// What lies over frames of a size.
+    fileprivate func overlays(in size: Dimensions) -> [VideoComposition.Overlay] {
+        guard let watermark else { return [] }
+        let image = watermark.image
+        // A little off the corner.
+        let margin = min(size.width, size.height) / 40
+        let place = watermark.place ?? (size.width - image.width - margin, size.height - image.height - margin)
+        return [VideoComposition.Overlay(image: image, x: Double(place.x), y: Double(place.y))]
+    }
 }
 
 // MARK: - A timeline
@@ -138,9 +150,10 @@ extension ExportPlan {
         self.init(Asset(composition: made.composition))
         warnings = reader.warnings + pieces.warnings
         let tracks = try asset.loadNow(.tracks)
-        if let composition = made.videoComposition, fileType.holdsPictures,
+        if var composition = made.videoComposition, fileType.holdsPictures,
             case .encode = request.preset(for: fileType).video(for: AssetTrack(framesOf: composition))
         {
+            composition.overlays = request.overlays(in: composition.renderSize)
             video = .frames(composition, tracks.filter { $0.mediaType == .video })
         }
         if let mix = made.audioMix, request.audio != .none {

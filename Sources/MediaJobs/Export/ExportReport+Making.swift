@@ -8,9 +8,10 @@ extension ExportReport {
     /// - Parameters:
     ///   - inputs: What wrote its tracks, in their order.
     ///   - made: The file.
+    ///   - keepsEdits: Whether such files say by edit lists what is shown.
     /// - Throws: what reading its header throws; `verificationFailed` where it does not hold what was put into it.
     init(
-        _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset
+        _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset, keepsEdits: Bool
     ) throws(MediaError) {
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
@@ -34,11 +35,12 @@ extension ExportReport {
                         .verificationFailed,
                         "the file was not kept: of \(seen.shown) pictures that were written it has \(count)")
                 }
-                // Where nothing hides them, pictures before the first whole one are not there.
-                let late = delivered.start > plan.range.start ? seen.stored.count { $0 < delivered.start } : 0
+                // Where nothing hides samples, those that are there are shown.
+                let isScanned = isStored && !keepsEdits
+                let count = isScanned ? track.sampleCount.flatMap { Int(exactly: $0) } : nil
                 video = Video(
                     codec: format.codec, profile: format.profile, encodedSize: pictures.encodedSize,
-                    sampleAspectRatio: pictures.sampleAspectRatio, frameCount: seen.shown - late,
+                    sampleAspectRatio: pictures.sampleAspectRatio, frameCount: count ?? seen.shown,
                     frameRate: track.averageFrameRate, delivered: delivered)
             } else if let sound = format.audio {
                 audio.append(

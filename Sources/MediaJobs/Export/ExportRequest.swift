@@ -1,5 +1,6 @@
 package import AssetKit
 package import MediaBase
+package import Pictures
 
 /// What is asked of ``ExportJob``.
 package struct ExportRequest: Sendable {
@@ -11,6 +12,8 @@ package struct ExportRequest: Sendable {
     package var size: Dimensions?
     /// Frames a second; `nil` for the source's own times, or the timeline's rate.
     package var frameRate: Rational?
+    /// A picture that lies over all frames; `nil` for none.
+    package var watermark: Watermark?
     /// The encoder's quality; `nil` for the preset's.
     package var quality: Int?
     /// Bits a second of the pictures, in place of a quality.
@@ -45,6 +48,20 @@ package struct ExportRequest: Sendable {
     package var isStrict = false
     /// Threads that decode; 0 for the usual number.
     package var threads = 0
+
+    /// A picture over all frames.
+    package struct Watermark: Sendable {
+        /// The picture, with straight alpha.
+        package var image: Bitmap
+        /// Its left and upper edge in the frames' pixels; `nil` for the lower right corner.
+        package var place: (x: Int, y: Int)?
+
+        /// A picture.
+        package init(image: Bitmap, place: (x: Int, y: Int)? = nil) {
+            self.image = image
+            self.place = place
+        }
+    }
 
     /// What goes with the type of the file.
     package init() {}

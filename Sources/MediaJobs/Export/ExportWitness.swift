@@ -13,8 +13,6 @@ final class ExportWitness: Sendable {
     struct Seen: Sendable {
         /// Buffers that are shown within the range.
         var shown = 0
-        /// When those begin that are taken as they are; empty where they are encoded.
-        var stored: [MediaTime] = []
         /// When the first of all buffers begins, on the source's time line.
         var start = MediaTime.positiveInfinity
     }
@@ -31,7 +29,6 @@ final class ExportWitness: Sendable {
         state.withLock { state in
             var seen = state[ObjectIdentifier(input)] ?? Seen()
             if isShown { seen.shown += 1 }
-            if isShown, input.settings == .stored { seen.stored.append(time) }
             seen.start = min(seen.start, time)
             state[ObjectIdentifier(input)] = seen
         }

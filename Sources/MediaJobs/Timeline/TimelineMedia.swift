@@ -58,10 +58,11 @@ final class TimelineMedia {
             guard !bytes.contains(0) else { throw MediaError(.damaged, "the media's name has a zero byte", path: url) }
             let path = folder.pushing(FilePath(bytes: bytes))
             if let status = try? Stat(path) {
+                try checkByName(path)
                 guard status.type == .regular else {
                     throw MediaError(.notAFile, "is no regular file", path: path.string)
                 }
-                try check(path, named: bytes)
+                try checkByLinks(path)
                 return path
             }
             first = first ?? path
@@ -110,10 +111,9 @@ final class TimelineMedia {
 
     // MARK: Inside or outside
 
-    private func check(_ path: FilePath, named bytes: [UInt8]) throws(MediaError) {
+    /// Links may lead elsewhere than names say.
+    private func checkByLinks(_ path: FilePath) throws(MediaError) {
         guard !allowsOutside else { return }
-        try checkByName(path)
-        // Links may lead elsewhere than names say.
         guard let real = Self.real(path), let home = Self.real(folder.isEmpty ? "." : folder) else {
             throw MediaError(.inputOutput, "cannot be opened", path: path.string)
         }

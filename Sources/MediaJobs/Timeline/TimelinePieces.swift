@@ -254,7 +254,7 @@ struct TimelinePieces {
         _ piece: TimelinePiece, _ item: TimelineItem, _ passages: Passages
     ) throws(MediaError) {
         let frame = item.sourceRange?.rate.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
-        let room = max(frame, MediaTime(value: 1, timescale: 100))
+        let room = min(max(frame, MediaTime(value: 1, timescale: 100)), MediaTime(value: 1, timescale: 20))
         guard piece.sourceStart > .zero - room else {
             let what = passages.leading == nil ? "it begins" : "with its dissolve it begins"
             throw item.failure(

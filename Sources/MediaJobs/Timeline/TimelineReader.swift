@@ -8,7 +8,7 @@ struct TimelineReader {
     private(set) var warnings: [String] = []
 
     /// A file may have so many bytes.
-    static let mostBytes = 64 << 20
+    static let mostBytes = 256 << 20
     /// Tracks and stacks may lie so deep in each other.
     private static let mostLevels = 32
 

@@ -23,6 +23,7 @@ struct ExportCommand: ParsableCommand {
               mediatool export cut.otio -o cut.mp4 --size 1280x720 --frame-rate 25 --crf 20
               mediatool export cut.otio -o cut.mov --preset proRes422LPCM --start 01:00:10:00 --json
               mediatool export cut.otio -o mix.wav
+              mediatool export cut.otio -o draft.mp4 --preset 960x540 --watermark draft.png
               mediatool export interview.mov -o part.mov --start 1:30 --end 2:10.5
               mediatool export interview.mov -o part.mov --start 1:30 --end 2:10.5 --copy
               mediatool export *.mov -o 'small/{stem}.mp4' --preset 1280x720
@@ -57,7 +58,7 @@ struct ExportCommand: ParsableCommand {
         if encoding.listPresets { return try StandardOutput.write(ExportText.presets) }
         if result.schema { return try StandardOutput.write(ExportSchema.text) }
         let work = Work(
-            request: request, output: output,
+            request: try request(), output: output,
             outputs: OutputFileSet(force: running.force, inputs: files.compactMap(\.identity)),
             progress: Progress(
                 label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
@@ -77,9 +78,9 @@ struct ExportCommand: ParsableCommand {
         throw try printer.finish()
     }
 
-    private var request: ExportRequest {
+    private func request() throws -> ExportRequest {
         var request = ExportRequest()
-        encoding.apply(to: &request)
+        try encoding.apply(to: &request)
         timelines.apply(to: &request)
         request.start = content.start
         request.end = content.end

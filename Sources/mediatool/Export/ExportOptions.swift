@@ -34,7 +34,23 @@ struct ExportEncodingOptions: ParsableArguments {
         transform: Self.rate)
     var frameRate: Rational?
 
+    @Option(help: ArgumentHelp("A PNG picture that lies over all frames, with its transparency.", valueName: "file"))
+    var watermark: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The watermark's left and upper edge, in the frames' pixels. (default: the lower right corner)",
+            valueName: "x,y"),
+        transform: Self.place)
+    var watermarkPlace: Place?
+
     @OptionGroup var encoding: EncodingOptions
+
+    /// A point of a frame.
+    struct Place {
+        var x: Int
+        var y: Int
+    }
 
     private var copies: Bool { copy || preset?.value == .passthrough }
 
@@ -42,13 +58,22 @@ struct ExportEncodingOptions: ParsableArguments {
         if copy, let preset, preset.value != .passthrough {
             throw ValidationError("'--copy' and '--preset \(preset.value.rawValue)' exclude each other.")
         }
-        if copies, size != nil || frameRate != nil || encoding.isAnyGiven {
+        if watermark == nil, watermarkPlace != nil {
+            throw ValidationError("'--watermark-place' is for '--watermark'.")
+        }
+        if copies, size != nil || frameRate != nil || watermark != nil || encoding.isAnyGiven {
             throw ValidationError("Samples that are copied keep their size, rate and encoding.")
         }
     }
 
     /// Puts what was asked for into a request.
-    func apply(to request: inout ExportRequest) {
+    ///
+    /// - Throws: what reading the watermark throws.
+    func apply(to request: inout ExportRequest) throws {
+        if let watermark {
+            let image = try WatermarkFile.read(watermark.path)
+            request.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
+        }
         request.preset = copy ? .passthrough : preset?.value
         request.size = size
         request.frameRate = frameRate
@@ -68,6 +93,14 @@ struct ExportEncodingOptions: ParsableArguments {
             throw ValidationError("write a size as 1920x1080, with even numbers")
         }
         return Dimensions(width: sides[0], height: sides[1])
+    }
+
+    private static func place(_ text: String) throws -> Place {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Int($0) }
+        guard numbers.count == 2, numbers.allSatisfy({ $0.magnitude <= 100_000 }) else {
+            throw ValidationError("write a place as 20,20")
+        }
+        return Place(x: numbers[0], y: numbers[1])
     }
 
     private static func rate(_ text: String) throws -> Rational {
