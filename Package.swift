@@ -15,6 +15,13 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
+// Programs that show the library; the tests build and run them. They are no products.
+let examples: [Target] = ["JoinClips", "VolumeRamp", "RedBackground"].map { name in
+    .executableTarget(
+        name: "Example" + name, dependencies: ["AssetKit", system], path: "docs/Examples/" + name,
+        swiftSettings: common)
+}
+
 let package = Package(
     name: "mediatool",
     products: [
@@ -93,8 +100,9 @@ let package = Package(
             name: "MediaJobsTests", dependencies: ["MediaJobs", "SystemCalls", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
-            name: "MediaToolTests", dependencies: ["mediatool", "SystemCalls", "TestSupport", system],
+            name: "MediaToolTests",
+            dependencies: ["mediatool", "SystemCalls", "TestSupport", system] + examples.map { .target(name: $0.name) },
             swiftSettings: common),
-    ],
+    ] + examples,
     swiftLanguageModes: [.v6]
 )

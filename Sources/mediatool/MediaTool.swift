@@ -14,7 +14,8 @@ struct MediaTool: ParsableCommand {
         abstract: "Reads, analyses, edits and writes audio and video.",
         version: version,
         subcommands: [
-            ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self, QCCommand.self,
+            ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self, ExportCommand.self,
+            QCCommand.self,
         ])
 
     /// What a usage error starts with, like every other message.

@@ -11,8 +11,7 @@ struct Numbered {
     let frames: [(time: MediaTime, number: Int)]
     let end: MediaTime
 
-    /// Bars of 16 pixels, a bit each, the lowest at the left.
-    static let size = Dimensions(width: 192, height: 48)
+    static let size = Dimensions(width: NumberedPictures.width, height: NumberedPictures.height)
 
     /// Makes a file of numbered pictures.
     ///
@@ -23,13 +22,9 @@ struct Numbered {
         _ name: String, in folder: TemporaryFolder, source: Int, rate: String, count: Int, input: [String] = [],
         options: [String] = []
     ) throws {
-        let bar = "mod(floor((N+\(source * 256))/pow(2,floor(X/16))),2)"
         let plain = folder.path("plain-" + name)
-        _ = try FFmpeg.run([
-            "-f", "lavfi", "-i", "color=c=black:s=\(Self.size):r=\(rate)", "-frames:v", "\(count)",
-            "-vf", "format=yuv420p,geq=lum='if(\(bar),235,16)':cb=128:cr=128", "-c:v", "libx264", "-preset",
-            "ultrafast", "-bf", "2", "-g", "12", "-threads", "1", "-video_track_timescale", "90000", plain,
-        ])
+        try NumberedPictures.make(
+            plain, source: source, rate: rate, count: count, options: ["-video_track_timescale", "90000"])
         let path = folder.path(name)
         _ = try FFmpeg.run(input + ["-i", plain, "-c", "copy", "-movie_timescale", "90000"] + options + [path])
         asset = Asset(path: FilePath(path))
@@ -37,15 +32,9 @@ struct Numbered {
         let times = try FFmpeg.probe([
             "-select_streams", "v:0", "-show_entries", "frame=pts", "-of", "csv=p=0", path,
         ]).compactMap { Int64($0.prefix { $0 != "," }) }
-        let pixels = try FFmpeg.run([
-            "-noautorotate", "-i", path, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-",
-        ])
-        let bytes = Self.size.width * Self.size.height
-        guard times.count == pixels.count / bytes else { throw TestSupportError("ffmpeg and ffprobe disagree") }
-        frames = times.enumerated().map { index, ticks in
-            let row = pixels[(index * bytes)...].prefix(Self.size.width)
-            return (MediaTime(value: ticks, timescale: 90000), Self.number(of: Array(row)))
-        }
+        let rows = try NumberedPictures.rows(path)
+        guard times.count == rows.count else { throw TestSupportError("ffmpeg and ffprobe disagree") }
+        frames = zip(times, rows).map { (MediaTime(value: $0, timescale: 90000), Self.number(of: $1)) }
         end = track.timeRange.end
     }
 
@@ -55,9 +44,7 @@ struct Numbered {
     }
 
     /// The number that a row of pixels shows.
-    static func number(of row: [UInt8]) -> Int {
-        stride(from: 8, to: size.width, by: 16).enumerated().reduce(0) { $0 + (row[$1.1] > 128 ? 1 << $1.0 : 0) }
-    }
+    static func number(of row: [UInt8]) -> Int { NumberedPictures.number(of: row) }
 
     static func number(of picture: PixelBuffer) -> Int { number(of: picture.packedPlane(0)) }
 }

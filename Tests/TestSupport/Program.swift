@@ -24,9 +24,14 @@ public enum Program {
     /// The `mediatool` under test: what `MEDIATOOL_BINARY` names, else the one built beside the tests.
     public static let mediatool: String = {
         if let named = ProcessInfo.processInfo.environment["MEDIATOOL_BINARY"] { return named }
-        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("mediatool").path
+        return besideTests("mediatool")
     }()
+
+    /// A program of this package that was built together with the tests.
+    public static func besideTests(_ name: String) -> String {
+        let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(name).path
+    }
 
     /// Runs a program and waits for its end.
     ///

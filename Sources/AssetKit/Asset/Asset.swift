@@ -210,7 +210,7 @@ extension Asset {
     }
 
     /// Closes the file that is kept for a first reader, which then opens it again; not that of a stream.
-    func letGoOfFile() { state.withLock { if !$0.isStream { $0.file = nil } } }
+    package func letGoOfFile() { state.withLock { if !$0.isStream { $0.file = nil } } }
 
     /// A second opening for looking up packets.
     ///

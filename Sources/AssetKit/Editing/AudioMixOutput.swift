@@ -52,7 +52,7 @@ public final class AudioMixOutput: ReaderOutput {
         guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .audio }) else {
             throw MediaError(.invalidArgument, "a mix is made of audio tracks, at least one")
         }
-        let formats = tracks.compactMap { $0.formatDescriptions.first?.audio }
+        let formats = tracks.flatMap { $0.formatDescriptions.compactMap(\.audio) }
         let widest = formats.max { $0.channels < $1.channels }?.channelLayout
         let form = CompositionSound.Form(
             sampleFormat: audioSettings?.sampleFormat ?? .float32, isPlanar: audioSettings?.isPlanar ?? false,

@@ -49,9 +49,11 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
             throw MediaError(.invalidArgument, "\(ramp.start) is no time to set a \(what) at")
         }
         // Setting a moment again replaces what was said of it.
-        ramps.removeAll { $0.start == ramp.start && $0.end == ramp.end }
-        let place = ramps.firstIndex { $0.start > ramp.start || ($0.start == ramp.start && $0.end > ramp.end) }
-        let (previous, next) = (ramps[..<(place ?? ramps.count)].last, place.map { ramps[$0] })
+        let place = firstIndex { $0.start > ramp.start || ($0.start == ramp.start && $0.end >= ramp.end) }
+        if place < ramps.count, ramps[place].start == ramp.start, ramps[place].end == ramp.end {
+            ramps.remove(at: place)
+        }
+        let (previous, next) = (ramps[..<place].last, place < ramps.count ? ramps[place] : nil)
         if let clash = [
             previous.flatMap { $0.end > ramp.start ? $0 : nil }, next.flatMap { $0.start < ramp.end ? $0 : nil },
         ]
@@ -61,12 +63,22 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
                 "the \(what) is set twice between \(max(clash.start, ramp.start)) and "
                     + "\(min(clash.end, ramp.end)); ramps must not overlap")
         }
-        ramps.insert(ramp, at: place ?? ramps.count)
+        ramps.insert(ramp, at: place)
+    }
+
+    /// The number of the first ramp that lies behind a border, by a test that holds from some ramp on.
+    private func firstIndex(where isBehind: (Ramp) -> Bool) -> Int {
+        var (low, high) = (0, ramps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(ramps[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 
     /// The value at a time.
     func value(at time: MediaTime) -> Value {
-        guard let ramp = ramps.last(where: { $0.start <= time }) else { return before }
+        guard let ramp = ramps[..<firstIndex { $0.start > time }].last else { return before }
         guard time < ramp.end else { return ramp.to }
         return ramp.from.mixed(with: ramp.to, Self.part(of: time, ramp))
     }
@@ -91,7 +103,7 @@ extension RampCurve where Value == Float {
         var place = range.lowerBound
         while place < range.upperBound {
             let time = MediaTime(value: place, timescale: rate)
-            let next = ramps.firstIndex { $0.start > time } ?? ramps.count
+            let next = firstIndex { $0.start > time }
             let ramp = next > 0 ? ramps[next - 1] : nil
             var border = next < ramps.count ? ramps[next].start : MediaTime.positiveInfinity
             var (first, step) = (Double(ramp?.to ?? before), 0.0)

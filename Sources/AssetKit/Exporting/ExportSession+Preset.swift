@@ -70,6 +70,23 @@ extension ExportSession {
 
         /// The name.
         public var description: String { rawValue }
+
+        /// What it makes, in one line.
+        public var summary: String {
+            switch making {
+            case .quality(let codec, _, let limit):
+                if case .shorterSide(let side) = limit {
+                    "\(codec.displayName), \(side) pixels along the shorter side at most; AAC"
+                } else {
+                    "\(codec.displayName) in the source's size; AAC"
+                }
+            case .size(let size):
+                "\(size.codec.displayName) inside \(size.box.width) by \(size.box.height); AAC"
+            case .proRes(let codec): "\(codec.displayName) and linear PCM"
+            case .soundAlone: "AAC alone"
+            case .passthrough: "all samples as they are"
+            }
+        }
     }
 }
 
@@ -103,7 +120,7 @@ extension ExportSession.Preset {
     }
 
     /// What becomes of a track of pictures.
-    func video(for track: AssetTrack) -> Reencoder.Treatment<VideoOutputSettings> {
+    package func video(for track: AssetTrack) -> Reencoder.Treatment<VideoOutputSettings> {
         guard let format = track.formatDescriptions.first?.video else { return .leaveOut }
         switch making {
         case .quality(let codec, let quality, let limit):
@@ -130,11 +147,24 @@ extension ExportSession.Preset {
     }
 
     /// What becomes of a track of sound.
-    func audio(for track: AssetTrack) -> Reencoder.Treatment<AudioOutputSettings> {
+    package func audio(for track: AssetTrack) -> Reencoder.Treatment<AudioOutputSettings> {
         switch making {
         case .passthrough: return .copy
         case .proRes: return .encode(AudioOutputSettings(codec: .pcm))
         case .quality, .size, .soundAlone: return .encode(AudioOutputSettings(codec: .aac))
+        }
+    }
+}
+
+extension VideoOutputSettings.Codec {
+    /// What a preset's codec is called.
+    fileprivate var displayName: String {
+        switch self {
+        case .h264: "H.264"
+        case .hevc: "HEVC"
+        case .proRes422: "ProRes 422"
+        case .proRes4444: "ProRes 4444"
+        default: rawValue
         }
     }
 }

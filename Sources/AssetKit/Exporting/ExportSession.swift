@@ -214,11 +214,18 @@ extension ExportSession {
                 path: asset.displayName)
         }
         let media = chosen(tracks)
-        if let composition = settings.videoComposition, preset.needsPictures {
-            try reencoder.add(
-                composition, of: tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }, preset)
+        if let composition = settings.videoComposition,
+            case .encode(let wanted) = preset.video(for: AssetTrack(framesOf: composition))
+        {
+            let pictures = tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
+            try reencoder.add(composition, of: pictures, encodedWith: wanted)
         }
-        if let mix = settings.audioMix { try reencoder.add(mix, of: media.filter { $0.mediaType == .audio }, preset) }
+        let sounds = media.filter { $0.mediaType == .audio }
+        if let mix = settings.audioMix, let first = sounds.first,
+            case .encode(let wanted) = preset.audio(for: first)
+        {
+            try reencoder.add(mix, of: sounds, encodedWith: wanted)
+        }
         for track in media {
             if track.mediaType == .video {
                 if settings.videoComposition == nil { try reencoder.add(track, video: preset.video(for: track)) }

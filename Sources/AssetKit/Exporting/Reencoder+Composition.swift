@@ -1,5 +1,5 @@
 import LibAV
-import MediaBase
+package import MediaBase
 
 // What an export writes of several tracks that become one.
 
@@ -8,30 +8,38 @@ extension Reencoder {
     ///
     /// - Parameters:
     ///   - tracks: The tracks of pictures that it is made of.
-    ///   - preset: How the frames are encoded.
-    func add(
-        _ composition: VideoComposition, of tracks: [AssetTrack], _ preset: ExportSession.Preset
-    ) throws(MediaError) {
+    ///   - wanted: How the frames are encoded.
+    /// - Returns: What writes them.
+    /// - Throws: what the reader or the writer refuses.
+    @discardableResult package func add(
+        _ composition: VideoComposition, of tracks: [AssetTrack], encodedWith wanted: VideoOutputSettings
+    ) throws(MediaError) -> AssetWriterInput {
         let made = AssetTrack(framesOf: composition)
-        guard case .encode(let wanted) = preset.video(for: made) else { return }
         let settings = try wanted.carrying(made)
         let format = VideoSettings(pixelFormat: settings.encodedPixelFormat, dimensions: settings.dimensions)
         let output = try VideoCompositionOutput(tracks: tracks, videoSettings: format, videoComposition: composition)
-        try add(output, to: AssetWriterInput(videoSettings: settings, like: made))
+        let input = AssetWriterInput(videoSettings: settings, like: made)
+        try add(output, to: input)
+        return input
     }
 
-    /// Adds the mix of several tracks of sound; nothing where there are none.
-    func add(_ mix: AudioMix, of tracks: [AssetTrack], _ preset: ExportSession.Preset) throws(MediaError) {
-        guard let first = tracks.first, case .encode(let settings) = preset.audio(for: first) else { return }
+    /// Adds the mix of several tracks of sound, of which there is at least one.
+    ///
+    /// - Throws: what the reader or the writer refuses.
+    @discardableResult package func add(
+        _ mix: AudioMix, of tracks: [AssetTrack], encodedWith settings: AudioOutputSettings
+    ) throws(MediaError) -> AssetWriterInput {
         let output = try AudioMixOutput(tracks: tracks)
         output.audioMix = mix
-        try add(output, to: AssetWriterInput(audioSettings: settings, like: first))
+        let input = AssetWriterInput(audioSettings: settings, like: tracks.first)
+        try add(output, to: input)
+        return input
     }
 }
 
 extension AssetTrack {
     /// What is known of the frames of a video composition, as if they were a track of a file.
-    init(framesOf composition: VideoComposition) {
+    package init(framesOf composition: VideoComposition) {
         let video = VideoFormat(
             encodedSize: composition.outputSize, sampleAspectRatio: .one, pixelFormat: .rgba, bitDepth: 8,
             color: ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "bt709", range: "tv"),

@@ -59,6 +59,9 @@ extension MediaFileType {
         return MuxerFile.format(muxer, canHold: codec)
     }
 
+    /// Whether such a file has tracks of pictures.
+    package var holdsPictures: Bool { holds(.video) }
+
     /// Whether such a file has tracks of a kind.
     func holds(_ mediaType: MediaType) -> Bool {
         switch mediaType {
@@ -76,6 +79,9 @@ extension MediaFileType {
 
     /// Whether it is made of QuickTime's boxes, so that edit lists say what is shown.
     var isISO: Bool { [.mov, .mp4, .m4a].contains(self) }
+
+    /// Whether files say by edit lists what of their samples is shown.
+    package var keepsEdits: Bool { isISO }
 
     /// Whether a track may begin later than the file does.
     var keepsLateStarts: Bool { isISO || [.mkv, .mka, .webm].contains(self) }

@@ -76,6 +76,9 @@ extension Reencoder {
             let input = AssetWriterInput(copying: track)
             try setTimecode(of: input, track)
             try readFromSyncSample(of: track)
+            // Pictures at the end may need some that are shown later: H.264 and HEVC hold back 16 at most.
+            let frame = track.pictureRate?.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
+            read(longerBy: frame * 17)
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let wanted):

@@ -25,6 +25,8 @@ public final class Reencoder: Sendable {
         var pairs: [Pair] = []
         /// From where is read, where that is earlier than what is written.
         var readsFrom = MediaTime.positiveInfinity
+        /// How much longer is read than is written.
+        var readsLonger = MediaTime.zero
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var isStarted = false
         var isCancelled = false
@@ -61,6 +63,9 @@ public final class Reencoder: Sendable {
 
     /// Has the reader begin earlier than what is written, for stored samples that others need.
     func read(from time: MediaTime) { state.update { $0.readsFrom = min($0.readsFrom, time) } }
+
+    /// Has the reader go on for some time behind what is written, for stored samples that earlier ones need.
+    func read(longerBy time: MediaTime) { state.update { $0.readsLonger = max($0.readsLonger, time) } }
 
     /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
     /// running.
@@ -115,9 +120,11 @@ public final class Reencoder: Sendable {
             return state.pairs
         }
         let range = reader.timeRange
-        let earlier = state.update { $0.readsFrom }
-        if range.start.isNumeric, earlier < range.start {
-            reader.timeRange = MediaTimeRange(start: earlier, end: range.end)
+        let (earlier, longer) = state.update { ($0.readsFrom, $0.readsLonger) }
+        let start = range.start.isNumeric ? min(earlier, range.start) : range.start
+        let end = range.end.isNumeric ? range.end + longer : range.end
+        if start != range.start || end != range.end {
+            reader.timeRange = MediaTimeRange(start: start, end: end)
         }
         try reader.startReading()
         try writer.startWriting()

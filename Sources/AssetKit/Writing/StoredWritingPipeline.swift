@@ -13,6 +13,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// Samples from before the session's start that the first one after it may need.
     private var early: [SampleBuffer] = []
     private var isPastStart = false
+    /// Whether pictures wait for one that needs no other, because those before are not there.
+    private var waitsForSync = false
+    /// When that one is shown; pictures before it that come later need others too.
+    private var firstSync: MediaTime?
+    /// Pictures from behind the session's end; those are written of which one that is shown comes later and may need them.
+    private var behindEnd: [SampleBuffer] = []
     /// The last sample so far, and what its packet says.
     private var last: (packet: StoredSample, dts: Int64?)?
     private var firstDecodeTicks: Int64?
@@ -46,7 +52,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let begins = time(of: buffer)
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
         if let decode = buffer.decodeTime, decode >= session.end { return }
-        if mediaType != .video, buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end { return }
+        if buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end {
+            if mediaType == .video, isPastStart { behindEnd.append(buffer) }
+            return
+        }
+        for needed in behindEnd { try write(needed, to: sink) }
+        behindEnd = []
         guard !isPastStart else { return try write(buffer, to: sink) }
         let isBefore = begins < .zero && begins + buffer.duration <= .zero
         if begins < .zero {
@@ -62,6 +73,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         isPastStart = true
         if early.last !== buffer { early.append(buffer) }
         defer { early = [] }
+        waitsForSync =
+            mediaType == .video && !session.fileType.isISO && early.contains { time(of: $0) < .zero }
         for sample in early where session.fileType.isISO || time(of: sample) >= .zero {
             try write(sample, to: sink)
         }
@@ -96,6 +109,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     private func write(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+        if waitsForSync {
+            guard buffer.isSync else { return }
+            waitsForSync = false
+            firstSync = buffer.presentationTime
+        }
+        if let firstSync, buffer.presentationTime.isNumeric, buffer.presentationTime < firstSync { return }
         if !timeBase.isValid { try begin(buffer, to: sink) }
         guard let sample = buffer.storedSample else { return }
         let start = session.start

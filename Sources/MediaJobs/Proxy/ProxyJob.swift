@@ -58,8 +58,8 @@ package struct ProxyJob: Sendable {
         let fileType = try Self.fileType(of: path)
         try asset.loadContents()
         let plan = try ProxyPlan(request, asset: asset)
-        let output = try begin(path, outputs, makesFolder: makesFolder)
-        let writer = try AssetWriter(output: output, fileType: fileType)
+        let writer = try AssetWriter(
+            output: outputs.beginning(path, makesFolder: makesFolder), fileType: fileType)
         let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: plan.range)
         let tracks = try add(plan, to: reencoder, fileType)
         let witness = ProxyWitness()
@@ -114,22 +114,6 @@ package struct ProxyJob: Sendable {
     private func run(_ reencoder: Reencoder) throws(MediaError) {
         let run: () throws(MediaError) -> Void = reencoder.run
         do throws(MediaError) { try run() } catch { throw error.at(path: asset.displayName) }
-    }
-
-    private func begin(
-        _ path: FilePath, _ outputs: OutputFileSet, makesFolder: Bool
-    ) throws(MediaError) -> OutputFile {
-        do {
-            let folder = path.removingLastComponent()
-            if makesFolder, !folder.isEmpty { try createFolder(at: folder) }
-            return try outputs.begin(path)
-        } catch let error as MediaError {
-            throw error
-        } catch let error as Errno {
-            throw MediaError(error, "make the folder", path: path)
-        } catch {
-            throw MediaError(.inputOutput, "cannot write the file", path: path.string, cause: "\(error)")
-        }
     }
 
     /// Adds the tracks of a plan; gives the track of each input.

@@ -41,11 +41,14 @@ struct ProxyPlan {
             } else {
                 video = try TrackSelector.standardTrack(of: .video, in: tracks)
             }
-            audio = try Self.audio(request, tracks)
+            audio =
+                request.audio == .none ? [] : try TrackSelector.audioTracks(request.audioTracks, in: tracks)
             guard !video.isAttachedPicture else {
                 throw MediaError(.noSuchTrack, "has a cover picture and no video that a proxy could be made of")
             }
-            (range, requested) = try Self.range(request, asset: asset, track: video, tracks: tracks)
+            let trim = try TrimRange(
+                start: request.start, end: request.end, of: video, in: asset, threads: request.threads)
+            (range, requested) = (trim.range, trim.requested)
             turn = request.turn(of: video)
             videoSettings = try request.videoSettings(for: video).carrying(video, turnedBy: turn)
         } catch {
@@ -59,39 +62,4 @@ struct ProxyPlan {
         leftOut = tracks.filter { !taken.contains($0.index) && $0.mediaType != .timecode }
     }
 
-    private static func audio(_ request: ProxyRequest, _ tracks: [AssetTrack]) throws(MediaError) -> [AssetTrack] {
-        if request.audio == .none { return [] }
-        let all = tracks.filter { $0.mediaType == .audio }
-        guard let wanted = request.audioTracks else { return all }
-        var indices: Set<Int> = []
-        for selector in wanted { indices.insert(try selector.track(of: .audio, in: tracks).index) }
-        return all.filter { indices.contains($0.index) }
-    }
-
-    private static func range(
-        _ request: ProxyRequest, asset: Asset, track: AssetTrack, tracks: [AssetTrack]
-    ) throws(MediaError) -> (MediaTimeRange, ProxyReport.Requested?) {
-        guard request.start != nil || request.end != nil else {
-            return (MediaTimeRange(start: .zero, duration: .positiveInfinity), nil)
-        }
-        let context = TimeExpression.Context(
-            track, tracks: tracks, containerMetadata: try asset.loadNow(.metadata))
-        var frames = FrameTimes(
-            asset, track: track, highest: request.highestFrame ?? 0, threads: request.threads)
-        let start = try request.start?.resolve(in: context) { number throws(MediaError) in
-            try frames.time(of: number)
-        }
-        let end = try request.end?.resolve(in: context) { number throws(MediaError) in try frames.time(of: number) }
-        try WaveformRange.check(start: start, end: end)
-        if let start, case let last = track.timeRange.end, last.isNumeric, start >= last {
-            throw MediaError(
-                .outOfRange, "the start, \(start.seconds) s, is not before the pictures' end at \(last.seconds) s")
-        }
-        // What is asked for beyond the end adds nothing.
-        let first = start ?? .zero
-        let range =
-            end.map { MediaTimeRange(start: first, end: $0) }
-            ?? MediaTimeRange(start: first, duration: .positiveInfinity)
-        return (range, ProxyReport.Requested(start: start, end: end))
-    }
 }

@@ -51,13 +51,8 @@ package struct ProxyRequest: Sendable {
     /// What a preset says.
     package init(preset: ProxyPreset) { self.preset = preset }
 
-    /// The highest frame number among ``start`` and ``end``; `nil` where there is none.
-    var highestFrame: Int64? { [start, end].compactMap(\.self).highestFrame }
-
     /// Whether ``start`` or ``end`` depend on how long the track is.
-    var needsExactDuration: Bool {
-        [start, end].contains { if case .percentage = $0 { true } else { $0 == .end } }
-    }
+    var needsExactDuration: Bool { TrimRange.needsExactDuration([start, end]) }
 }
 
 extension ProxyRequest {

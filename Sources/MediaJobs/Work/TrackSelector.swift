@@ -83,6 +83,17 @@ extension TrackSelector {
         return track
     }
 
+    /// The tracks of sound that are meant, in the order of the file: all where nobody named any.
+    ///
+    /// - Throws: ``MediaError`` `noSuchTrack`, naming the tracks that there are.
+    static func audioTracks(_ wanted: [TrackSelector]?, in tracks: [AssetTrack]) throws(MediaError) -> [AssetTrack] {
+        let all = tracks.filter { $0.mediaType == .audio }
+        guard let wanted else { return all }
+        var indices: Set<Int> = []
+        for selector in wanted { indices.insert(try selector.track(of: .audio, in: tracks).index) }
+        return all.filter { indices.contains($0.index) }
+    }
+
     private static func list(_ tracks: [AssetTrack]) -> String {
         guard !tracks.isEmpty else { return "the file has no tracks" }
         let shown = tracks.prefix(16).map { "\($0.index) (\($0.mediaType))" }.joined(separator: ", ")

@@ -29,22 +29,24 @@ struct ProxyCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("Video files; - is standard input.", valueName: "file"))
     var files: [PathArgument] = []
 
-    @OptionGroup(title: "Output") var output: ProxyOutputOptions
+    @OptionGroup(title: "Output") var output: MediaOutputOptions
     @OptionGroup(title: "Encoding") var encoding: ProxyEncodingOptions
     @OptionGroup(title: "Content") var content: ProxyContentOptions
     @OptionGroup(title: "Result") var result: OutputFormatOptions
     @OptionGroup(title: "Run") var running: RunOptions
 
     func validate() throws {
-        guard !output.listPresets else { return }
+        guard !encoding.listPresets else { return }
         try result.checkFiles(files)
         guard !result.schema else { return }
-        try output.check(files)
+        try output.check(files, ending: encoding.preset.fileType.rawValue) { path throws(MediaError) in
+            _ = try ProxyJob.fileType(of: path)
+        }
         _ = try request()
     }
 
     func run() throws {
-        if output.listPresets { return try StandardOutput.write(ProxyText.presets) }
+        if encoding.listPresets { return try StandardOutput.write(ProxyText.presets) }
         if result.schema { return try StandardOutput.write(ProxySchema.text) }
         let work = Work(
             request: try request(), output: output, running: running,
@@ -79,7 +81,7 @@ struct ProxyCommand: ParsableCommand {
     /// What is done with each file, from whatever thread.
     private struct Work: Sendable {
         let request: ProxyRequest
-        let output: ProxyOutputOptions
+        let output: MediaOutputOptions
         let running: RunOptions
         let outputs: OutputFileSet
         let progress: Progress
@@ -91,7 +93,7 @@ struct ProxyCommand: ParsableCommand {
                 file.isStandardStream
                 ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
             let begun = ContinuousClock.now
-            let path = output.path(for: file.path, preset: request.preset)
+            let path = output.path(for: file.path, ending: request.preset.fileType.rawValue)
             return try ProxyJob(request, asset: asset).run(
                 to: path, outputs: outputs.setForAnotherJob(), makesFolder: output.namesFolder
             ) { done in

@@ -4,27 +4,28 @@ import MediaBase
 import MediaJobs
 import SystemPackage
 
-/// The options of `proxy` that say what is written where.
-struct ProxyOutputOptions: ParsableArguments {
+/// The option of commands that make one media file of each input, and where that goes.
+struct MediaOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The proxy, a .mov or .mp4 file, or the folder that it goes to. {stem} stands for the input's name without "
-                + "extension.", valueName: "file"))
+            "The file that is written, whose ending says of which type it is, or the folder that it goes to. {stem} stands "
+                + "for the input's name without extension.", valueName: "file"))
     var output: PathArgument?
 
-    @Flag(help: "Print the presets and do nothing else.")
-    var listPresets = false
-
     /// Refuses outputs that are no files or would have the same name, before any file is opened.
-    func check(_ files: [PathArgument]) throws {
-        guard let output else { throw ValidationError("Say where the proxy goes: '-o FILE'.") }
-        if output.isStandardStream { throw ValidationError("A proxy cannot be written to standard output.") }
+    ///
+    /// - Parameters:
+    ///   - ending: What outputs in a folder end with.
+    ///   - check: Refuses names of types that the command does not write.
+    func check(_ files: [PathArgument], ending: String, _ check: (FilePath) throws(MediaError) -> Void) throws {
+        guard let output else { throw ValidationError("Say where the output goes: '-o FILE'.") }
+        if output.isStandardStream { throw ValidationError("Media cannot be written to standard output.") }
         var owners: [FilePath: PathArgument] = [:]
         for file in files {
-            let path = path(for: file.path, preset: ProxyPreset.all[0])
+            let path = path(for: file.path, ending: ending)
             do throws(MediaError) {
-                _ = try ProxyJob.fileType(of: path)
+                try check(path)
             } catch {
                 throw ValidationError("'\(path.displayPath)': \(error.message).")
             }
@@ -41,12 +42,12 @@ struct ProxyOutputOptions: ParsableArguments {
         output.map { $0.endsWithSlash || $0.path != $0.path.replacing("{stem}", with: []) } ?? false
     }
 
-    /// Where the proxy of an input goes.
-    func path(for input: FilePath, preset: ProxyPreset) -> FilePath {
+    /// Where the output of an input goes.
+    func path(for input: FilePath, ending: String) -> FilePath {
         guard let output else { return "" }
         let stem = input.inputStem
         guard output.endsWithSlash || isFolder(output.path) else { return output.path.replacing("{stem}", with: stem) }
-        let name = FilePath("{stem}.\(preset.fileType.rawValue)").replacing("{stem}", with: stem)
+        let name = FilePath("{stem}.\(ending)").replacing("{stem}", with: stem)
         return output.path.appending(name.components)
     }
 

@@ -1,0 +1,161 @@
+package import AssetKit
+package import MediaBase
+internal import Synchronization
+internal import SystemCalls
+package import SystemPackage
+
+/// Writes a part of a media file, or a timeline, to a new file: the command `export`.
+///
+/// The finished file is looked at before it is put in place: it comes into being whole, or not at all.
+package struct ExportJob: Sendable {
+    private let request: ExportRequest
+    private let input: Input
+
+    /// What is exported.
+    package enum Input: Sendable {
+        /// A media file.
+        case media(Asset)
+        /// A timeline, which names media files.
+        case timeline(TimelineFile)
+    }
+
+    /// Makes a job.
+    package init(_ request: ExportRequest, _ input: Input) {
+        self.request = request
+        self.input = input
+    }
+
+    /// The type of file that a path names.
+    ///
+    /// - Throws: `invalidArgument` for an ending of which no type is known.
+    package static func fileType(of path: FilePath) throws(MediaError) -> MediaFileType {
+        guard let type = path.extension.flatMap({ MediaFileType(pathExtension: $0) }) else {
+            throw MediaError(
+                .invalidArgument,
+                "the type of file is told by its name; let it end with .mov, .mp4, .mkv, .m4a, .wav or the like",
+                path: path.string)
+        }
+        return type
+    }
+
+    /// Writes the file.
+    ///
+    /// - Parameters:
+    ///   - path: Where it is to be.
+    ///   - outputs: Puts the file in place.
+    ///   - makesFolder: Whether the folder that it goes to is made where there is none.
+    ///   - progress: Is told now and then how far it has come, on whatever thread.
+    /// - Throws: what reading, encoding and writing throw, and an error that names the element of a timeline that cannot
+    ///   be exported. Nothing remains of the file then.
+    package func run(
+        to path: FilePath, outputs: OutputFileSet, makesFolder: Bool = false,
+        progress: (@Sendable (ProxyJob.Progress) -> Void)? = nil
+    ) throws(MediaError) -> ExportReport {
+        let fileType = try Self.fileType(of: path)
+        let plan: ExportPlan
+        switch input {
+        case .media(let asset):
+            try asset.loadContents()
+            plan = try ExportPlan(request, file: asset, fileType: fileType)
+        case .timeline(let file):
+            let media = TimelineMedia(
+                folder: file.folder, allowsOutside: request.allowsOutside, opening: request.opening)
+            plan = try ExportPlan(request, timeline: file, media: media, fileType: fileType)
+            try media.refuse(path)
+        }
+        let writer = try AssetWriter(output: outputs.beginning(path, makesFolder: makesFolder), fileType: fileType)
+        let reencoder = try Reencoder(asset: plan.asset, writer: writer, timeRange: plan.range)
+        reencoder.reader.threadsPerOutput = request.threads
+        do throws(MediaError) { try add(plan, to: reencoder, fileType) } catch { throw error.at(path: name) }
+        let witness = ExportWitness(range: plan.range)
+        let length = plan.length
+        let leading = writer.inputs.first.map { ObjectIdentifier($0) }
+        reencoder.observer = { input, buffer in
+            witness.see(buffer, in: input)
+            guard let progress, ObjectIdentifier(input) == leading, buffer.presentationTime.isNumeric else { return }
+            let done = (buffer.presentationTime - plan.range.start).seconds
+            progress(ProxyJob.Progress(fraction: length.map { done / $0 } ?? 0, seconds: done))
+        }
+        let made = Mutex<ExportReport?>(nil)
+        writer.verification = { [request, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
+            let damage = DamageSummary(reader.damage)
+            if request.isStrict, let error = damage.strictError { throw error }
+            guard let writer else { return }
+            do throws(MediaError) {
+                var options = Asset.Options()
+                // Without an edit list only the samples themselves say what is there.
+                options.isPrecise = writer.inputs.contains { $0.settings == .stored } && !fileType.keepsEdits
+                var report = try ExportReport(
+                    plan, witness, writer.inputs, made: Asset(path: temporary, options: options),
+                    keepsEdits: fileType.keepsEdits)
+                report.damage = damage
+                made.withLock { $0 = report }
+            } catch {
+                // The file has a name of its own only now.
+                throw MediaError(error.code, error.message, cause: error.cause)
+            }
+        }
+        let run: () throws(MediaError) -> Void = reencoder.run
+        do throws(MediaError) { try run() } catch { throw error.at(path: name) }
+        guard var report = made.withLock({ $0 }) else {
+            throw MediaError(.libraryFailure, "the finished file was not looked at", path: path.string)
+        }
+        report.output = path
+        report.preset = request.preset(for: fileType).rawValue
+        report.copied = request.copies
+        return report
+    }
+
+    /// How the input is named in errors that name nothing.
+    private var name: String {
+        if case .media(let asset) = input { asset.displayName } else { "the timeline" }
+    }
+
+    /// Adds what a plan says becomes of which track.
+    private func add(
+        _ plan: ExportPlan, to reencoder: Reencoder, _ fileType: MediaFileType
+    ) throws(MediaError) {
+        switch plan.video {
+        case .none: break
+        case .track(let track) where request.copies: try reencoder.add(track, video: .copy)
+        case .track(let track):
+            if let settings = try request.videoSettings(for: track, in: fileType) {
+                try reencoder.add(track, video: .encode(settings))
+            }
+        case .frames(let composition, let tracks):
+            let made = AssetTrack(framesOf: composition)
+            if let settings = try request.videoSettings(for: made, in: fileType) {
+                let input = try reencoder.add(composition, of: tracks, encodedWith: settings)
+                input.startTimecode = plan.startTimecode
+            }
+        }
+        if let mix = plan.mix, let first = plan.audio.first {
+            try reencoder.add(mix, of: plan.audio, encodedWith: request.audioSettings(for: first, in: fileType))
+            return
+        }
+        for track in plan.audio {
+            let isCopied = request.copies || request.audio == .copy
+            try reencoder.add(
+                track, audio: isCopied ? .copy : .encode(request.audioSettings(for: track, in: fileType)))
+        }
+    }
+}
+
+extension OutputFileSet {
+    /// Begins an output; see ``begin(_:)``.
+    ///
+    /// - Parameter makesFolder: Whether the folder that it goes to is made where there is none.
+    func beginning(_ path: FilePath, makesFolder: Bool) throws(MediaError) -> OutputFile {
+        do {
+            let folder = path.removingLastComponent()
+            if makesFolder, !folder.isEmpty { try createFolder(at: folder) }
+            return try begin(path)
+        } catch let error as MediaError {
+            throw error
+        } catch let error as Errno {
+            throw MediaError(error, "make the folder", path: path)
+        } catch {
+            throw MediaError(.inputOutput, "cannot write the file", path: path.string, cause: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,211 @@
+internal import AssetKit
+internal import MediaBase
+internal import Pictures
+
+/// What an export is made of: from where it reads, and what of it becomes which track.
+struct ExportPlan {
+    /// What is read: a file, or a timeline's composition.
+    let asset: Asset
+    /// The pictures.
+    var video = Video.none
+    /// The tracks of sound that are written, in the order of the file; all in one where there is a ``mix``.
+    var audio: [AssetTrack] = []
+    /// How the tracks of sound become one; `nil` where each stays by itself.
+    var mix: AudioMix?
+    /// What of the time line is written.
+    var range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+    /// The same as it was asked for.
+    var requested: ProxyReport.Requested?
+    /// The first frame's timecode, where the source does not say it itself.
+    var startTimecode: String?
+    /// Tracks of the file that are not in the output.
+    var leftOut: [AssetTrack] = []
+    /// What is said of a timeline.
+    var timeline: ExportReport.Timeline?
+    /// What a person should know.
+    var warnings: [String] = []
+
+    /// Where pictures come from.
+    enum Video {
+        /// There are none.
+        case none
+        /// A track as it is.
+        case track(AssetTrack)
+        /// Frames that are composited of some tracks.
+        case frames(VideoComposition, [AssetTrack])
+    }
+
+    private init(_ asset: Asset) { self.asset = asset }
+
+    /// How many seconds there are to be done; `nil` where that is not known.
+    var length: Double? {
+        let ends: [MediaTime] =
+            switch video {
+            case .none: audio.map(\.timeRange.end)
+            case .track(let track): [track.timeRange.end]
+            case .frames: []
+            }
+        let known = ends.filter(\.isNumeric).max() ?? (try? asset.loadNow(.duration)) ?? .indefinite
+        let length = (min(range.end, known.isNumeric ? known : .positiveInfinity) - range.start).seconds
+        return length > 0 && length.isFinite ? length : nil
+    }
+}
+
+// MARK: - A part of a file
+
+extension ExportPlan {
+    /// A part of one file.
+    ///
+    /// - Throws: what opening throws, `noSuchTrack`, and what is wrong with the range.
+    init(_ request: ExportRequest, file: Asset, fileType: MediaFileType) throws(MediaError) {
+        self.init(file)
+        do throws(MediaError) {
+            try take(request, fileType)
+        } catch {
+            throw error.at(path: file.displayName)
+        }
+    }
+
+    private mutating func take(_ request: ExportRequest, _ fileType: MediaFileType) throws(MediaError) {
+        let tracks = try asset.loadNow(.tracks)
+        let pictures = tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
+        let preset = request.preset(for: fileType)
+        audio = request.audio == .none ? [] : try TrackSelector.audioTracks(request.audioTracks, in: tracks)
+        var shown: AssetTrack?
+        if let wanted = request.videoTrack {
+            shown = try wanted.track(of: .video, in: tracks)
+        } else if fileType.holdsPictures {
+            shown = pictures.first(where: \.isEnabled) ?? pictures.first
+        }
+        if !request.copies, let track = shown, case .leaveOut = preset.video(for: track) { shown = nil }
+        guard let timed = shown ?? audio.first else {
+            throw MediaError(.noSuchTrack, "has no track for a file of the type \(fileType)")
+        }
+        let trim = try TrimRange(
+            start: request.start, end: request.end, of: timed, in: asset, threads: request.threads)
+        (range, requested) = (trim.range, trim.requested)
+        if let shown {
+            if request.composes { video = try frames(of: shown, request) } else { video = .track(shown) }
+        }
+        let taken = Set(([shown].compactMap(\.self) + audio).map(\.index))
+        // A timecode track is made anew.
+        leftOut = tracks.filter { !taken.contains($0.index) && $0.mediaType != .timecode }
+    }
+
+    /// A track as frames of one size at one rate.
+    private func frames(of track: AssetTrack, _ request: ExportRequest) throws(MediaError) -> Video {
+        let size: Dimensions
+        if let wanted = request.size { size = wanted } else { size = try VideoComposition.renderSize(for: [track]) }
+        guard let frame = (request.frameRate ?? track.pictureRate ?? Rational(25)).inverse else {
+            throw MediaError(.invalidArgument, "there is no such frame rate")
+        }
+        var layer = VideoComposition.Layer(track: track)
+        try layer.setTransform(.upright(track, in: size), at: .zero)
+        let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        var composition = VideoComposition(
+            renderSize: size, frameDuration: MediaTime(frame),
+            instructions: [.init(timeRange: whole, layers: [layer])])
+        composition.overlays = request.overlays(in: size)
+        return .frames(composition, [track])
+    }
+}
+
+extension ExportRequest {
+    /// Whether frames are made of a file's pictures, in another shape or at another rate.
+    fileprivate var composes: Bool { size != nil || frameRate != nil || watermark != nil }
+
+    /// What lies over frames of a size.
+    fileprivate func overlays(in size: Dimensions) -> [VideoComposition.Overlay] {
+        guard let watermark else { return [] }
+        let image = watermark.image
+        // A little off the corner.
+        let margin = min(size.width, size.height) / 40
+        let place = watermark.place ?? (size.width - image.width - margin, size.height - image.height - margin)
+        return [VideoComposition.Overlay(image: image, x: Double(place.x), y: Double(place.y))]
+    }
+}
+
+// MARK: - A timeline
+
+extension ExportPlan {
+    /// A timeline and the media that it names.
+    ///
+    /// - Parameter media: The files, which are opened here.
+    /// - Throws: an error that names the element which cannot be read or rendered.
+    init(
+        _ request: ExportRequest, timeline file: TimelineFile, media: TimelineMedia, fileType: MediaFileType
+    ) throws(MediaError) {
+        guard !request.copies, request.audio != .copy else {
+            throw MediaError(
+                .unsupported, "a timeline is composited and mixed, so nothing can be copied; leave out --copy")
+        }
+        guard request.videoTrack == nil, request.audioTracks == nil else {
+            throw MediaError(.invalidArgument, "tracks are chosen of a media file, not of a timeline")
+        }
+        var reader = TimelineReader(ignoresEffects: request.ignoresEffects)
+        let timeline = try reader.read(file.bytes)
+        let pieces = try TimelinePieces(timeline, media: media, allowsMissing: request.allowsMissing)
+        let rate = request.frameRate ?? timeline.globalStart.flatMap { $0.rate.isFrameRate ? $0.rate : nil }
+        let made = try TimelineComposition(pieces, size: request.size, frameRate: rate)
+        self.init(Asset(composition: made.composition))
+        warnings = reader.warnings + pieces.warnings
+        let tracks = try asset.loadNow(.tracks)
+        if var composition = made.videoComposition, fileType.holdsPictures,
+            case .encode = request.preset(for: fileType).video(for: AssetTrack(framesOf: composition))
+        {
+            composition.overlays = request.overlays(in: composition.renderSize)
+            video = .frames(composition, tracks.filter { $0.mediaType == .video })
+        }
+        if let mix = made.audioMix, request.audio != .none {
+            self.mix = mix
+            audio = tracks.filter { $0.mediaType == .audio }
+        }
+        if case .none = video, audio.isEmpty {
+            throw MediaError(.noSuchTrack, "the timeline has nothing for a file of the type \(fileType)")
+        }
+        let frame = made.videoComposition?.frameDuration
+        try setRange(request, timeline, frame, until: made.duration)
+        self.timeline = ExportReport.Timeline(
+            name: timeline.name, duration: pieces.duration, renderSize: made.videoComposition?.renderSize,
+            frameRate: frame.flatMap { Rational($0)?.inverse }, clips: pieces.counts.clips,
+            dissolves: pieces.counts.dissolves, videoTracks: pieces.counts.videoTracks,
+            audioTracks: pieces.counts.audioTracks, mediaFiles: media.count)
+    }
+
+    /// Resolves the range that was asked for on the timeline's own clock, and tells the first frame's timecode.
+    private mutating func setRange(
+        _ request: ExportRequest, _ timeline: Timeline, _ frame: MediaTime?, until end: MediaTime
+    ) throws(MediaError) {
+        let rate = frame.flatMap { Rational($0)?.inverse }
+        var zero: Timecode?
+        if let start = timeline.globalStart?.time, start >= .zero, let rate {
+            // As OpenTimelineIO writes timecode: numbers are dropped where that exists.
+            let isDropFrame = rate == Rational(30000, 1001) || rate == Rational(60000, 1001)
+            let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: isDropFrame)
+            zero = counting.flatMap { try? Timecode(elapsed: start, rate: $0, rounding: .halfAwayFromZero) }
+        }
+        let context = TimeExpression.Context(
+            timeRange: MediaTimeRange(start: .zero, duration: end), frameRate: rate, startTimecode: zero)
+        func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
+            guard let frame else { return try TimeExpression.noFrames(number) }
+            return frame.multiplied(by: number)
+        }
+        let first = try request.start?.resolve(in: context, frameTime: frameTime)
+        let last = try request.end?.resolve(in: context, frameTime: frameTime)
+        try WaveformRange.check(start: first, end: last)
+        if let first, first >= end {
+            throw MediaError(
+                .outOfRange, "the start, \(first.seconds) s, is not before the timeline's end at \(end.seconds) s")
+        }
+        range = MediaTimeRange(start: first ?? .zero, end: min(last ?? end, end))
+        if first != nil || last != nil { requested = ProxyReport.Requested(start: first, end: last) }
+        if let zero, let passed = try? Timecode(elapsed: range.start, rate: zero.rate) {
+            startTimecode = zero.advanced(byFrames: passed.frameNumber)?.wrappedAt24Hours.description
+        }
+    }
+}
+
+extension Rational {
+    /// Whether it can be a rate of frames, and not of samples or of a clock.
+    var isFrameRate: Bool { self > Rational(1) && self <= Rational(240) }
+}

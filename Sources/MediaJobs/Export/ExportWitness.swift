@@ -1,0 +1,39 @@
+internal import AssetKit
+internal import MediaBase
+internal import Synchronization
+
+/// Notes what goes into each track of an export, so that the finished file can be compared with it.
+///
+/// Pairs report from threads of their own.
+final class ExportWitness: Sendable {
+    private let state = Mutex<[ObjectIdentifier: Seen]>([:])
+    private let range: MediaTimeRange
+
+    /// What went into one track.
+    struct Seen: Sendable {
+        /// Buffers that are shown within the range.
+        var shown = 0
+        /// When the first of all buffers begins, on the source's time line.
+        var start = MediaTime.positiveInfinity
+    }
+
+    /// - Parameter range: What is shown of the source.
+    init(range: MediaTimeRange) { self.range = range }
+
+    /// Notes a buffer.
+    func see(_ buffer: SampleBuffer, in input: AssetWriterInput) {
+        let time = buffer.presentationTime
+        guard time.isNumeric, !buffer.attachments.contains(.isNotShown) else { return }
+        let end = buffer.duration.isNumeric ? time + buffer.duration : time
+        let isShown = time < range.end && (time >= range.start || end > range.start)
+        state.withLock { state in
+            var seen = state[ObjectIdentifier(input)] ?? Seen()
+            if isShown { seen.shown += 1 }
+            seen.start = min(seen.start, time)
+            state[ObjectIdentifier(input)] = seen
+        }
+    }
+
+    /// What went into a track; `nil` where nothing did.
+    func seen(in input: AssetWriterInput) -> Seen? { state.withLock { $0[ObjectIdentifier(input)] } }
+}

@@ -1,0 +1,195 @@
+internal import MediaBase
+
+/// Reads JSON (RFC 8259) into a tree, within limits.
+///
+/// ```swift
+/// let tree = try JSONParser.parse(bytes, leavingOut: ["metadata"])
+/// ```
+///
+/// `NaN`, `Infinity` and `Inf` are read as numbers too, as several programs write them. Of a key that stands twice in an
+/// object, the last value counts.
+struct JSONParser {
+    private let bytes: [UInt8]
+    private let leftOut: Set<String>
+    private var position = 0
+    private var depth = 0
+
+    /// How deep arrays and objects may lie in each other.
+    static let mostLevels = 512
+
+    /// The value that a text is.
+    ///
+    /// - Parameter leftOut: Keys of objects whose values are read and not kept, wherever they stand.
+    /// - Throws: ``MediaError`` `damaged`, naming line and column, for what is no JSON; `limitExceeded` for what lies too
+    ///   deep.
+    static func parse(_ bytes: [UInt8], leavingOut leftOut: Set<String> = []) throws(MediaError) -> JSONValue {
+        var parser = JSONParser(bytes: bytes, leftOut: leftOut)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
+        let value = try parser.value()
+        parser.skipBlanks()
+        guard parser.position == bytes.count else { throw parser.failure("something follows the value") }
+        return value
+    }
+
+    private init(bytes: [UInt8], leftOut: Set<String>) {
+        self.bytes = bytes
+        self.leftOut = leftOut
+    }
+
+    private func failure(_ what: String) -> MediaError {
+        let read = bytes[..<min(position, bytes.count)]
+        let line = read.count { $0 == 0x0A } + 1
+        let column = read.count - (read.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
+        return MediaError(.damaged, "is no JSON: \(what), at line \(line), column \(column)")
+    }
+
+    private mutating func skipBlanks() {
+        while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) { position += 1 }
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        skipBlanks()
+        guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func value() throws(MediaError) -> JSONValue {
+        skipBlanks()
+        guard position < bytes.count else { throw failure("the text ends too early") }
+        switch bytes[position] {
+        case UInt8(ascii: "{"): return .object(try nested { parser throws(MediaError) in try parser.object() })
+        case UInt8(ascii: "["): return .array(try nested { parser throws(MediaError) in try parser.array() })
+        case UInt8(ascii: "\""): return .string(try string())
+        default: return try word()
+        }
+    }
+
+    private mutating func nested<Result>(
+        _ read: (inout JSONParser) throws(MediaError) -> Result
+    ) throws(MediaError) -> Result {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.mostLevels else {
+            throw MediaError(.limitExceeded, "nests more than \(Self.mostLevels) levels deep")
+        }
+        position += 1
+        return try read(&self)
+    }
+
+    private mutating func object() throws(MediaError) -> JSONObject {
+        let object = JSONObject()
+        if take("}") { return object }
+        repeat {
+            skipBlanks()
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+                throw failure("a key in quotation marks is missing")
+            }
+            let key = try string()
+            guard take(":") else { throw failure("a colon is missing") }
+            let value = try value()
+            if !leftOut.contains(key) { object.set(value, for: key) }
+        } while take(",")
+        guard take("}") else { throw failure("a comma or a closing brace is missing") }
+        return object
+    }
+
+    private mutating func array() throws(MediaError) -> JSONArray {
+        let array = JSONArray()
+        if take("]") { return array }
+        repeat { array.elements.append(try value()) } while take(",")
+        guard take("]") else { throw failure("a comma or a closing bracket is missing") }
+        return array
+    }
+
+    // MARK: Words and numbers
+
+    private mutating func word() throws(MediaError) -> JSONValue {
+        let start = position
+        while position < bytes.count, Self.isPartOfWord(bytes[position]) { position += 1 }
+        let text = String(decoding: bytes[start..<position], as: UTF8.self)
+        switch text {
+        case "null": return .null
+        case "true": return .bool(true)
+        case "false": return .bool(false)
+        case "NaN", "Infinity", "-Infinity", "Inf", "-Inf": return .number(text)
+        default: break
+        }
+        guard Self.isNumber(text), Double(text) != nil else {
+            position = start
+            throw failure("a value is missing")
+        }
+        return .number(text)
+    }
+
+    private static func isPartOfWord(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    /// Whether a text is made of a number's characters and begins like one; `Double` knows the rest, and hexadecimal
+    /// digits that JSON does not.
+    private static func isNumber(_ text: String) -> Bool {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        guard let first = digits.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
+        return text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
+    }
+
+    // MARK: Strings
+
+    private mutating func string() throws(MediaError) -> String {
+        position += 1
+        var text: [UInt8] = []
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            switch byte {
+            case UInt8(ascii: "\""):
+                guard let string = String(validating: text, as: UTF8.self) else {
+                    throw failure("a text is not UTF-8")
+                }
+                return string
+            case UInt8(ascii: "\\"): text += try escaped()
+            case 0..<0x20: throw failure("a text has a control character")
+            default: text.append(byte)
+            }
+        }
+        throw failure("a text has no end")
+    }
+
+    private mutating func escaped() throws(MediaError) -> [UInt8] {
+        guard position < bytes.count else { throw failure("a text has no end") }
+        let letter = bytes[position]
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return [letter]
+        case UInt8(ascii: "b"): return [0x08]
+        case UInt8(ascii: "f"): return [0x0C]
+        case UInt8(ascii: "n"): return [0x0A]
+        case UInt8(ascii: "r"): return [0x0D]
+        case UInt8(ascii: "t"): return [0x09]
+        case UInt8(ascii: "u"):
+            var units = [try codeUnit()]
+            // The second half of a character beyond 16 bits.
+            if units[0] & 0xFC00 == 0xD800, bytes[position...].starts(with: Array("\\u".utf8)) {
+                position += 2
+                units.append(try codeUnit())
+            }
+            return Array(String(decoding: units, as: UTF16.self).utf8)
+        default: throw failure("a backslash is followed by nothing that it stands for")
+        }
+    }
+
+    private mutating func codeUnit() throws(MediaError) -> UInt16 {
+        let digits = bytes[position...].prefix(4)
+        guard digits.count == 4, digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
+            let unit = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw failure("four hexadecimal digits are missing") }
+        position += 4
+        return unit
+    }
+}

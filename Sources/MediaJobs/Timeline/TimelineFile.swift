@@ -1,0 +1,71 @@
+package import MediaBase
+internal import SystemCalls
+package import SystemPackage
+
+/// An OpenTimelineIO file, recognised by its content or by its name.
+package struct TimelineFile: Sendable {
+    /// Its bytes.
+    let bytes: [UInt8]
+    /// The folder from which the media's names are taken; empty for the current one.
+    let folder: FilePath
+
+    /// Bytes by which a file is recognised.
+    private static let prefixBytes = 4096
+
+    /// Reads the file at a path; `nil` where it is no regular file, cannot be opened, or holds something else.
+    ///
+    /// A file whose name ends with `.otio` is one whatever it holds.
+    ///
+    /// - Throws: `limitExceeded` where it is too large, and what reading throws.
+    package init?(path: FilePath) throws(MediaError) {
+        guard let status = try? Stat(path), status.type == .regular,
+            let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+        else { return nil }
+        defer { try? file.close() }
+        let folder = path.removingLastComponent()
+        try self.init(
+            reading: file, path: path, folder: folder,
+            isNamed: path.extension?.lowercased() == "otio")
+    }
+
+    /// Reads standard input where that holds a timeline, else leaves all of it to be read.
+    ///
+    /// The media's names are then taken from the current folder.
+    package init?(standardInput: FileDescriptor) throws(MediaError) {
+        if let place = try? standardInput.seek(offset: 0, from: .current) {
+            defer { _ = try? standardInput.seek(offset: place, from: .start) }
+            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false)
+        } else {
+            guard Self.isTimeline(peekPipe(standardInput, atMost: Self.prefixBytes)) else { return nil }
+            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false)
+        }
+    }
+
+    private init?(
+        reading file: FileDescriptor, path: FilePath, folder: FilePath, isNamed: Bool
+    ) throws(MediaError) {
+        do throws(Errno) {
+            var bytes = try readSome(from: file, atMost: Self.prefixBytes)
+            guard isNamed || Self.isTimeline(bytes) else { return nil }
+            while bytes.count <= TimelineReader.mostBytes, case let more = try readSome(from: file, atMost: 1 << 20),
+                !more.isEmpty
+            {
+                bytes += more
+            }
+            self.bytes = bytes
+            self.folder = folder
+        } catch {
+            throw MediaError(error, "read", path: path)
+        }
+        guard bytes.count <= TimelineReader.mostBytes else {
+            throw MediaError(
+                .limitExceeded, "the timeline has more than \(TimelineReader.mostBytes >> 20) MB", path: path.string)
+        }
+    }
+
+    /// Whether a file that begins so is an object of JSON, which no media file is.
+    private static func isTimeline(_ prefix: [UInt8]) -> Bool {
+        let text = prefix.starts(with: [0xEF, 0xBB, 0xBF]) ? prefix.dropFirst(3) : prefix[...]
+        return text.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) } == UInt8(ascii: "{")
+    }
+}

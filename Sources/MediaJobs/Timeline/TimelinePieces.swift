@@ -1,0 +1,286 @@
+internal import AssetKit
+internal import MediaBase
+internal import SystemPackage
+
+/// Takes a timeline apart into the stretches of media that are shown and heard.
+///
+/// Tracks and stacks inside others become pieces like all, at their places; what they are cut to and at what speed they play
+/// is worked into the pieces.
+struct TimelinePieces {
+    /// The pieces of pictures, in no order.
+    private(set) var video: [TimelinePiece] = []
+    /// The pieces of sound, in no order.
+    private(set) var audio: [TimelinePiece] = []
+    /// What is not as the timeline says, in words.
+    private(set) var warnings: [String] = []
+    /// How long the timeline is.
+    private(set) var duration = MediaTime.zero
+    /// Frames a second by the first range of a video track that counts frames; `nil` where there is none.
+    private(set) var frameRate: Rational?
+    /// How many clips, dissolves and tracks there are.
+    private(set) var counts = Counts()
+
+    /// What a timeline is made of.
+    struct Counts: Sendable {
+        var clips = 0
+        var dissolves = 0
+        var videoTracks = 0
+        var audioTracks = 0
+    }
+
+    /// What lasts longer was not cut by anybody.
+    private static let longest = MediaTime(value: 7 * 24 * 3600, timescale: 1)
+
+    private let media: TimelineMedia
+    private let allowsMissing: Bool
+
+    /// - Parameter allowsMissing: Whether clips without media become gaps instead of errors.
+    /// - Throws: an error that names the element that cannot be rendered.
+    init(_ timeline: Timeline, media: TimelineMedia, allowsMissing: Bool) throws(MediaError) {
+        self.media = media
+        self.allowsMissing = allowsMissing
+        let start = timeline.root.sourceRange?.start ?? .zero
+        duration = try length(of: timeline.root, in: nil)
+        guard duration <= Self.longest else {
+            throw MediaError(
+                .limitExceeded, "the timeline lasts \(duration.seconds) s; at most a week can be exported")
+        }
+        let whole = MediaTimeRange(start: .zero, duration: duration)
+        let map = TimelineMap(inner: start, outer: .zero, stretch: .one)
+        guard timeline.root.speed == .one else {
+            throw timeline.root.failure(.unsupported, "a time warp of the whole timeline cannot be exported")
+        }
+        guard timeline.root.isEnabled else { return }
+        switch timeline.root.content {
+        case .stack(let items): try place(stack: items, in: nil, map, visible: whole, level: [])
+        default:
+            var item = timeline.root
+            item.sourceRange = nil
+            try place(item, at: .zero, in: nil, map, visible: whole, level: [0])
+        }
+    }
+
+    // MARK: Lengths
+
+    /// How long an item is in the track or stack in which it lies.
+    private func length(of item: TimelineItem, in kind: MediaType?) throws(MediaError) -> MediaTime {
+        if let range = item.sourceRange { return range.duration }
+        switch item.content {
+        case .gap: return .zero
+        case .clip(let reference):
+            if let range = reference.availableRange { return range.duration }
+            guard let source = try source(of: reference, item),
+                let track = source.track(kind ?? .video) ?? source.audio,
+                track.timeRange.end.isNumeric
+            else { throw item.failure(.damaged, "nothing says how long it is; give it a source_range") }
+            return track.timeRange.end
+        case .track(let kind, let children):
+            var sum = MediaTime.zero
+            for case .item(let child) in children { sum += try length(of: child, in: kind) }
+            return sum
+        case .stack(let items):
+            var longest = MediaTime.zero
+            for child in items { longest = max(longest, try length(of: child, in: kind)) }
+            return longest
+        }
+    }
+
+    // MARK: Places
+
+    private mutating func place(
+        stack items: [TimelineItem], in kind: MediaType?, _ map: TimelineMap, visible: MediaTimeRange, level: [Int]
+    ) throws(MediaError) {
+        for (index, item) in items.enumerated() {
+            try place(item, at: .zero, in: kind, map, visible: visible, level: level + [index])
+        }
+    }
+
+    /// Places an item that begins at a moment of its track's or stack's clock.
+    private mutating func place(
+        _ item: TimelineItem, at start: MediaTime, in kind: MediaType?, _ map: TimelineMap, visible: MediaTimeRange,
+        level: [Int], passages: Passages = Passages()
+    ) throws(MediaError) {
+        guard item.isEnabled else { return }
+        if case .clip(let reference) = item.content {
+            return try place(
+                clip: reference, item, at: start, in: kind ?? .video, map, visible: visible, level, passages)
+        }
+        if case .gap = item.content { return }
+        let duration = try length(of: item, in: kind)
+        guard passages.isEmpty else {
+            throw item.failure(.unsupported, "a dissolve from or to tracks that lie in a track cannot be exported")
+        }
+        guard let stretch = item.speed.inverse, let product = map.stretch.multiplied(by: stretch), product.isPositive
+        else { throw item.failure(.unsupported, "tracks cannot stand still as a whole; freeze their clips") }
+        let inside = TimelineMap(
+            inner: item.sourceRange?.start ?? .zero, outer: map.time(start), stretch: product)
+        let shown = visible.intersection(map.range(start, start + duration))
+        switch item.content {
+        case .stack(let items): try place(stack: items, in: kind, inside, visible: shown, level: level)
+        case .track(let own, let children):
+            if kind == nil { if own == .video { counts.videoTracks += 1 } else { counts.audioTracks += 1 } }
+            // A stack in a track holds both kinds, and each is taken where its own kind is.
+            guard kind == nil || kind == own else { return }
+            try place(track: children, of: own, inside, visible: shown, level: level)
+        default: break
+        }
+    }
+
+    /// The dissolves at both ends of an item, each with how long it lasts before and behind the cut.
+    private struct Passages {
+        var leading: TimelineDissolve?
+        var trailing: TimelineDissolve?
+        /// Whether nothing is shown on the other side of the later one.
+        var endsInNothing = false
+        var isEmpty: Bool { leading == nil && trailing == nil }
+    }
+
+    private mutating func place(
+        track children: [TimelineChild], of kind: MediaType, _ map: TimelineMap, visible: MediaTimeRange, level: [Int]
+    ) throws(MediaError) {
+        var start = MediaTime.zero
+        for (index, child) in children.enumerated() {
+            guard case .item(let item) = child else {
+                if case .dissolve(let dissolve) = child { try check(dissolve, at: index, among: children) }
+                continue
+            }
+            if kind == .video { frameRate = frameRate ?? item.frameRate }
+            var passages = Passages()
+            if index > 0, case .dissolve(let dissolve) = children[index - 1] { passages.leading = dissolve }
+            if index + 1 < children.count, case .dissolve(let dissolve) = children[index + 1] {
+                passages.trailing = dissolve
+                passages.endsInNothing = index + 2 >= children.count || Self.isNothing(children[index + 2])
+            }
+            let length = try length(of: item, in: kind)
+            let taken = (passages.leading?.behind ?? .zero) + (passages.trailing?.before ?? .zero)
+            if let dissolve = passages.trailing ?? passages.leading, taken > length {
+                throw MediaError(
+                    .damaged, "\(dissolve.described): dissolves take more than there is of \(item.described)")
+            }
+            try place(item, at: start, in: kind, map, visible: visible, level: level, passages: passages)
+            start += length
+        }
+    }
+
+    private static func isNothing(_ child: TimelineChild) -> Bool {
+        guard case .item(let item) = child else { return true }
+        if case .gap = item.content { return true }
+        return !item.isEnabled
+    }
+
+    private mutating func check(
+        _ dissolve: TimelineDissolve, at index: Int, among children: [TimelineChild]
+    ) throws(MediaError) {
+        counts.dissolves += 1
+        var neighbours: [TimelineChild] = []
+        if index > 0 { neighbours.append(children[index - 1]) }
+        if index + 1 < children.count { neighbours.append(children[index + 1]) }
+        for case .dissolve in neighbours {
+            throw MediaError(.damaged, "\(dissolve.described): two transitions lie side by side")
+        }
+    }
+
+    // MARK: Clips
+
+    private func source(of reference: MediaReference, _ item: TimelineItem) throws(MediaError) -> TimelineSource? {
+        do throws(MediaError) {
+            guard let url = reference.url else {
+                throw MediaError(
+                    reference.kind == "MissingReference" ? .notFound : .unsupported,
+                    reference.kind == "MissingReference"
+                        ? "it has no media; link it, or let --allow-missing make it a gap"
+                        : "media of the kind \(reference.kind) cannot be exported; only ExternalReference")
+            }
+            return try media.source(url)
+        } catch {
+            if allowsMissing, error.code == .notFound { return nil }
+            let path = error.path.map { "\($0): " } ?? ""
+            throw MediaError(error.code, "\(item.described): \(path)\(error.message)", cause: error.cause)
+        }
+    }
+
+    private mutating func place(
+        clip reference: MediaReference, _ item: TimelineItem, at start: MediaTime, in kind: MediaType,
+        _ map: TimelineMap, visible: MediaTimeRange, _ level: [Int], _ passages: Passages
+    ) throws(MediaError) {
+        counts.clips += 1
+        let duration = try length(of: item, in: kind)
+        guard duration > .zero else { throw item.failure(.damaged, "it has no length; take it out of the timeline") }
+        guard let source = try source(of: reference, item) else {
+            warnings.append("\(item.described): its media is missing; it became a gap")
+            return
+        }
+        guard let track = source.track(kind) else {
+            throw item.failure(.noSuchTrack, "\(source.path.string) has no \(kind) track")
+        }
+        if kind == .audio, item.speed == .zero { return }
+        guard let stretched = map.stretch.inverse, let speed = item.speed.multiplied(by: stretched) else {
+            throw item.failure(.limitExceeded, "its speed cannot be worked out exactly")
+        }
+        let first = try mediaStart(of: item, reference, source)
+        // The track's beginning has nothing before it.
+        let before = min(passages.leading?.before ?? .zero, start)
+        let behind = passages.trailing?.behind ?? .zero
+        let end = start + duration
+        var piece = TimelinePiece(
+            described: item.described, source: source, track: track, start: map.time(start - before),
+            end: map.time(end + behind), sourceStart: first - before.multiplied(by: item.speed), speed: speed,
+            level: level)
+        if let leading = passages.leading { piece.fadeIn = map.range(start - before, start + leading.behind) }
+        // Under a picture that comes in, the one that goes stays as it is; sound goes while the other comes.
+        if let trailing = passages.trailing, kind == .audio || passages.endsInNothing {
+            piece.fadeOut = map.range(end - trailing.before, end + behind)
+        }
+        try check(piece, item, passages)
+        guard let shown = piece.clipped(to: visible) else { return }
+        if kind == .video { video.append(shown) } else { audio.append(shown) }
+    }
+
+    /// The moment of the file at which a clip begins: its own time less what the media calls its first sample.
+    private func mediaStart(
+        of item: TimelineItem, _ reference: MediaReference, _ source: TimelineSource
+    ) throws(MediaError) -> MediaTime {
+        let wanted = item.sourceRange?.start ?? reference.availableRange?.start ?? .zero
+        if let zero = reference.availableRange?.start { return wanted - zero }
+        // Without that, a time that lies behind the file's start timecode is one by that timecode.
+        if item.sourceRange != nil, let zero = source.timecodeStart, zero > .zero, wanted >= zero {
+            return wanted - zero
+        }
+        return wanted
+    }
+
+    /// Holds what a piece needs of its media against what there is.
+    private mutating func check(
+        _ piece: TimelinePiece, _ item: TimelineItem, _ passages: Passages
+    ) throws(MediaError) {
+        let frame = item.sourceRange?.rate.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
+        let room = min(max(frame, MediaTime(value: 1, timescale: 100)), MediaTime(value: 1, timescale: 20))
+        guard piece.sourceStart > .zero - room else {
+            let what = passages.leading == nil ? "it begins" : "with its dissolve it begins"
+            throw item.failure(
+                .outOfRange, "\(what) \(-piece.sourceStart.seconds) s before the first sample of \(piece.source.path)")
+        }
+        guard piece.track.timeRange.end.isNumeric else { return }
+        let missing = piece.sourceEnd - piece.track.timeRange.end
+        let all = piece.sourceEnd - piece.sourceStart
+        guard piece.sourceStart < piece.track.timeRange.end else {
+            throw item.failure(
+                .outOfRange,
+                "it begins at \(piece.sourceStart.seconds) s of \(piece.source.path), which ends at "
+                    + "\(piece.track.timeRange.end.seconds) s")
+        }
+        if missing > room, all > .zero {
+            warnings.append(
+                "\(item.described): \(piece.source.path) ends \(missing.seconds) s before the clip; the rest is a gap")
+        }
+    }
+}
+
+extension TimelineItem {
+    /// The rate by which its range counts, where that is one of frames and not of samples or of a clock.
+    fileprivate var frameRate: Rational? {
+        var range = sourceRange
+        if range == nil, case .clip(let reference) = content { range = reference.availableRange }
+        return range.flatMap { $0.rate.isFrameRate ? $0.rate : nil }
+    }
+}

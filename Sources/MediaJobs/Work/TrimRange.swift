@@ -1,0 +1,52 @@
+internal import AssetKit
+internal import MediaBase
+
+/// The part of a file that is written, as it was asked for.
+struct TrimRange {
+    /// From the first moment to the first that is not wanted; all of the file where nothing was asked for.
+    let range: MediaTimeRange
+    /// The same in exact times as it was asked for; `nil` where nothing was.
+    let requested: ProxyReport.Requested?
+
+    /// - Parameter track: The track by which times are told.
+    /// - Throws: `outOfRange` for a start before zero or behind the track, `invalidArgument` for an empty range, and what
+    ///   resolving the times throws.
+    init(
+        start: TimeExpression?, end: TimeExpression?, of track: AssetTrack, in asset: Asset, threads: Int
+    ) throws(MediaError) {
+        guard start != nil || end != nil else {
+            range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+            requested = nil
+            return
+        }
+        let context = TimeExpression.Context(
+            track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
+        var frames: FrameTimes?
+        if track.mediaType == .video {
+            let highest = [start, end].compactMap(\.self).highestFrame ?? 0
+            frames = FrameTimes(asset, track: track, highest: highest, threads: threads)
+        }
+        func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
+            guard let time = try frames?.time(of: number) else { return try TimeExpression.noFrames(number) }
+            return time
+        }
+        let first = try start?.resolve(in: context, frameTime: frameTime)
+        let last = try end?.resolve(in: context, frameTime: frameTime)
+        try WaveformRange.check(start: first, end: last)
+        if let first, case let end = track.timeRange.end, end.isNumeric, first >= end {
+            let what = track.mediaType == .video ? "pictures'" : "sound's"
+            throw MediaError(
+                .outOfRange, "the start, \(first.seconds) s, is not before the \(what) end at \(end.seconds) s")
+        }
+        // What is asked for beyond the end adds nothing.
+        range =
+            last.map { MediaTimeRange(start: first ?? .zero, end: $0) }
+            ?? MediaTimeRange(start: first ?? .zero, duration: .positiveInfinity)
+        requested = ProxyReport.Requested(start: first, end: last)
+    }
+
+    /// Whether times depend on how long the track is, so that an asset has to be opened with exact timing.
+    static func needsExactDuration(_ times: [TimeExpression?]) -> Bool {
+        times.contains { if case .percentage = $0 { true } else { $0 == .end } }
+    }
+}

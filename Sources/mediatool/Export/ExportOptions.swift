@@ -1,0 +1,131 @@
+import ArgumentParser
+import AssetKit
+import MediaBase
+import MediaJobs
+
+/// The options of `export` that say how the file is encoded.
+struct ExportEncodingOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "How the file is encoded; '--list-presets' tells more. (default: highestQuality, and what is usual for "
+                + "files of sound alone)", valueName: "preset"))
+    var preset: Named<ExportSession.Preset>?
+
+    @Flag(help: "Print the presets and do nothing else.")
+    var listPresets = false
+
+    @Flag(
+        name: [.customLong("copy"), .customLong("passthrough")],
+        help: "Take all samples as they are: quick and without loss; '--preset passthrough' is the same.")
+    var copy = false
+
+    @Option(
+        help: ArgumentHelp(
+            "The frames' size; pictures are fitted into the middle. (default: the source's, a timeline's largest)",
+            valueName: "WxH"),
+        transform: Self.size)
+    var size: Dimensions?
+
+    @Option(
+        help: ArgumentHelp(
+            "Frames a second: 25, 29.97, 24000/1001. (default: the source's own times, the timeline's rate)",
+            valueName: "rate"),
+        transform: Self.rate)
+    var frameRate: Rational?
+
+    @Option(help: ArgumentHelp("A PNG picture that lies over all frames, with its transparency.", valueName: "file"))
+    var watermark: PathArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The watermark's left and upper edge, in the frames' pixels. (default: the lower right corner)",
+            valueName: "x,y"),
+        transform: Self.place)
+    var watermarkPlace: Place?
+
+    @OptionGroup var encoding: EncodingOptions
+
+    /// A point of a frame.
+    struct Place {
+        var x: Int
+        var y: Int
+    }
+
+    private var copies: Bool { copy || preset?.value == .passthrough }
+
+    func validate() throws {
+        if copy, let preset, preset.value != .passthrough {
+            throw ValidationError("'--copy' and '--preset \(preset.value.rawValue)' exclude each other.")
+        }
+        if watermark == nil, watermarkPlace != nil {
+            throw ValidationError("'--watermark-place' is for '--watermark'.")
+        }
+        if copies, size != nil || frameRate != nil || watermark != nil || encoding.isAnyGiven {
+            throw ValidationError("Samples that are copied keep their size, rate and encoding.")
+        }
+    }
+
+    /// Puts what was asked for into a request.
+    ///
+    /// - Throws: what reading the watermark throws.
+    func apply(to request: inout ExportRequest) throws {
+        if let watermark {
+            let image = try WatermarkFile.read(watermark.path)
+            request.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
+        }
+        request.preset = copy ? .passthrough : preset?.value
+        request.size = size
+        request.frameRate = frameRate
+        request.height = encoding.height
+        request.quality = encoding.crf
+        request.bitRate = encoding.bitrate
+        request.keyFrameInterval = encoding.gop
+        request.speed = encoding.speed?.value
+        request.audioCodec = encoding.audioCodec?.value
+        request.audioBitRate = encoding.audioBitrate
+    }
+
+    /// Two even numbers with an `x` between them.
+    private static func size(_ text: String) throws -> Dimensions {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
+        guard sides.count == 2, sides.allSatisfy({ (2...16384).contains($0) && $0 % 2 == 0 }) else {
+            throw ValidationError("write a size as 1920x1080, with even numbers")
+        }
+        return Dimensions(width: sides[0], height: sides[1])
+    }
+
+    private static func place(_ text: String) throws -> Place {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Int($0) }
+        guard numbers.count == 2, numbers.allSatisfy({ $0.magnitude <= 100_000 }) else {
+            throw ValidationError("write a place as 20,20")
+        }
+        return Place(x: numbers[0], y: numbers[1])
+    }
+
+    private static func rate(_ text: String) throws -> Rational {
+        guard let rate = Rational(text) ?? Double(text).flatMap({ Rational(rate: $0) }), rate >= .one,
+            rate <= Rational(240)
+        else { throw ValidationError("write a rate from 1 to 240 as 25, 29.97 or 24000/1001") }
+        return rate
+    }
+}
+
+/// The options of `export` that are for timelines.
+struct ExportTimelineOptions: ParsableArguments {
+    @Flag(help: "Let the timeline take media from outside its folder.")
+    var allowOutside = false
+
+    @Flag(help: "Make clips whose media is missing gaps, instead of failing.")
+    var allowMissing = false
+
+    @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
+    var ignoreEffects = false
+
+    /// Puts what was asked for into a request.
+    func apply(to request: inout ExportRequest) {
+        request.allowsOutside = allowOutside
+        request.allowsMissing = allowMissing
+        request.ignoresEffects = ignoreEffects
+    }
+}

@@ -1,0 +1,103 @@
+import MediaBase
+import SystemPackage
+import TestSupport
+import Testing
+
+@testable import MediaJobs
+
+/// Timelines by hand: times in seconds are worked out from OpenTimelineIO's definitions.
+@Suite struct TimelinePiecesTests {
+    private func range(_ start: Double, _ duration: Double) -> String {
+        func time(_ value: Double) -> String { #"{"OTIO_SCHEMA":"RationalTime.1","value":\#(value),"rate":1}"# }
+        return #"{"OTIO_SCHEMA":"TimeRange.1","start_time":\#(time(start)),"duration":\#(time(duration))}"#
+    }
+
+    private func clip(_ start: Double, _ duration: Double, speed: Double? = nil, zero: Double? = nil) -> String {
+        let warp = speed.map { #"{"OTIO_SCHEMA":"LinearTimeWarp.1","time_scalar":\#($0)}"# } ?? ""
+        let available = zero.map { #","available_range":\#(range($0, 100))"# } ?? ""
+        return #"{"OTIO_SCHEMA":"Clip.1","source_range":\#(range(start, duration)),"effects":[\#(warp)],"#
+            + #""media_reference":{"OTIO_SCHEMA":"ExternalReference.1","target_url":"av.mp4"\#(available)}}"#
+    }
+
+    private func item(_ schema: String, _ children: [String], _ source: String = "null", speed: Double = 1) -> String {
+        #"{"OTIO_SCHEMA":"\#(schema).1","source_range":\#(source),"kind":"Video","effects":["#
+            + #"{"OTIO_SCHEMA":"LinearTimeWarp.1","time_scalar":\#(speed)}],"#
+            + #""children":[\#(children.joined(separator: ","))]}"#
+    }
+
+    private func gap(_ duration: Double) -> String {
+        #"{"OTIO_SCHEMA":"Gap.1","source_range":\#(range(0, duration))}"#
+    }
+
+    private func dissolve(_ before: Double, _ behind: Double) -> String {
+        #"{"OTIO_SCHEMA":"Transition.1","transition_type":"SMPTE_Dissolve","in_offset":{"OTIO_SCHEMA":"#
+            + #""RationalTime.1","value":\#(before),"rate":1},"out_offset":{"OTIO_SCHEMA":"RationalTime.1","#
+            + #""value":\#(behind),"rate":1}}"#
+    }
+
+    /// Each piece as start, end, source start and speed.
+    private func pieces(_ root: String) throws -> [[Double]] {
+        var reader = TimelineReader(ignoresEffects: false)
+        let json = #"{"OTIO_SCHEMA":"Timeline.1","tracks":\#(root)}"#
+        let media = TimelineMedia(folder: FilePath(Fixtures.folder), allowsOutside: false)
+        return try TimelinePieces(reader.read(Array(json.utf8)), media: media, allowsMissing: false).video.map {
+            [$0.start.seconds, $0.end.seconds, $0.sourceStart.seconds, $0.speed.doubleValue]
+        }
+    }
+
+    private func stack(_ children: String...) -> String { item("Stack", [item("Track", children)]) }
+
+    @Test func clipsLieOneAfterTheOther() throws {
+        #expect(
+            try pieces(stack(clip(0.25, 0.5), gap(0.25), clip(0, 1, speed: 2)))
+                == [[0, 0.5, 0.25, 1], [0.75, 1.75, 0, 2]])
+    }
+
+    @Test func theMediasOwnTimeBeginsWhereItSays() throws {
+        #expect(try pieces(stack(clip(3600.5, 0.5, zero: 3600))) == [[0, 0.5, 0.5, 1]])
+        #expect(try pieces(stack(clip(-0.5, 0.5, zero: -1))) == [[0, 0.5, 0.5, 1]])
+    }
+
+    @Test func dissolvesReachBeyondTheCut() throws {
+        #expect(
+            try pieces(stack(clip(0, 1), dissolve(0.25, 0.5), clip(0.5, 1)))
+                == [[0, 1.5, 0, 1], [0.75, 2, 0.25, 1]])
+    }
+
+    @Test func tracksAndStacksAreCutToTheirRanges() throws {
+        // The track shows seconds 0.5 to 1.5 of its children, half a second late.
+        let cut = item("Track", [clip(0, 1), clip(0.25, 1)], range(0.5, 1))
+        #expect(
+            try pieces(item("Stack", [item("Track", [gap(0.5), cut])]))
+                == [[0.5, 1, 0.5, 1], [1, 1.5, 0.25, 1]])
+        #expect(try pieces(item("Stack", [item("Track", [clip(0, 1)])], range(0.25, 0.5))) == [[0, 0.5, 0.25, 1]])
+    }
+
+    @Test func warpsMultiply() throws {
+        // One second of the outer track shows two of the inner one, whose clip plays at half its speed.
+        let inner = item("Stack", [item("Track", [clip(0.25, 1, speed: 0.5), clip(0, 1)])], range(0.5, 1), speed: 2)
+        #expect(
+            try pieces(item("Stack", [item("Track", [inner])]))
+                == [[0, 0.25, 0.5, 1], [0.25, 0.75, 0, 2]])
+    }
+
+    @Test(arguments: [
+        (["{}"], "tracks/0/0: there is no OTIO_SCHEMA"), (["5"], "tracks/0/0: an object"),
+    ])
+    func errorsNameTheElement(children: [String], words: String) {
+        #expect { try pieces(item("Stack", [item("Track", children)])) } throws: { "\($0)".hasPrefix(words) }
+    }
+
+    @Test func whatCannotBeRenderedIsAnError() throws {
+        for (children, words) in [
+            ([clip(0, 0)], "has no length"), ([clip(90, 1)], "which ends at"),
+            ([clip(0, 1), dissolve(0.5, 0.5), clip(0.25, 1)], "before the first sample"),
+            ([clip(0, 1), dissolve(2, 0), clip(0, 1)], "dissolves take more"),
+            ([dissolve(0.1, 0.1), dissolve(0.1, 0.1)], "side by side"),
+            ([clip(0, 1, speed: -1)], "-1.0 times its speed"),
+            ([clip(0, 1), dissolve(0.1, 0.1), item("Track", [clip(0, 1)])], "from or to tracks"),
+        ] {
+            #expect { try pieces(item("Stack", [item("Track", children)])) } throws: { "\($0)".contains(words) }
+        }
+    }
+}

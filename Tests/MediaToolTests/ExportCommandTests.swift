@@ -1,0 +1,146 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import mediatool
+
+/// Trims, whose frames and samples are held against ffmpeg's word about the source.
+@Suite struct ExportCommandTests {
+    private struct Time: Decodable { var seconds: Double? }
+    private struct Delivered: Decodable { var start, end: Time; var storedFrom: Time? }
+    private struct Track: Decodable {
+        var codec: String
+        var frameCount: Int?
+        var delivered: Delivered
+    }
+    private struct Report: Decodable {
+        var copied: Bool
+        var preset: String
+        var video: Track?
+        var audio: [Track]
+        var warnings: [String]
+    }
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func export(_ arguments: [String]) throws -> Program.Result {
+        try Program.run(Program.mediatool, ["export"] + arguments, folder: folder.path)
+    }
+
+    private func report(_ file: String, _ arguments: [String]) throws -> Report {
+        let result = try export([file, "--json", "--quiet"] + arguments)
+        #expect(result.status == 0, "\(result.error)")
+        return try JSONDecoder().decode(Report.self, from: Data(result.bytes))
+    }
+
+    private func numbers(_ name: String) throws -> [Int] {
+        try NumberedPictures.rows(folder.path(name)).map { NumberedPictures.number(of: $0) }
+    }
+
+    /// Numbered pictures with sound.
+    private func source() throws -> String {
+        let path = folder.path("in.mov")
+        try NumberedPictures.make(folder.path("plain.mp4"), source: 1, rate: "25", count: 60)
+        _ = try FFmpeg.run([
+            "-i", folder.path("plain.mp4"), "-f", "lavfi", "-i", "anoisesrc=r=48000:d=2.4:seed=1:a=0.3", "-map", "0",
+            "-map", "1", "-c:v", "copy", "-c:a", "pcm_s16le", path,
+        ])
+        return path
+    }
+
+    @Test func theSchemaIsTheDocument() throws {
+        let document = try String(contentsOfFile: Repository.path("docs/schema/export.json"), encoding: .utf8)
+        #expect(ExportSchema.text == document)
+        #expect(try export(["--schema"]).output == document)
+    }
+
+    @Test func aPartIsExactToTheFrameAndTheSample() throws {
+        let source = try source()
+        let report = try report(source, ["-o", "o.mov", "--start", "7f", "--end", "1.5", "--audio-codec", "pcm"])
+        #expect(try numbers("o.mov") == Array(263..<294))
+        #expect(report.video?.frameCount == 31 && report.video?.codec == "h264")
+        let pcm = try FFmpeg.pcm(source)
+        // 7 frames of 1920 samples of 2 bytes.
+        #expect(try FFmpeg.pcm(folder.path("o.mov")) == Array(pcm[7 * 1920 * 2..<72000 * 2]))
+        #expect(report.audio.first?.delivered.start.seconds == 0.28)
+        #expect(report.audio.first?.delivered.end.seconds == 1.5)
+    }
+
+    /// Copies keep their bytes; QuickTime hides what comes before, Matroska cannot.
+    @Test func copiesSayWhatTheyDeliver() throws {
+        let source = try source()
+        let exact = try report(source, ["-o", "o.mov", "--start", "0.6", "--end", "1.2", "--copy"])
+        #expect(exact.copied && exact.preset == "passthrough" && exact.warnings.isEmpty)
+        #expect(exact.video?.delivered.start.seconds == 0.6 && exact.video?.delivered.end.seconds == 1.2)
+        // A keyframe every 12 pictures: the one at 0.48 is needed.
+        #expect(exact.video?.delivered.storedFrom?.seconds == 0.48)
+        #expect(try numbers("o.mov") == Array(271..<286) && exact.video?.frameCount == 15)
+        let pcm = try FFmpeg.pcm(source)
+        // ffmpeg plays on to the end of the last packet.
+        #expect(try FFmpeg.pcm(folder.path("o.mov")).starts(with: pcm[28800 * 2..<57600 * 2]))
+        let late = try report(source, ["-o", "o.mkv", "--start", "0.6", "--end", "1.2", "--copy"])
+        #expect(late.video?.delivered.start.seconds == 0.96 && late.warnings.count == 1)
+        #expect(try numbers("o.mkv").count == late.video?.frameCount)
+    }
+
+    @Test func framesGetAnotherRateAndSize() throws {
+        _ = try report(
+            try source(), ["-o", "o.mov", "--preset", "proRes422LPCM", "--frame-rate", "50", "--size", "192x96"])
+        let stream = try FFmpeg.probe([
+            "-select_streams", "v", "-show_entries", "stream=width,height,r_frame_rate,nb_frames", "-of", "csv=p=0",
+            folder.path("o.mov"),
+        ])
+        #expect(stream == ["192,96,50/1,120"])
+    }
+
+    @Test func soundAloneBecomesWhatTheNameSays() throws {
+        let source = try source()
+        for (name, codec) in [("o.wav", "pcm_s16le"), ("o.m4a", "aac"), ("o.flac", "flac")] {
+            let report = try report(source, ["-o", name])
+            #expect(report.video == nil && report.audio.map(\.codec) == [codec])
+        }
+        #expect(try FFmpeg.pcm(folder.path("o.wav")) == FFmpeg.pcm(source))
+    }
+
+    @Test func aWatermarkLiesOverTheFrames() throws {
+        let mark = folder.path("mark.png")
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "color=c=white:s=16x8", "-frames:v", "1", mark])
+        _ = try report(
+            try source(),
+            [
+                "-o", "o.mov", "--preset", "proRes422LPCM", "--end", "0.2", "--watermark", mark, "--watermark-place",
+                "4,2",
+            ])
+        let pixels = try FFmpeg.run([
+            "-i", folder.path("o.mov"), "-frames:v", "1", "-pix_fmt", "gray", "-f", "rawvideo", "-",
+        ])
+        // Picture 256 has one bar, the ninth.
+        #expect(pixels[5 * 192 + 10] > 230 && pixels[5 * 192 + 30] < 20 && pixels[14 * 192 + 10] < 20)
+    }
+
+    @Test func existingFilesAndInputsAreKept() throws {
+        let source = try source()
+        try folder.write("o.mov", [1, 2, 3])
+        #expect(try export([source, "-o", "o.mov"]).status == 2)
+        #expect(try folder.bytes("o.mov") == [1, 2, 3])
+        #expect(try export([source, "-o", "in.mov", "--force"]).status == 2)
+        #expect(try export([source, "-o", "o.mov", "--force", "--end", "0.2"]).status == 0)
+        #expect(try folder.names() == ["in.mov", "o.mov", "plain.mp4"])
+    }
+
+    @Test(arguments: [
+        ["--copy", "--crf", "20"], ["--copy", "--preset", "1280x720"], ["--size", "100"], ["--size", "101x100"],
+        ["--frame-rate", "0"], ["--preset", "best"], ["--watermark-place", "1,1"], ["--start", "2", "--end", "1"],
+        ["--copy", "--watermark", "a.png"],
+    ])
+    func contradictionsAreUsageErrors(arguments: [String]) throws {
+        #expect(try export(["a.mov", "-o", "o.mov"] + arguments).status == 64)
+    }
+
+    @Test func outputsOfUnknownTypesAreUsageErrors() throws {
+        for name in ["o.jpg", "o", "-"] { #expect(try export(["a.mov", "-o", name]).status == 64) }
+        #expect(try export(["a.mov"]).status == 64)
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import mediatool
+
+/// Timelines that the `opentimelineio` package wrote, over numbered pictures: `golden/README.md`.
+@Suite struct ExportTimelineTests {
+    private let folder: TemporaryFolder
+
+    /// Each medium's own number and its pictures a second.
+    private static let media: [String: (source: Int, rate: Double)] = [
+        "one.mp4": (1, 25), "two.mov": (2, 24000.0 / 1001), "three.mkv": (3, 30),
+    ]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path("media"), withIntermediateDirectories: false)
+        for name in ["cuts", "dissolves", "sound"] {
+            try FileManager.default.copyItem(
+                atPath: Repository.path("golden/timelines/\(name).otio"), toPath: folder.path(name + ".otio"))
+        }
+        try NumberedPictures.make(
+            folder.path("media/one.mp4"), source: 1, rate: "25", count: 100,
+            options: ["-video_track_timescale", "90000"])
+        try NumberedPictures.make(
+            folder.path("media/two.mov"), source: 2, rate: "24000/1001", count: 100,
+            options: ["-timecode", "01:00:00:00"])
+        // Its clock counts milliseconds.
+        try NumberedPictures.make(folder.path("media/three.mkv"), source: 3, rate: "30", count: 100)
+    }
+
+    private func export(_ arguments: [String]) throws -> Program.Result {
+        try Program.run(
+            Program.mediatool, ["export"] + arguments + ["--preset", "proRes422LPCM", "--force"], folder: folder.path)
+    }
+
+    private func rows(_ name: String, _ arguments: [String] = []) throws -> [[UInt8]] {
+        let result = try export([name + ".otio", "-o", "o.mov"] + arguments)
+        #expect(result.status == 0, "\(result.error)")
+        return try NumberedPictures.rows(folder.path("o.mov"))
+    }
+
+    private func golden(_ name: String) throws -> [GoldenTable.Row] {
+        try GoldenTable("timelines/frames.tsv").rows.filter { $0.fields["timeline"] == name }
+    }
+
+    /// The number of the picture of a medium at a time.
+    private static func number(_ name: String, at seconds: Double) throws -> Int {
+        guard name != "-" else { return 0 }
+        let medium = try #require(media[name])
+        return medium.source * 256 + Int((seconds * medium.rate + 1e-4).rounded(.down))
+    }
+
+    @Test(arguments: ["cuts", "dissolves"])
+    func everyFrameIsTheOneThatTheTimelineSays(name: String) throws {
+        let rows = try rows(name)
+        let wanted = try golden(name)
+        #expect(rows.count == wanted.count)
+        for (row, frame) in zip(rows, wanted) where frame.fields["dissolve"] == "0" {
+            let seconds = try #require(Double(try frame.text("seconds")))
+            let number = try Self.number(frame.text("source"), at: seconds)
+            let place = try frame.text("frame")
+            #expect(NumberedPictures.number(of: row) == number, "frame \(place)")
+        }
+    }
+
+    /// The dissolve around the cut at frame 20, from 15 to 23: ffmpeg's luma of both pictures, mixed by time.
+    @Test func dissolvesMixByTime() throws {
+        let rows = try rows("dissolves")
+        let one = try NumberedPictures.rows(folder.path("media/one.mp4"))
+        let two = try NumberedPictures.rows(folder.path("media/two.mov"))
+        for frame in 15..<23 {
+            let part = Double(frame - 15) / 8
+            let seconds = Double(frame - 20) / 25
+            let second = two[24 + Int((seconds * 24000 / 1001 + 1e-4).rounded(.down))]
+            for column in stride(from: 8, to: NumberedPictures.width, by: 16) {
+                let (old, new) = (Double(one[10 + frame][column]), Double(second[column]))
+                let mixed: Double = old + (new - old) * part
+                #expect(abs(Double(rows[frame][column]) - mixed) < 4, "frame \(frame), column \(column)")
+            }
+        }
+        // The fades at both ends go from and to black. The second ends with its clip, at frame 75.025.
+        for (frame, part) in [(0, 0.0), (1, 0.25), (2, 0.5), (72, 3.025 / 6), (74, 1.025 / 6)] {
+            let white = Double(rows[frame].max() ?? 0)
+            #expect(abs(white - part * 255) < 6, "frame \(frame)")
+        }
+    }
+
+    @Test func aPartOfATimelineIsChosenByItsTimecode() throws {
+        let all = try rows("cuts")
+        let part = try rows("cuts", ["--start", "01:00:00:10", "--end", "01:00:01:05"])
+        #expect(part.map { NumberedPictures.number(of: $0) } == all[10..<30].map { NumberedPictures.number(of: $0) })
+        let tags = ["-select_streams", "v", "-show_entries", "stream_tags=timecode", "-of", "csv=p=0"]
+        #expect(try FFmpeg.probe(tags + [folder.path("o.mov")]) == ["01:00:00:10"])
+    }
+
+    @Test func soundLiesToTheSample() throws {
+        let noise = folder.path("media/noise.wav")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "anoisesrc=r=48000:d=4:seed=7:a=0.4", "-c:a", "pcm_s16le", noise,
+        ])
+        let result = try export(["sound.otio", "-o", "o.mov", "--audio-codec", "pcm", "--json", "--quiet"])
+        #expect(result.status == 0, "\(result.error)")
+        func samples(_ path: String) throws -> [Double] {
+            let bytes = try FFmpeg.pcm(path, format: "f64le")
+            return bytes.withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+        }
+        let (source, made) = (try samples(noise), try samples(folder.path("o.mov")))
+        // 50 frames of 1920 samples: the rest is silent.
+        var wanted = [Double](repeating: 0, count: 96000)
+        func add(_ range: Range<Int>, at place: Int, volume: (Int) -> Double) {
+            for sample in range {
+                wanted[place + sample - range.lowerBound] += source[sample] * volume(sample - range.lowerBound)
+            }
+        }
+        add(4801..<28804, at: 0) { _ in 1 }
+        // The cut is at sample 45003; each side goes on for 2400 samples.
+        add(96000..<118_400, at: 25003) { $0 < 17600 ? 1 : 1 - Double($0 - 17600) / 4800 }
+        add(9945..<42345, at: 42603) { min(1, Double($0) / 4800) }
+        #expect(made.count == wanted.count)
+        #expect(zip(made, wanted).allSatisfy { abs($0 - $1) < 1e-6 })
+    }
+
+    @Test func mediaIsTakenFromTheTimelinesOwnFolder() throws {
+        let text = try String(contentsOfFile: folder.path("cuts.otio"), encoding: .utf8)
+        func write(_ url: String) throws {
+            try folder.write("changed.otio", text.replacing("media/two.mov", with: url).utf8)
+        }
+        try folder.copy(fixture: "av.mp4", as: "outside.mp4")
+        try FileManager.default.createDirectory(atPath: folder.path("inner"), withIntermediateDirectories: false)
+        try write("../outside.mp4")
+        for name in ["media", "changed.otio"] {
+            try FileManager.default.moveItem(atPath: folder.path(name), toPath: folder.path("inner/" + name))
+        }
+        var result = try export(["inner/changed.otio", "-o", "o.mov"])
+        #expect(result.status == 2 && result.error.contains("tracks/V1/1 \"two.mov\": "))
+        #expect(result.error.contains("--allow-outside"))
+        result = try export(["inner/changed.otio", "-o", "o.mov", "--allow-outside"])
+        // The clip counts by a timecode that this file does not have.
+        #expect(result.status == 0, "\(result.error)")
+        #expect(try folder.names().filter { $0.hasPrefix("o.mov") } == ["o.mov"])
+    }
+
+    @Test func missingMediaIsAnErrorOrAGap() throws {
+        try FileManager.default.removeItem(atPath: folder.path("media/three.mkv"))
+        let result = try export(["cuts.otio", "-o", "o.mov"])
+        #expect(result.status == 2 && result.error.contains("tracks/V1/2 \"three.mkv\": media/three.mkv: "))
+        #expect(try folder.names().contains("o.mov") == false)
+        let rows = try rows("cuts", ["--allow-missing"])
+        #expect(NumberedPictures.number(of: rows[25]) == 0 && NumberedPictures.number(of: rows[0]) == 266)
+    }
+
+    @Test(arguments: [
+        (#""time_scalar": 2.0"#, #""time_scalar": -2.0"#, "-2.0 times its speed"),
+        (#""LinearTimeWarp.1""#, #""Effect.1""#, "--ignore-effects"),
+        (#""ExternalReference.1""#, #""GeneratorReference.1""#, "GeneratorReference"),
+        (#""kind": "Video""#, #""kind": "Text""#, "a track of kind Text"),
+        (#""rate": 30.0"#, #""rate": 0.0"#, "rate of 0.0"), (#""Clip.2""#, #""Clip""#, "no OTIO_SCHEMA"),
+        (#""value": 12.0"#, #""value": 0.0"#, "has no length"),
+        (#""value": 12.0"#, #""value": "a""#, "value is not a number"),
+        (#""Timeline.1""#, #""Clip.1""#, "is no timeline"),
+    ])
+    func whatCannotBeRenderedIsNamed(old: String, new: String, words: String) throws {
+        let text = try String(contentsOfFile: folder.path("cuts.otio"), encoding: .utf8)
+        #expect(text.contains(old))
+        try folder.write("changed.otio", text.replacing(old, with: new).utf8)
+        let result = try export(["changed.otio", "-o", "o.mov"])
+        #expect(result.status == 2 && result.errorLines.count == 1 && result.error.contains(words), "\(result.error)")
+        #expect(try folder.names().contains("o.mov") == false)
+    }
+
+    @Test func theJSONTellsOfTheTimeline() throws {
+        struct Report: Decodable {
+            struct Timeline: Decodable {
+                var clips, dissolves, videoTracks, audioTracks, mediaFiles: Int
+            }
+            var timeline: Timeline
+        }
+        let result = try export(["dissolves.otio", "-o", "o.mov", "--json"])
+        let timeline = try JSONDecoder().decode(Report.self, from: Data(result.bytes)).timeline
+        #expect(timeline.clips == 4 && timeline.dissolves == 3 && timeline.mediaFiles == 3)
+        #expect(timeline.videoTracks == 2 && timeline.audioTracks == 0)
+    }
+
+    @Test func whatLooksLikeATimelineAndIsNoneIsRefused() throws {
+        try folder.write("a.otio", "hello".utf8)
+        #expect(try export(["a.otio", "-o", "o.mov"]).error.contains("is no JSON"))
+        #expect(try export(["cuts.otio", "-o", "o.mov", "--audio", "copy"]).status == 2)
+    }
+}
