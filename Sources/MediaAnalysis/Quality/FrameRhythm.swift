@@ -72,7 +72,8 @@ package struct FrameRhythm: Sendable, Hashable {
 
     private mutating func addToRepeats(_ ticks: Int64, _ difference: Double?) {
         if let difference, difference <= stillness {
-            stillTicks += ticks
+            let (sum, overflow) = stillTicks.addingReportingOverflow(ticks)
+            stillTicks = overflow ? .max : sum
             stillPictures += 1
             return
         }

@@ -308,7 +308,12 @@ extension QCCheck {
 
     /// Why a check could not be made.
     fileprivate var missing: String {
-        switch facts.subject {
+        switch self {
+        case .fieldMismatch: return "the file has no pictures that move enough to tell"
+        case .missingFrames: return "the file has no pictures, or none that stay for a usual time"
+        default: break
+        }
+        return switch facts.subject {
         case .sound: "the file has no sound of which \(rawValue) can be measured"
         case .pictures: "the file has no pictures of which \(rawValue) can be measured"
         case .file: "the file has not both sound and pictures"

@@ -4,6 +4,10 @@ package import MediaBase
 package struct QCPage {
     private var body = ""
     private var counts = (files: 0, failed: 0, warned: 0, errors: 0)
+    private var spotCount = 0
+
+    /// Pictures in a page at most, of however many files.
+    private static let mostSpots = 512
 
     /// Begins without files.
     package init() {}
@@ -18,6 +22,9 @@ package struct QCPage {
         case .success(let report):
             if report.verdict == .fail { counts.failed += 1 }
             if report.verdict == .warn { counts.warned += 1 }
+            var report = report
+            spotCount += report.illustrations?.spots.count ?? 0
+            if spotCount > Self.mostSpots { report.illustrations = nil }
             body += section(
                 path, report.verdict.rawValue,
                 "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + QCTimeline(report: report).svg

@@ -15,6 +15,11 @@ struct QCSoundComparison {
     private static let mostOffset = 10
     /// The rate at which a place is looked for at first.
     private static let coarseRate = 8000
+    /// Frames and samples of each that are kept for the offset at most, and how many are taken together at most, whatever
+    /// rate a file claims.
+    private static let mostFrames = 1 << 23
+    private static let mostSamples = 1 << 25
+    private static let largestFactor = 64
     /// From which correlation on two sounds are alike.
     private static let likeness = 0.3
     /// Frames that are compared at once.
@@ -31,15 +36,14 @@ struct QCSoundComparison {
         var sound = try Self.reader(of: file, track, settings)
         var wanted = try Self.reader(of: reference, otherTrack, settings)
         let rate = format.sampleRate
-        let head = (
-            try sound.read((Self.window + Self.mostOffset) * rate),
-            try wanted.read((Self.window + Self.mostOffset) * rate)
-        )
+        let length = min(
+            (Self.window + Self.mostOffset) * rate, Self.mostFrames, Self.mostSamples / max(1, format.channels))
+        let head = (try sound.read(length), try wanted.read(length))
         guard head.0.count == head.1.count, !head.0.isEmpty else { return nil }
         guard
             let match = SoundAlignment.match(
                 Self.mixed(head.0), Self.mixed(head.1), most: Self.mostOffset * rate,
-                factor: max(1, rate / Self.coarseRate))
+                factor: min(max(1, rate / Self.coarseRate), Self.largestFactor))
         else { return nil }
         let isAlike = abs(match.correlation) >= Self.likeness
         let difference = try Self.difference(head, &sound, &wanted, offset: isAlike ? match.offset : 0)
