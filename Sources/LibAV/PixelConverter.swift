@@ -131,9 +131,9 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         let result = try Frame.picture(format: format, dimensions: size)
         try AVStatus.check(
             av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "convert a picture")
-        let rows = withUnsafePointer(to: &frame.pointer.pointee.data) { source in
+        let rows = withUnsafePointer(to: frame.pointer.pointee.data) { source in
             source.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: 8) { source in
-                withUnsafePointer(to: &frame.pointer.pointee.linesize) { strides in
+                withUnsafePointer(to: frame.pointer.pointee.linesize) { strides in
                     strides.withMemoryRebound(to: Int32.self, capacity: 8) { strides in
                         Self.scale(context, source, strides, frame.pointer.pointee.height, result)
                     }
