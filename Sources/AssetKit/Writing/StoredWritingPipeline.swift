@@ -53,7 +53,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
         if let decode = buffer.decodeTime, decode >= session.end { return }
         if buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end {
-            if mediaType == .video, isPastStart { behindEnd.append(buffer) }
+            if mediaType == .video { if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) } }
             return
         }
         for needed in behindEnd { try write(needed, to: sink) }
