@@ -54,7 +54,7 @@ extension Frame {
     }
 
     /// Marks a picture that is not shared yet with its pixel aspect and its colours.
-    consuming func tagged(sampleAspectRatio: Rational?, color: ColorInfo) -> Frame {
+    package consuming func tagged(sampleAspectRatio: Rational?, color: ColorInfo) -> Frame {
         if let ratio = sampleAspectRatio?.native { pointer.pointee.sample_aspect_ratio = ratio }
         let native = color.native
         pointer.pointee.color_primaries = native.primaries

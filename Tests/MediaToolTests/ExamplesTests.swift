@@ -76,7 +76,8 @@ import Testing
         let result = try run("ExampleRedBackground", [Fixtures.path("av.mp4"), "out.mov"])
         #expect(result.status == 0, "\(result.error)")
         let corner = try gray("out.mov", "crop=8:8:2:2,scale=1:1").prefix(3)
-        #expect(corner[0] > 240 && corner[1] < 16 && corner[2] < 16)
+        // ffmpeg may take the matrix of small pictures for another.
+        #expect(corner[0] > 220 && corner[1] < 16 && corner[2] < 16)
         let middle = try gray("out.mov", "crop=8:8:76:40,scale=1:1").prefix(3)
         #expect(middle[1] > 16 || middle[2] > 16 || middle[0] < 240)
     }

@@ -1,3 +1,4 @@
+import LibAV
 import MediaAnalysis
 import MediaBase
 import Pictures
@@ -8,7 +9,13 @@ final class LayerCompositor: VideoCompositor {
     private let pool: PixelBufferPool
     private let overlays: [(overlay: VideoComposition.Overlay, texture: LayerTexture)]
 
-    init(_ composition: VideoComposition) throws(MediaError) {
+    /// Makes what needs no red, green and blue; `nil` where those are wanted.
+    private let planar: PlanarCompositor?
+
+    /// - Parameter format: How the pixels are wanted that are made of the frames.
+    init(_ composition: VideoComposition, format: PixelFormat? = nil) throws(MediaError) {
+        let keepsPlanes = format.map { !$0.isRGB && !$0.hasAlpha } ?? false
+        planar = keepsPlanes ? PlanarCompositor(composition) : nil
         pool = try PixelBufferPool(dimensions: composition.outputSize, pixelFormat: .rgba)
         overlays = composition.overlays.compactMap { overlay in
             let image = overlay.image
@@ -17,6 +24,7 @@ final class LayerCompositor: VideoCompositor {
     }
 
     func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer {
+        if let made = try planar?.frame(for: request) { return made }
         var drawn: [(texture: LayerTexture, placement: LayerPlacement)] = []
         let scale = request.videoComposition.renderScale.doubleValue
         // From the back to the front.

@@ -87,7 +87,7 @@ public final class VideoCompositionOutput: ReaderOutput {
         if let own = videoComposition.compositor {
             state.compositor = own
         } else {
-            state.compositor = try LayerCompositor(videoComposition)
+            state.compositor = try LayerCompositor(videoComposition, format: settings.pixelFormat)
         }
         state.isStarted = true
     }

@@ -53,12 +53,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
         if let decode = buffer.decodeTime, decode >= session.end { return }
         if buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end {
-            if mediaType == .video, isPastStart { behindEnd.append(buffer) }
+            if mediaType == .video { if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) } }
             return
         }
-        for needed in behindEnd { try write(needed, to: sink) }
+        for needed in behindEnd { try write(needed, decodedAt: needed.decodeTime, to: sink) }
         behindEnd = []
-        guard !isPastStart else { return try write(buffer, to: sink) }
+        guard !isPastStart else { return try write(buffer, decodedAt: buffer.decodeTime, to: sink) }
         let isBefore = begins < .zero && begins + buffer.duration <= .zero
         if begins < .zero {
             // Of sound the one before is enough to warm a decoder up; of pictures all since the last sync sample.
@@ -75,8 +75,20 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         defer { early = [] }
         waitsForSync =
             mediaType == .video && !session.fileType.isISO && early.contains { time(of: $0) < .zero }
-        for sample in early where session.fileType.isISO || time(of: sample) >= .zero {
-            try write(sample, to: sink)
+        for (sample, decode) in zip(early, Self.decodeTimes(of: early))
+        where session.fileType.isISO || time(of: sample) >= .zero {
+            try write(sample, decodedAt: decode, to: sink)
+        }
+    }
+
+    /// When samples are decoded; those before the first that says so a frame earlier each.
+    ///
+    /// Matroska keeps no such times, and demuxers can tell them only after some pictures.
+    private static func decodeTimes(of samples: [SampleBuffer]) -> [MediaTime?] {
+        let first = samples.firstIndex { $0.decodeTime != nil } ?? 0
+        return samples.enumerated().map { place, sample in
+            guard place < first, let known = samples[first].decodeTime else { return sample.decodeTime }
+            return known - sample.duration * (first - place)
         }
     }
 
@@ -108,7 +120,9 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         (buffer.presentationTime.isNumeric ? buffer.presentationTime : buffer.decodeTime ?? .indefinite) - session.start
     }
 
-    private func write(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+    private func write(
+        _ buffer: SampleBuffer, decodedAt decodeTime: MediaTime?, to sink: any PacketSink
+    ) throws(MediaError) {
         if waitsForSync {
             guard buffer.isSync else { return }
             waitsForSync = false
@@ -129,7 +143,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         var presentation = buffer.presentationTime.isNumeric ? ticks(buffer.presentationTime - start) : nil
         // Readers differ on a picture that an edit list cuts in two: it begins where it is shown.
         if mediaType == .video, begins < .zero, begins + buffer.duration > .zero { presentation = 0 }
-        let decode = ticks(buffer.decodeTime.map { $0 - start })
+        let decode = ticks(decodeTime.map { $0 - start })
         if let (before, _) = last { try sink.add(before.packet.shared()) }
         last = (
             StoredSample(
