@@ -28,8 +28,9 @@ public func fuzzImages(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     if data[0] & 4 != 0 { generator.configuration.maximumSize = Dimensions(width: 64, height: 64) }
     let duration = (try? asset.loadNow(.duration)) ?? MediaTime.zero
     for part in [Int64(data[1]), 0, 255, 128] {
-        let time = duration.multiplied(by: part, dividedBy: 255)
-        guard let image = try? generator.generateNow(at: time) else { continue }
+        guard let image = try? generator.generateNow(at: duration.multiplied(by: part, dividedBy: 255)) else {
+            continue
+        }
         precondition(image.image.bytes.count == image.image.width * image.image.height * 4)
     }
     return 0
