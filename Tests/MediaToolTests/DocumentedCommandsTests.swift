@@ -76,7 +76,7 @@ import Testing
             _ = try FFmpeg.run(inputs + coding + options + [folder.path(name)])
         }
         // Each as long as the times in the commands want it.
-        try film("interview.mov", seconds: 62)
+        try film("interview.mov", seconds: 132)
         try film("film.mov", seconds: 121, "-map", "0:v", "-map", "1:a", "-map", "1:a")
         try film("clip.mov", seconds: 25, rate: 25, "-timecode", "01:00:00:00", "-c:a", "aac")
         try FileManager.default.copyItem(atPath: folder.path("clip.mov"), toPath: folder.path("clip.mxf"))
@@ -85,6 +85,10 @@ import Testing
         try folder.copy(fixture: "mp3-lame.mp3", as: "talk.mp3")
         try folder.copy(fixture: "flac-s16-stereo.flac", as: "song.flac")
         try folder.copy(fixture: "pcm-s16-stereo.wav", as: "in.wav")
+        try folder.copy(fixture: "av.mp4", as: "encoded.mp4")
+        try folder.copy(fixture: "av.mp4", as: "master.mov")
+        try folder.copy(fixture: "picture.png", as: "draft.png")
+        try folder.write("cut.otio", timeline.utf8)
         let policies = try String(contentsOfFile: Repository.path("docs/qc.md"), encoding: .utf8)
         let policy = policies.components(separatedBy: "```yaml\n").dropFirst().first?.components(separatedBy: "```")
             .first
@@ -98,6 +102,27 @@ import Testing
         }
         return folder
     }
+
+    /// Half a minute of the film, which begins at 01:00:00:00.
+    private static let timeline: String = {
+        func time(_ frames: Int) -> String { #"{"OTIO_SCHEMA": "RationalTime.1", "value": \#(frames), "rate": 25}"# }
+        let tracks = ["Video", "Audio"].map { kind in
+            #"""
+            {"OTIO_SCHEMA": "Track.1", "kind": "\#(kind)", "children": [{
+              "OTIO_SCHEMA": "Clip.1",
+              "source_range": {
+                "OTIO_SCHEMA": "TimeRange.1", "start_time": \#(time(50)), "duration": \#(time(750))
+              },
+              "media_reference": {"OTIO_SCHEMA": "ExternalReference.1", "target_url": "film.mov"}
+            }]}
+            """#
+        }
+        return #"""
+            {"OTIO_SCHEMA": "Timeline.1", "global_start_time": \#(time(90_000)), "tracks": {
+              "OTIO_SCHEMA": "Stack.1", "children": [\#(tracks.joined(separator: ", "))]
+            }}
+            """#
+    }()
 
     private func run(_ command: String) throws {
         let media = try Self.media.get()

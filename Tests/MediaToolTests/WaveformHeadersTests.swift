@@ -34,7 +34,7 @@ import Testing
 
     /// Refused in one line that says why, and nothing is written.
     @Test(arguments: [
-        (0, 48_000, "the header says that there are 0 channels"), (600, 48_000, "outside the limit of 512"),
+        (0, 48_000, "the header says that there are 0 channels"), (600, 48_000, "over the limit channels=512"),
         (2, 0, "damaged"), (2, 4_000_000_000, "damaged"), (2, 2_147_483_647, "a sample rate of 2147483647 is outside"),
     ])
     func impossibleFormats(_ channels: UInt16, _ rate: UInt32, _ message: String) throws {

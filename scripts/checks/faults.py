@@ -51,8 +51,11 @@ def problem(command, code, message, left, verbose):
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         environment = scratch(folder)
         before = contents(folder)
-        result = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                                capture_output=True, timeout=SECONDS)
+        try:
+            result = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                    capture_output=True, timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            return f"does not end within {SECONDS} s"
         errors = result.stderr.decode(errors="replace")
         new = contents(folder) - before
         if verbose:

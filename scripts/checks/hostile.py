@@ -38,6 +38,8 @@ COMMANDS = (
     ("thumbs", ["thumbs", "--json", "--sprite", "--count", "6", "-o", "OUT/{stem}-{index}.jpg", "--vtt", "OUT/i.vtt",
                 "IN"], {0, 2}),
     ("proxy", ["proxy", "--json", "--height", "90", "-o", "OUT/proxy.mov", "IN"], {0, 2}),
+    ("export", ["export", "--json", "--start", "0.2", "--end", "1.5", "--height", "90", "-o", "OUT/part.mov", "IN"], {0, 2}),
+    ("export", ["export", "--json", "--start", "0.2", "--end", "1.5", "--copy", "-o", "OUT/copy.mov", "IN"], {0, 2}),
     ("qc", ["qc", "--json", "--html", "OUT/q.html", "IN"], {0, 1, 2}),
 )
 

@@ -47,7 +47,7 @@ def measure(command, folder):
 
 
 def grows(samples):
-    """Whether the last three fifths take more than the first ones; the text that says how much."""
+    """Whether the whole takes more than its first fifth; the text that says how much."""
     end = samples[-1][0]
     early = max(size for moment, size in samples if moment <= max(1, end / 5))
     late = max(size for moment, size in samples)
