@@ -14,10 +14,7 @@ package func peekPipe(
     _ pipe: FileDescriptor, atMost count: Int, until deadline: ContinuousClock.Instant? = nil
 ) -> [UInt8] {
     // tee(2) itself waits without end.
-    var request = pollfd(fd: pipe.rawValue, events: Int16(POLLIN), revents: 0)
-    while poll(&request, 1, 100) == 0 {
-        if let deadline, ContinuousClock.now >= deadline { return [] }
-    }
+    guard waitForInput(pipe, until: deadline) else { return [] }
     guard let copy = try? FileDescriptor.pipe() else { return [] }
     defer {
         try? copy.readEnd.close()
@@ -34,4 +31,16 @@ package func peekPipe(
         usleep(10_000)
     }
     return found
+}
+
+/// Waits until a descriptor can be read without waiting, or has ended or failed: poll(2).
+///
+/// - Parameter deadline: Until when it waits; `nil` for as long as it takes.
+/// - Returns: Whether that was before the deadline.
+package func waitForInput(_ file: FileDescriptor, until deadline: ContinuousClock.Instant?) -> Bool {
+    var request = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
+    while poll(&request, 1, 100) == 0 {
+        if let deadline, ContinuousClock.now >= deadline { return false }
+    }
+    return true
 }

@@ -6,6 +6,7 @@ import Glibc
 package final class PlainLock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
+    /// Makes a lock that nobody holds; pthread_mutex_init(3).
     package init() {
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)

@@ -43,6 +43,12 @@ import Testing
         #expect(throws: MediaError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
     }
 
+    @Test func theNumberOfValuesIsBounded() throws {
+        let bytes = Array(#"[1,{"a":null}]"#.utf8)
+        _ = try JSONParser.parse(bytes, atMost: 4)
+        #expect { try JSONParser.parse(bytes, atMost: 3) } throws: { ($0 as? MediaError)?.code == .limitExceeded }
+    }
+
     @Test func depthIsBounded() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)

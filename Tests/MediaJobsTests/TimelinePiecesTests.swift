@@ -35,12 +35,16 @@ import Testing
             + #""value":\#(behind),"rate":1}}"#
     }
 
-    /// Each piece as start, end, source start and speed.
-    private func pieces(_ root: String) throws -> [[Double]] {
+    private func made(_ root: String) throws -> [TimelinePiece] {
         var reader = TimelineReader(ignoresEffects: false)
         let json = #"{"OTIO_SCHEMA":"Timeline.1","tracks":\#(root)}"#
         let media = TimelineMedia(folder: FilePath(Fixtures.folder), allowsOutside: false)
-        return try TimelinePieces(reader.read(Array(json.utf8)), media: media, allowsMissing: false).video.map {
+        return try TimelinePieces(reader.read(Array(json.utf8)), media: media, allowsMissing: false).video
+    }
+
+    /// Each piece as start, end, source start and speed.
+    private func pieces(_ root: String) throws -> [[Double]] {
+        try made(root).map {
             [$0.start.seconds, $0.end.seconds, $0.sourceStart.seconds, $0.speed.doubleValue]
         }
     }
@@ -62,6 +66,40 @@ import Testing
         #expect(
             try pieces(stack(clip(0, 1), dissolve(0.25, 0.5), clip(0.5, 1)))
                 == [[0, 1.5, 0, 1], [0.75, 2, 0.25, 1]])
+    }
+
+    /// A second of a dissolve around second 1, of which the half from 0.75 on is shown.
+    @Test func dissolvesAreCutToTheRange() throws {
+        let cut = item("Track", [clip(0, 1), dissolve(0.5, 0.5), clip(0.5, 1)], range(0.75, 0.5))
+        let pieces = try made(item("Stack", [item("Track", [cut])]))
+        #expect(pieces.map { [$0.start.seconds, $0.end.seconds] } == [[0, 0.5], [0, 0.5]])
+        let fade = try #require(pieces.last?.fadeIn)
+        #expect(fade.range.start == .zero && fade.range.end.seconds == 0.5 && fade.from == 0.25 && fade.to == 0.75)
+        // The one that comes in lies over the other although both begin at once.
+        #expect(pieces[0].level.lexicographicallyPrecedes(pieces[1].level))
+    }
+
+    @Test func aDissolveWithoutLengthAtTheBeginningIsNone() throws {
+        #expect(try made(stack(dissolve(0.5, 0), clip(0.5, 1))).map { $0.fadeIn == nil && $0.start == .zero } == [true])
+    }
+
+    @Test func longNamesAreCutAndAreNoPlaces() throws {
+        let name = String(repeating: "é", count: 5000)
+        func named(_ json: String) -> String { #"{"name":"\#(name)","# + json.dropFirst() }
+        let pieces = try made(item("Stack", [named(item("Track", [named(clip(0, 1)), clip(0, 1)]))]))
+        #expect(pieces.map(\.described) == ["tracks/0/0 \"" + name.prefix(16) + "…\"", "tracks/0/1"])
+        #expect(
+            try made(item("Stack", [#"{"name":"V1","# + item("Track", [clip(0, 1)]).dropFirst()])).first?.described
+                == "tracks/V1/0")
+    }
+
+    @Test func effectsOfWhatIsNotShownArePassedOver() throws {
+        let blur = #"{"OTIO_SCHEMA":"Effect.1","effect_name":"blur"}"#
+        let hidden = #"{"OTIO_SCHEMA":"Clip.1","enabled":false,"source_range":\#(range(0, 1)),"effects":[\#(blur)]}"#
+        #expect(try pieces(stack(hidden, clip(0, 1))) == [[1, 2, 0, 1]])
+        #expect {
+            try pieces(stack(hidden.replacing("false", with: "true")))
+        } throws: { "\($0)".contains("effect blur") }
     }
 
     @Test func tracksAndStacksAreCutToTheirRanges() throws {
@@ -92,6 +130,7 @@ import Testing
         for (children, words) in [
             ([clip(0, 0)], "has no length"), ([clip(90, 1)], "which ends at"),
             ([clip(0, 1), dissolve(0.5, 0.5), clip(0.25, 1)], "before the first sample"),
+            ([clip(2, 0.9), dissolve(0, 0.5), clip(0, 1)], "behind the end of"),
             ([clip(0, 1), dissolve(2, 0), clip(0, 1)], "dissolves take more"),
             ([dissolve(0.1, 0.1), dissolve(0.1, 0.1)], "side by side"),
             ([clip(0, 1, speed: -1)], "-1.0 times its speed"),

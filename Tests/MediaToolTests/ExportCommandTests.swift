@@ -13,11 +13,13 @@ import Testing
         var frameCount: Int?
         var delivered: Delivered
     }
+    private struct LeftOut: Decodable { var trackIndex: Int }
     private struct Report: Decodable {
         var copied: Bool
         var preset: String
         var video: Track?
         var audio: [Track]
+        var leftOut: [LeftOut]
         var warnings: [String]
     }
 
@@ -85,6 +87,29 @@ import Testing
         #expect(try numbers("o.mkv").count == late.video?.frameCount)
     }
 
+    /// Sound that begins at 1.2 s.
+    @Test func tracksWithNothingInTheRangeAreLeftOut() throws {
+        try folder.copy(fixture: "late-audio.mp4", as: "late.mp4")
+        for arguments in [["--start", "0.3", "--end", "0.7", "--copy"], ["--start", "0", "--end", "0.2"]] {
+            let report = try report(folder.path("late.mp4"), ["-o", "o.mov", "--force"] + arguments)
+            #expect(report.video?.frameCount ?? 0 > 4 && report.audio.isEmpty)
+            #expect(report.leftOut.map(\.trackIndex) == [1])
+        }
+        let result = try export([folder.path("late.mp4"), "-o", "o.mkv", "--start", "0.3", "--end", "0.7", "--copy"])
+        #expect(result.status == 2 && result.error.contains("copy to .mov or .mp4"), "\(result.error)")
+    }
+
+    @Test func picturesThatBeginLateInTheSourceAreNoWarning() throws {
+        let path = folder.path("late.mkv")
+        try NumberedPictures.make(folder.path("plain.mp4"), source: 1, rate: "25", count: 60)
+        _ = try FFmpeg.run([
+            "-itsoffset", "1", "-i", folder.path("plain.mp4"), "-f", "lavfi", "-i", "anoisesrc=r=48000:d=3:seed=1",
+            "-map", "0", "-map", "1", "-c:v", "copy", "-c:a", "pcm_s16le", path,
+        ])
+        let report = try report(path, ["-o", "o.mkv", "--start", "0.5", "--end", "2", "--copy"])
+        #expect(report.warnings == [] && report.video?.delivered.start.seconds == 1)
+    }
+
     @Test func framesGetAnotherRateAndSize() throws {
         _ = try report(
             try source(), ["-o", "o.mov", "--preset", "proRes422LPCM", "--frame-rate", "50", "--size", "192x96"])
@@ -128,10 +153,17 @@ import Testing
         #expect(try export([source, "-o", "in.mov", "--force"]).status == 2)
         #expect(try export([source, "-o", "o.mov", "--force", "--end", "0.2"]).status == 0)
         #expect(try folder.names() == ["in.mov", "o.mov", "plain.mp4"])
+        let mark = try FFmpeg.run([
+            "-f", "lavfi", "-i", "color=c=white:s=16x8", "-frames:v", "1", "-c:v", "png", "-f", "image2pipe", "-",
+        ])
+        try folder.write("mark.mov", mark)
+        #expect(try export([source, "-o", "mark.mov", "--watermark", "mark.mov", "--force"]).status == 2)
+        #expect(try folder.bytes("mark.mov") == mark)
     }
 
     @Test(arguments: [
         ["--copy", "--crf", "20"], ["--copy", "--preset", "1280x720"], ["--size", "100"], ["--size", "101x100"],
+        ["--size", "64xfoox64"], ["--watermark", "a.png", "--watermark-place", "1,q,1"],
         ["--frame-rate", "0"], ["--preset", "best"], ["--watermark-place", "1,1"], ["--start", "2", "--end", "1"],
         ["--copy", "--watermark", "a.png"],
     ])

@@ -93,6 +93,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     func finish(to sink: any PacketSink) throws(MediaError) {
+        guard !waitsForSync else {
+            throw MediaError(
+                .outOfRange,
+                "every picture in the range needs one before it, which this type of file cannot hide; copy to .mov or "
+                    + ".mp4, or begin earlier")
+        }
         if let (sample, dts) = last.take() {
             // Sound of a container that keeps no durations lasts as long as the codec's frames do.
             var duration = sample.packet.duration

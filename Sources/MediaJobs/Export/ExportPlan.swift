@@ -37,6 +37,16 @@ struct ExportPlan {
 
     private init(_ asset: Asset) { self.asset = asset }
 
+    /// The file's tracks that are written, in the output's order; none of a timeline, whose tracks are no file's.
+    var sources: [AssetTrack] {
+        guard timeline == nil else { return [] }
+        return switch video {
+        case .none: audio
+        case .track(let track): [track] + audio
+        case .frames(_, let tracks): Array(tracks.prefix(1)) + audio
+        }
+    }
+
     /// How many seconds there are to be done; `nil` where that is not known.
     var length: Double? {
         let ends: [MediaTime] =

@@ -16,13 +16,17 @@ extension ExportReport {
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
         // What had nothing in the range is not there.
-        let written = inputs.filter { witness.seen(in: $0) != nil }
+        let written = inputs.filter { (witness.seen(in: $0)?.shown ?? 0) > 0 }
         guard !written.isEmpty else { throw MediaError(.damaged, "there is nothing to be decoded in this range") }
         guard tracks.map(\.mediaType) == written.map(\.mediaType) else {
             throw MediaError(
                 .verificationFailed,
                 "the file was not kept: of \(written.count) tracks that were written it has \(tracks.count)")
         }
+        let sources = plan.sources
+        let silent =
+            sources.count == inputs.count
+            ? zip(sources, inputs).filter { (witness.seen(in: $1)?.shown ?? 0) == 0 }.map(\.0) : []
         var video: Video?
         var audio: [Audio] = []
         for (input, track) in zip(written, tracks) {
@@ -52,14 +56,17 @@ extension ExportReport {
         self.init(
             output: "", preset: "", copied: false, sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try made.loadNow(.duration), startTimecode: container.startTimecode, timeline: plan.timeline,
-            video: video, audio: audio, leftOut: plan.leftOut.map { ProxyReport.LeftOut($0) },
+            video: video, audio: audio,
+            leftOut: (plan.leftOut + silent).sorted { $0.index < $1.index }.map { ProxyReport.LeftOut($0) },
             warnings: plan.warnings, damage: DamageSummary(DamageReport()))
-        warnings += late
+        if !keepsEdits, written.first?.settings == .stored { warnings += Self.late(plan, video) }
     }
 
     /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.
-    private var late: [String] {
-        guard let start = requested?.start, let video, video.delivered.start > start else { return [] }
+    private static func late(_ plan: ExportPlan, _ video: Video?) -> [String] {
+        guard let wanted = plan.requested?.start, let video, case .track(let track) = plan.video else { return [] }
+        let start = track.timeRange.start.isNumeric ? max(wanted, track.timeRange.start) : wanted
+        guard video.delivered.start > start else { return [] }
         let later = (video.delivered.start - start).seconds
         return [
             "the pictures begin \(later) s later than asked for, with the first that needs no other; "

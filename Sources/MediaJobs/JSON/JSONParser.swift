@@ -13,17 +13,24 @@ struct JSONParser {
     private let leftOut: Set<String>
     private var position = 0
     private var depth = 0
+    private var valuesLeft: Int
 
     /// How deep arrays and objects may lie in each other.
     static let mostLevels = 512
+    /// How many values a text may have: each takes many times as much memory as it has bytes.
+    static let mostValues = 10_000_000
 
     /// The value that a text is.
     ///
-    /// - Parameter leftOut: Keys of objects whose values are read and not kept, wherever they stand.
+    /// - Parameters:
+    ///   - leftOut: Keys of objects whose values are read and not kept, wherever they stand.
+    ///   - most: How many values there may be, with those that are not kept.
     /// - Throws: ``MediaError`` `damaged`, naming line and column, for what is no JSON; `limitExceeded` for what lies too
-    ///   deep.
-    static func parse(_ bytes: [UInt8], leavingOut leftOut: Set<String> = []) throws(MediaError) -> JSONValue {
-        var parser = JSONParser(bytes: bytes, leftOut: leftOut)
+    ///   deep, or has too many values.
+    static func parse(
+        _ bytes: [UInt8], leavingOut leftOut: Set<String> = [], atMost most: Int = mostValues
+    ) throws(MediaError) -> JSONValue {
+        var parser = JSONParser(bytes: bytes, leftOut: leftOut, valuesLeft: most)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
         let value = try parser.value()
         parser.skipBlanks()
@@ -31,9 +38,10 @@ struct JSONParser {
         return value
     }
 
-    private init(bytes: [UInt8], leftOut: Set<String>) {
+    private init(bytes: [UInt8], leftOut: Set<String>, valuesLeft: Int) {
         self.bytes = bytes
         self.leftOut = leftOut
+        self.valuesLeft = valuesLeft
     }
 
     private func failure(_ what: String) -> MediaError {
@@ -57,6 +65,10 @@ struct JSONParser {
     private mutating func value() throws(MediaError) -> JSONValue {
         skipBlanks()
         guard position < bytes.count else { throw failure("the text ends too early") }
+        guard valuesLeft > 0 else {
+            throw MediaError(.limitExceeded, "has too many values; at most \(Self.mostValues) are read")
+        }
+        valuesLeft -= 1
         switch bytes[position] {
         case UInt8(ascii: "{"): return .object(try nested { parser throws(MediaError) in try parser.object() })
         case UInt8(ascii: "["): return .array(try nested { parser throws(MediaError) in try parser.array() })

@@ -131,12 +131,8 @@ struct TimelineComposition {
                 shown.append(first)
                 waiting.removeFirst()
             }
-            // From the front to the back; of two pieces of a dissolve the later one lies over the other.
-            let ordered = shown.sorted { one, other in
-                one.piece.level == other.piece.level
-                    ? one.piece.start > other.piece.start
-                    : other.piece.level.lexicographicallyPrecedes(one.piece.level)
-            }
+            // From the front to the back.
+            let ordered = shown.sorted { $1.piece.level.lexicographicallyPrecedes($0.piece.level) }
             var layers: [VideoComposition.Layer] = []
             for placed in ordered { layers.append(try layer(placed, in: size)) }
             instructions.append(.init(timeRange: MediaTimeRange(start: start, end: next), layers: layers))
@@ -147,8 +143,9 @@ struct TimelineComposition {
     private static func layer(_ placed: Placed, in size: Dimensions) throws(MediaError) -> VideoComposition.Layer {
         var layer = VideoComposition.Layer(trackID: placed.track)
         try layer.setTransform(.upright(placed.piece.track, in: size), at: .zero)
-        if let range = placed.piece.fadeIn { try layer.setOpacityRamp(from: 0, to: 1, timeRange: range) }
-        if let range = placed.piece.fadeOut { try layer.setOpacityRamp(from: 1, to: 0, timeRange: range) }
+        for fade in [placed.piece.fadeIn, placed.piece.fadeOut].compactMap(\.self) {
+            try layer.setOpacityRamp(from: fade.from, to: fade.to, timeRange: fade.range)
+        }
         return layer
     }
 
@@ -159,12 +156,14 @@ struct TimelineComposition {
         for (piece, track) in placed.map({ ($0.piece, $0.track) }) {
             var volume = parameters[track] ?? AudioMix.InputParameters(trackID: track)
             do throws(MediaError) {
-                if let range = piece.fadeIn {
-                    try volume.setVolumeRamp(from: 0, to: 1, timeRange: range)
+                if let fade = piece.fadeIn {
+                    try volume.setVolumeRamp(from: fade.from, to: fade.to, timeRange: fade.range)
                 } else if volume.volume(at: piece.start) != 1 {
                     try volume.setVolume(1, at: piece.start)
                 }
-                if let range = piece.fadeOut { try volume.setVolumeRamp(from: 1, to: 0, timeRange: range) }
+                if let fade = piece.fadeOut {
+                    try volume.setVolumeRamp(from: fade.from, to: fade.to, timeRange: fade.range)
+                }
             } catch {
                 throw MediaError(error.code, "\(piece.described): \(error.message)")
             }

@@ -17,7 +17,7 @@ package struct TimelineFile: Sendable {
     /// A file whose name ends with `.otio` is one whatever it holds.
     ///
     /// - Throws: `limitExceeded` where it is too large, and what reading throws.
-    package init?(path: FilePath) throws(MediaError) {
+    package init?(path: FilePath, until deadline: ContinuousClock.Instant? = nil) throws(MediaError) {
         guard let status = try? Stat(path), status.type == .regular,
             let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
         else { return nil }
@@ -25,38 +25,50 @@ package struct TimelineFile: Sendable {
         let folder = path.removingLastComponent()
         try self.init(
             reading: file, path: path, folder: folder,
-            isNamed: path.extension?.lowercased() == "otio")
+            isNamed: path.extension?.lowercased() == "otio", until: deadline)
     }
 
     /// Reads standard input where that holds a timeline, else leaves all of it to be read.
     ///
     /// The media's names are then taken from the current folder.
-    package init?(standardInput: FileDescriptor) throws(MediaError) {
+    ///
+    /// - Parameters:
+    ///   - standardInput: Where it is.
+    ///   - deadline: Until when a silent pipe is waited for; `nil` for as long as it takes.
+    package init?(
+        standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil
+    ) throws(MediaError) {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
-            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false)
+            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false, until: deadline)
         } else {
-            guard Self.isTimeline(peekPipe(standardInput, atMost: Self.prefixBytes)) else { return nil }
-            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false)
+            guard Self.isTimeline(peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)) else {
+                return nil
+            }
+            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false, until: deadline)
         }
     }
 
     private init?(
-        reading file: FileDescriptor, path: FilePath, folder: FilePath, isNamed: Bool
+        reading file: FileDescriptor, path: FilePath, folder: FilePath, isNamed: Bool,
+        until deadline: ContinuousClock.Instant?
     ) throws(MediaError) {
-        do throws(Errno) {
-            var bytes = try readSome(from: file, atMost: Self.prefixBytes)
-            guard isNamed || Self.isTimeline(bytes) else { return nil }
-            while bytes.count <= TimelineReader.mostBytes, case let more = try readSome(from: file, atMost: 1 << 20),
-                !more.isEmpty
-            {
-                bytes += more
+        func some(_ count: Int) throws(MediaError) -> [UInt8] {
+            _ = waitForInput(file, until: deadline)
+            if let late = MediaLimits.error(after: deadline) { throw late.at(path: path.string) }
+            do throws(Errno) {
+                return try readSome(from: file, atMost: count)
+            } catch {
+                throw MediaError(error, "read", path: path)
             }
-            self.bytes = bytes
-            self.folder = folder
-        } catch {
-            throw MediaError(error, "read", path: path)
         }
+        var bytes = try some(Self.prefixBytes)
+        guard isNamed || Self.isTimeline(bytes) else { return nil }
+        while bytes.count <= TimelineReader.mostBytes, case let more = try some(1 << 20), !more.isEmpty {
+            bytes += more
+        }
+        self.bytes = bytes
+        self.folder = folder
         guard bytes.count <= TimelineReader.mostBytes else {
             throw MediaError(
                 .limitExceeded, "the timeline has more than \(TimelineReader.mostBytes >> 20) MB", path: path.string)

@@ -157,7 +157,8 @@ struct TimelinePieces {
                 throw MediaError(
                     .damaged, "\(dissolve.described): dissolves take more than there is of \(item.described)")
             }
-            try place(item, at: start, in: kind, map, visible: visible, level: level, passages: passages)
+            // Of two pieces of a dissolve the later one lies over the other.
+            try place(item, at: start, in: kind, map, visible: visible, level: level + [index], passages: passages)
             start += length
         }
     }
@@ -226,10 +227,12 @@ struct TimelinePieces {
             described: item.described, source: source, track: track, start: map.time(start - before),
             end: map.time(end + behind), sourceStart: first - before.multiplied(by: item.speed), speed: speed,
             level: level)
-        if let leading = passages.leading { piece.fadeIn = map.range(start - before, start + leading.behind) }
+        if let leading = passages.leading {
+            piece.fadeIn = TimelineFade(map.range(start - before, start + leading.behind), from: 0, to: 1)
+        }
         // Under a picture that comes in, the one that goes stays as it is; sound goes while the other comes.
         if let trailing = passages.trailing, kind == .audio || passages.endsInNothing {
-            piece.fadeOut = map.range(end - trailing.before, end + behind)
+            piece.fadeOut = TimelineFade(map.range(end - trailing.before, end + behind), from: 1, to: 0)
         }
         try check(piece, item, passages)
         guard let shown = piece.clipped(to: visible) else { return }
@@ -269,10 +272,13 @@ struct TimelinePieces {
                 "it begins at \(piece.sourceStart.seconds) s of \(piece.source.path), which ends at "
                     + "\(piece.track.timeRange.end.seconds) s")
         }
-        if missing > room, all > .zero {
-            warnings.append(
-                "\(item.described): \(piece.source.path) ends \(missing.seconds) s before the clip; the rest is a gap")
+        guard missing > room, all > .zero else { return }
+        guard passages.trailing == nil else {
+            throw item.failure(
+                .outOfRange, "with its dissolve it ends \(missing.seconds) s behind the end of \(piece.source.path)")
         }
+        warnings.append(
+            "\(item.described): \(piece.source.path) ends \(missing.seconds) s before the clip; the rest is a gap")
     }
 }
 

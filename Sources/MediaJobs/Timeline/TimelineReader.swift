@@ -90,16 +90,19 @@ struct TimelineReader {
         var item = TimelineItem(described: object.described, content: content)
         item.sourceRange = try object.range("source_range")
         item.isEnabled = try object.bool("enabled", or: true)
-        item.speed = try speed(of: object)
+        // What is not shown needs no effects.
+        if item.isEnabled { item.speed = try speed(of: object) }
         return item
     }
 
-    /// The children of a track or stack; a track's place is its name, another's its number.
+    /// The children of a track or stack; a track's place is its name where that is short, another's its number.
     private func children(of object: OTIOObject) throws(MediaError) -> [OTIOObject] {
         var children: [OTIOObject] = []
         for (index, value) in try object.list("children").enumerated() {
             var child = try OTIOObject(value, place: "\(object.place)/\(index)")
-            if child.schema == "Track", let name = try child.string("name"), !name.isEmpty, !name.contains("/") {
+            if child.schema == "Track", let name = try child.string("name"), !name.isEmpty, !name.contains("/"),
+                name.utf8.count <= OTIOObject.mostNameBytes
+            {
                 child = try OTIOObject(value, place: "\(object.place)/\(name)")
             }
             children.append(child)

@@ -57,9 +57,10 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         if encoding.listPresets { return try StandardOutput.write(ExportText.presets) }
         if result.schema { return try StandardOutput.write(ExportSchema.text) }
+        let inputs = files + [encoding.watermark].compactMap(\.self)
         let work = Work(
             request: try request(), output: output, running: running,
-            outputs: OutputFileSet(force: running.force, inputs: files.compactMap(\.identity)),
+            outputs: OutputFileSet(force: running.force, inputs: inputs.compactMap(\.identity)),
             progress: Progress(
                 label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
                 isQuiet: running.quiet, parts: files.count))
@@ -117,7 +118,8 @@ struct ExportCommand: ParsableCommand {
         private func input(_ file: PathArgument, _ request: ExportRequest) throws -> ExportJob.Input {
             let timeline =
                 try file.isStandardStream
-                ? TimelineFile(standardInput: .standardInput) : TimelineFile(path: file.path)
+                ? TimelineFile(standardInput: .standardInput, until: request.opening.limits.deadline)
+                : TimelineFile(path: file.path, until: request.opening.limits.deadline)
             if let timeline { return .timeline(timeline) }
             var opening = request.opening
             opening.isPrecise = request.needsExactDuration

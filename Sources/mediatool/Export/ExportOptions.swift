@@ -88,7 +88,7 @@ struct ExportEncodingOptions: ParsableArguments {
 
     /// Two even numbers with an `x` between them.
     private static func size(_ text: String) throws -> Dimensions {
-        let sides = text.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
         guard sides.count == 2, sides.allSatisfy({ (2...16384).contains($0) && $0 % 2 == 0 }) else {
             throw ValidationError("write a size as 1920x1080, with even numbers")
         }
@@ -96,11 +96,10 @@ struct ExportEncodingOptions: ParsableArguments {
     }
 
     private static func place(_ text: String) throws -> Place {
-        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).compactMap { Int($0) }
-        guard numbers.count == 2, numbers.allSatisfy({ $0.magnitude <= 100_000 }) else {
-            throw ValidationError("write a place as 20,20")
-        }
-        return Place(x: numbers[0], y: numbers[1])
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+        guard numbers.count == 2, let x = numbers[0], let y = numbers[1], max(x.magnitude, y.magnitude) <= 100_000
+        else { throw ValidationError("write a place as 20,20") }
+        return Place(x: x, y: y)
     }
 
     private static func rate(_ text: String) throws -> Rational {
