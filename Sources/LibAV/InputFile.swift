@@ -89,6 +89,7 @@ package final class InputFile: @unchecked Sendable {
         let status = avformat_open_input(&opening, name ?? "", format, &entries)
         guard status >= 0, let opened = opening else {
             if let stop = io.stop { throw stop }
+            if let failure = Self.failure(of: io) { throw failure }
             throw MediaError(
                 AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
         }
@@ -103,16 +104,21 @@ package final class InputFile: @unchecked Sendable {
             _ = LibraryLog.takeLastLine()
             if let stop = io.stop { throw stop }
         }
-        if let failure = io.failure {
-            throw MediaError(
-                .inputOutput, "cannot read the header: reading failed in the system",
-                cause: "pread: \(Errno(rawValue: failure))")
-        }
+        if let failure = Self.failure(of: io) { throw failure }
     }
 
     deinit {
         var closing: UnsafeMutablePointer<AVFormatContext>? = context
         avformat_close_input(&closing)
+    }
+
+    /// The error for a file that the system failed to read, which demuxers take for the file's end or for damage.
+    private static func failure(of io: InputIO) -> MediaError? {
+        io.failure.map {
+            MediaError(
+                .inputOutput, "cannot read the header: reading failed in the system",
+                cause: "pread: \(Errno(rawValue: $0))")
+        }
     }
 
     private static func format(of rawSound: RawSound) throws(MediaError) -> UnsafePointer<AVInputFormat> {

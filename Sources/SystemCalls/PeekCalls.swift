@@ -14,8 +14,7 @@ package func peekPipe(
     _ pipe: FileDescriptor, atMost count: Int, until deadline: ContinuousClock.Instant? = nil
 ) -> [UInt8] {
     // tee(2) itself waits without end.
-    guard waitForInput(pipe, until: deadline) else { return [] }
-    guard let copy = try? FileDescriptor.pipe() else { return [] }
+    guard waitForInput(pipe, until: deadline), let copy = try? FileDescriptor.pipe() else { return [] }
     defer {
         try? copy.readEnd.close()
         try? copy.writeEnd.close()
@@ -33,14 +32,15 @@ package func peekPipe(
     return found
 }
 
-/// Waits until a descriptor can be read without waiting, or has ended or failed: poll(2).
+/// Waits until something can be read, the other end is closed or reading fails: poll(2).
 ///
-/// - Parameter deadline: Until when it waits; `nil` for as long as it takes.
-/// - Returns: Whether that was before the deadline.
+/// - Parameter deadline: Until when is waited; `nil` for as long as it takes.
+/// - Returns: Whether reading does not have to wait; `false` where the deadline has passed.
 package func waitForInput(_ file: FileDescriptor, until deadline: ContinuousClock.Instant?) -> Bool {
     var request = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
-    while poll(&request, 1, 100) == 0 {
+    while true {
         if let deadline, ContinuousClock.now >= deadline { return false }
+        let ready = poll(&request, 1, 100)
+        if ready > 0 || ready < 0 && errno != EINTR { return true }
     }
-    return true
 }

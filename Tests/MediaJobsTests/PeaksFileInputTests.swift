@@ -32,4 +32,19 @@ import Testing
             } catch let error as MediaError { #expect(error.code == .damaged && error.path == cut.string) }
         }
     }
+
+    @Test func peaksInAPipeThatDoesNotEndAreLeftAtTheDeadline() throws {
+        let pipe = try FileDescriptor.pipe()
+        defer {
+            try? pipe.readEnd.close()
+            try? pipe.writeEnd.close()
+        }
+        try pipe.writeEnd.writeAll(try golden("6ch-split-64-8bit.dat").prefix(2000))
+        let start = ContinuousClock.now
+        do {
+            _ = try PeaksFileInput(standardInput: pipe.readEnd, until: start + .milliseconds(300))
+            Issue.record("the pipe has not ended")
+        } catch let error as MediaError { #expect(error.code == .timedOut) }
+        #expect(ContinuousClock.now - start < .seconds(5))
+    }
 }

@@ -119,4 +119,89 @@ import Testing
         #expect(abs((sound["difference"] as? Double ?? 0) + 6.02) < 0.01)
         #expect(sound["correlation"] as? Double ?? 0 > 0.999)
     }
+
+    /// Planes of red, green and blue, as the filters compare them too.
+    @Test func redGreenAndBlueAreComparedAsTheyAre() throws {
+        let (reference, file) = (folder.path + "/rgb.mov", folder.path + "/e.mov")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:d=0.2", "-c:v", "png", "-pix_fmt", "rgb24", reference,
+        ])
+        _ = try FFmpeg.run(["-i", reference, "-vf", "noise=alls=20:all_seed=3", "-c:v", "png", file])
+        _ = try compare(file, with: reference)
+        let (psnr, ssim) = (try filter("psnr", file, reference), try filter("ssim", file, reference))
+        let rows = try table()
+        #expect(rows.count == 5 && psnr.count == 5)
+        for (row, (psnr, ssim)) in zip(rows, zip(psnr, ssim)) {
+            #expect(abs((Double(row["psnr"] ?? "") ?? -1) - (psnr["psnr_avg"] ?? -2)) <= 0.00501)
+            #expect(abs((Double(row["ssim"] ?? "") ?? -1) - (ssim["All"] ?? -2)) <= 0.0000015)
+        }
+    }
+
+    private func result(_ file: String, with reference: String, _ more: String...) throws -> Program.Result {
+        try Program.run(
+            Program.mediatool, ["qc", "--quiet", "--reference", reference, file] + more, folder: folder.path)
+    }
+
+    /// What only the file lacks is a fault; what the reference lacks cannot be compared.
+    @Test func whatTheFileLacksFails() throws {
+        let (whole, sound, silent) = (
+            try Fixtures.path("av.mp4"), try Fixtures.path("audio-only.mp4"), folder.path + "/silent.wav"
+        )
+        let noPictures = try result(sound, with: whole)
+        #expect(noPictures.status == 1 && noPictures.output.contains("as the file has no pictures"))
+        #expect(try result(whole, with: sound).output.contains("not applicable  psnr"))
+        let mute = folder.path + "/mute.mp4"
+        _ = try FFmpeg.run(["-i", whole, "-an", "-c", "copy", mute])
+        #expect(try result(mute, with: whole).output.contains("as the file has no sound"))
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "anullsrc=r=48000:cl=mono", "-t", "1", silent])
+        let quiet = try result(silent, with: try Fixtures.path("qc-tone.wav"))
+        #expect(quiet.status == 1 && quiet.output.contains("as the file is silent"))
+        #expect(
+            try result(try Fixtures.path("qc-tone.wav"), with: silent).output.contains("not applicable  sound-offset"))
+    }
+
+    @Test func picturesThatAreNeverShownTogetherFail() throws {
+        let (early, late) = (try Fixtures.path("av.mp4"), folder.path + "/late.mkv")
+        _ = try FFmpeg.run(["-itsoffset", "100", "-i", early, "-an", "-c", "copy", late])
+        let compared = try result(early, with: late)
+        #expect(compared.status == 1 && compared.output.contains("pictures: none compared"), "\(compared.output)")
+        #expect(compared.output.contains("fail  psnr"))
+    }
+
+    /// Left and right that cancel each other out, beside the same, and beside another number of channels.
+    @Test func channelsThatCancelEachOtherOutAndOtherCountsAreCompared() throws {
+        let (inverse, mono) = (folder.path + "/inverse.wav", folder.path + "/mono.wav")
+        let source = ["-f", "lavfi", "-i", "anoisesrc=r=44100:d=2:seed=4:amplitude=0.5"]
+        _ = try FFmpeg.run(source + ["-af", "pan=stereo|c0=c0|c1=-1*c0", "-c:a", "pcm_s16le", inverse])
+        _ = try FFmpeg.run(source + ["-c:a", "pcm_s16le", mono])
+        let same = try #require(try compare(inverse, with: inverse)["sound"] as? [String: Any])
+        #expect((same["offset"] as? [String: Any])?["value"] as? Int == 0)
+        #expect(same["correlation"] as? Double ?? 0 > 0.999)
+        let left = try #require(try compare(inverse, with: mono)["sound"] as? [String: Any])
+        #expect((left["offset"] as? [String: Any])?["value"] as? Int == 0)
+    }
+
+    @Test func reportsReplaceNoFileThatIsComparedWith() throws {
+        let (reference, policy) = (
+            try folder.write(
+                "reference.wav", Array(Data(contentsOf: URL(fileURLWithPath: Fixtures.path("qc-tone.wav"))))),
+            try folder.write("policy.yml", Array("rules:\n  - {id: d, check: damage}\n".utf8))
+        )
+        let tone = try Fixtures.path("qc-tone.wav")
+        for (arguments, path) in [
+            (["--reference", reference], reference), (["--proxy-of", reference], reference),
+            (["--policy", policy], policy),
+        ] {
+            let before = try Data(contentsOf: URL(fileURLWithPath: path))
+            let result = try Program.run(
+                Program.mediatool, ["qc", "--quiet", "--force"] + arguments + ["--csv", path, tone], folder: folder.path
+            )
+            #expect(result.status == 2 && result.error.contains("the output is an input file"), "\(result.error)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        }
+        for name in ["--reference", "--proxy-of"] {
+            let result = try Program.run(Program.mediatool, ["qc", name, "-", tone], folder: folder.path)
+            #expect(result.status == 64 && result.error.contains("cannot be standard input"), "\(result.error)")
+        }
+    }
 }

@@ -148,4 +148,13 @@ import Testing
         let warnings = try report("pairs: [[a:0, a:0], [a:0, a:7]]\n")["warnings"] as? [String]
         #expect(warnings?.count == 2)
     }
+
+    /// Plain PCM is read on a way of its own.
+    @Test(arguments: ["pcm-s16-mono.wav", "audio-only.mp4"]) func pairsThatAreNotThereAreTold(fixture: String) throws {
+        let rules = "rules:\n  - {id: loud, check: loudness.integrated, max: 9}\n"
+        let policy = try folder.write("p.yml", Array(("pairs: [[a:0, a:1]]\n" + rules).utf8))
+        let result = try qc("--json", "--policy", policy, try Fixtures.path(fixture))
+        let report = try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any]
+        #expect((report?["warnings"] as? [String])?.count == 1)
+    }
 }

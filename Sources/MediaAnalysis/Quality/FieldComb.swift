@@ -17,7 +17,12 @@ package struct FieldComb: Sendable, Hashable {
 
     /// What a picture looks like.
     package enum Look: Sendable, Hashable {
-        case topFieldFirst, bottomFieldFirst, progressive
+        /// Two fields, of which the upper one, with the first line, came first.
+        case topFieldFirst
+        /// Two fields, of which the lower one came first.
+        case bottomFieldFirst
+        /// One picture, all of whose lines are of one moment.
+        case progressive
     }
 
     /// What the picture looks like; `nil` where too little moves to tell.

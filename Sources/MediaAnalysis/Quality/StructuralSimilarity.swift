@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// How alike the structure of two pictures is: SSIM (Wang et al., 2004).
 ///
 /// As ffmpeg's `ssim` and x264 compute it: in windows of 8 by 8 samples that overlap by half, with equal weights, put
@@ -19,7 +17,12 @@ package struct StructuralSimilarity {
         }
     }
 
+    /// Bits a sample that sums of 32 bits have room for.
+    private static let mostDepth = 14
+
     private let peak: Double
+    /// Bits that are dropped at the lower end.
+    private let shift: Int
     /// Sums over the four samples of a column of blocks, for each column of samples.
     private var ones: [Int32] = []
     private var others: [Int32] = []
@@ -28,8 +31,12 @@ package struct StructuralSimilarity {
     private var above: [Block] = []
     private var below: [Block] = []
 
-    /// - Parameter depth: Bits a sample, 8 to 14; others are clamped.
-    package init(depth: Int) { peak = Double(1 << min(max(depth, 8), 14)) - 1 }
+    /// - Parameter depth: Bits a sample, 8 to 16; others are clamped. From 15 on the upper 14 are compared.
+    package init(depth: Int) {
+        let depth = min(max(depth, 8), 16)
+        shift = max(0, depth - Self.mostDepth)
+        peak = Double(1 << (depth - shift)) - 1
+    }
 
     /// The similarity of two planes, 1 where they are the same; `nil` where they are not of one size, or smaller than a
     /// window.
@@ -75,18 +82,21 @@ package struct StructuralSimilarity {
         _ one: Span<Sample>, _ other: Span<Sample>, _ width: Int
     ) {
         let (one, other) = (one.extracting(first: width), other.extracting(first: width))
+        // Known to be 0 where the compiler makes the code for bytes.
+        let shift = Sample.bitWidth == 8 ? 0 : Sample(truncatingIfNeeded: shift)
         var first = ones.mutableSpan
-        for x in 0..<width { first[x] &+= Int32(truncatingIfNeeded: one[x]) }
+        for x in 0..<width { first[x] &+= Int32(truncatingIfNeeded: one[x] &>> shift) }
         var second = others.mutableSpan
-        for x in 0..<width { second[x] &+= Int32(truncatingIfNeeded: other[x]) }
+        for x in 0..<width { second[x] &+= Int32(truncatingIfNeeded: other[x] &>> shift) }
         var square = squares.mutableSpan
         for x in 0..<width {
-            let (a, b) = (UInt32(truncatingIfNeeded: one[x]), UInt32(truncatingIfNeeded: other[x]))
+            let (a, b) = (UInt32(truncatingIfNeeded: one[x] &>> shift), UInt32(truncatingIfNeeded: other[x] &>> shift))
             square[x] &+= a &* a &+ b &* b
         }
         var product = products.mutableSpan
         for x in 0..<width {
-            product[x] &+= UInt32(truncatingIfNeeded: one[x]) &* UInt32(truncatingIfNeeded: other[x])
+            product[x] &+=
+                UInt32(truncatingIfNeeded: one[x] &>> shift) &* UInt32(truncatingIfNeeded: other[x] &>> shift)
         }
     }
 
@@ -124,7 +134,4 @@ package struct StructuralSimilarity {
         }
         return total
     }
-
-    /// A similarity in dB, as ffmpeg prints it; infinite for 1.
-    package static func decibels(_ similarity: Double) -> Double { 10 * log10(1 / (1 - similarity)) }
 }

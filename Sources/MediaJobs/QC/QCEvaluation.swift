@@ -145,22 +145,35 @@ package struct QCEvaluation {
         let value: Double?
         let digits: Int
         var place: QCMeasurements.Range?
+        // Where nothing was compared there is no value, and where nothing differs it is infinite.
+        let compared = reference.pictures.flatMap { $0.count > 0 ? $0 : nil }
         func range(_ time: MediaTime?) -> QCMeasurements.Range? { time.map { .init(start: $0, end: $0) } }
         switch check {
-        case .referencePSNR: (value, digits) = (reference.pictures.map { $0.psnr.all ?? .infinity }, 2)
+        case .referencePSNR: (value, digits) = (compared.map { $0.psnr.all ?? .infinity }, 2)
         case .referenceWorstPSNR:
-            (value, digits) = (reference.pictures.map { $0.psnr.minimum ?? .infinity }, 2)
-            place = range(reference.pictures?.psnr.worst)
-        case .referenceSSIM: (value, digits) = (reference.pictures?.ssim.all, 6)
+            (value, digits) = (compared.map { $0.psnr.minimum ?? .infinity }, 2)
+            place = range(compared?.psnr.worst)
+        case .referenceSSIM: (value, digits) = (compared?.ssim.all, 6)
         case .referenceWorstSSIM:
-            (value, digits) = (reference.pictures?.ssim.minimum, 6)
-            place = range(reference.pictures?.ssim.worst)
+            (value, digits) = (compared?.ssim.minimum, 6)
+            place = range(compared?.ssim.worst)
         case .referenceUnpaired: (value, digits) = (reference.pictures.map { Double($0.unpaired) }, 0)
         case .referenceSoundOffset: (value, digits) = (reference.sound.map { abs($0.offset?.seconds ?? .infinity) }, 4)
         default: (value, digits) = (reference.sound.map { $0.difference ?? -.infinity }, 1)
         }
         guard let value else {
-            return .notApplicable("one of the two files has nothing of which \(check.rawValue) can be measured")
+            var missing = QCCheck.ofReferenceSound.contains(check) ? reference.missingSound : reference.missingPictures
+            if reference.pictures?.count == 0, !QCCheck.ofReferenceSound.contains(check) {
+                missing = "shows no picture at the time of one of the reference's"
+            }
+            guard let missing else {
+                return .notApplicable("the reference has nothing of which \(check.rawValue) can be measured")
+            }
+            return .failed([
+                QCFact(
+                    subject: check.rawValue, measured: "not to be found, as the file \(missing)",
+                    wanted: test.text + check.unitText)
+            ])
         }
         guard !test.holds(for: .number(value)) else { return .passed }
         return .failed([

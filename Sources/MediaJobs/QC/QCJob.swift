@@ -87,13 +87,18 @@ package struct QCJob: Sendable {
         if options.keepsFrames || !asks.subtracting(QCCheck.ofReferenceSound).isEmpty {
             let comparison = QCPictureComparison(
                 file: asset, reference: reference, threads: threads, keepsFrames: options.keepsFrames)
-            if let (pictures, frames) = try comparison.run() {
-                result.pictures = pictures
-                result.frames = frames
+            switch try comparison.run() {
+            case .compared(let (pictures, frames)): (result.pictures, result.frames) = (pictures, frames)
+            case .missing(let reason): result.missingPictures = reason
+            case .notApplicable: break
             }
         }
         if !asks.isDisjoint(with: QCCheck.ofReferenceSound) {
-            result.sound = try QCSoundComparison(file: asset, reference: reference).run()
+            switch try QCSoundComparison(file: asset, reference: reference).run() {
+            case .compared(let sound): result.sound = sound
+            case .missing(let reason): result.missingSound = reason
+            case .notApplicable: break
+            }
         }
         return result
     }

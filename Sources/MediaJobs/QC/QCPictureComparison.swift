@@ -25,12 +25,17 @@ struct QCPictureComparison {
         var similarity: Double { zip(similarities, weights).reduce(0) { $0 + $1.0 * $1.1 } }
     }
 
-    /// Reads both files; `nil` where one of them has no pictures.
-    func run() throws(MediaError) -> (QCReferenceMeasurements.Pictures, [QCReferenceMeasurements.Frame])? {
-        guard let track = try Self.track(of: file), let otherTrack = try Self.track(of: reference) else { return nil }
+    /// Reads both files.
+    func run() throws(MediaError)
+        -> QCReferenceMeasurements.Outcome<(QCReferenceMeasurements.Pictures, [QCReferenceMeasurements.Frame])>
+    {
+        guard let otherTrack = try Self.track(of: reference) else { return .notApplicable }
+        guard let track = try Self.track(of: file) else { return .missing("has no pictures") }
         let output = TrackOutput(track: track, videoSettings: VideoSettings())
         try Self.start(file, output, threads)
-        guard var picture = try output.nextSampleBuffer(), let first = picture.pixelBuffer else { return nil }
+        guard var picture = try output.nextSampleBuffer(), let first = picture.pixelBuffer else {
+            return .missing("has no pictures")
+        }
         let format = Self.comparable(first)
         let settings = VideoSettings(pixelFormat: format, dimensions: first.dimensions)
         let other = TrackOutput(track: otherTrack, videoSettings: settings)
@@ -40,6 +45,7 @@ struct QCPictureComparison {
             MediaTime(value: 1, timescale: max(1, track.naturalTimeScale))
             + MediaTime(value: 1, timescale: max(1, otherTrack.naturalTimeScale))
         var (current, next) = (try other.nextSampleBuffer(), try other.nextSampleBuffer())
+        if current == nil { return .notApplicable }
         var tally = QCComparisonTally(keepsFrames: keepsFrames)
         var isUsed = false
         var meter = Meter()
@@ -72,7 +78,7 @@ struct QCPictureComparison {
             tally.unpaired += 1
             next = try other.nextSampleBuffer()
         }
-        return (tally.result, tally.frames)
+        return .compared((tally.result, tally.frames))
     }
 
     private static func track(of asset: Asset) throws(MediaError) -> AssetTrack? {
@@ -89,8 +95,15 @@ struct QCPictureComparison {
     /// A format of planes in which a picture can be compared.
     private static func comparable(_ picture: PixelBuffer) -> PixelFormat {
         let isPlanar = (0..<picture.planeCount).allSatisfy { picture.sampleLayout($0).map { $0.step == 1 } ?? false }
-        if isPlanar, !picture.isRGB { return picture.pixelFormat }
-        return picture.isRGB ? PixelFormat(rawValue: "yuv444p") : picture.bitDepth > 8 ? .yuv420p10 : .yuv420p
+        if isPlanar { return picture.pixelFormat }
+        guard picture.isRGB else { return picture.bitDepth > 8 ? .yuv420p10 : .yuv420p }
+        return switch picture.bitDepth {
+        case ...8: PixelFormat(rawValue: "gbrp")
+        case ...10: PixelFormat(rawValue: "gbrp10le")
+        case ...12: PixelFormat(rawValue: "gbrp12le")
+        case ...14: PixelFormat(rawValue: "gbrp14le")
+        default: PixelFormat(rawValue: "gbrp16le")
+        }
     }
 
     /// Compares pictures of one format and size.

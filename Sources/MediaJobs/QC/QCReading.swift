@@ -24,12 +24,15 @@ struct QCReading {
         }
         let (pairs, notes) = pairs(in: wanted)
         if wanted.count == 1, wanted[0].mediaType == .audio, let plain = try PlainSound(asset, track: wanted[0]),
-            let result = try QCPlainReading(plain, wanted[0], self).measure(progress: progress)
+            var result = try QCPlainReading(plain, wanted[0], self).measure(progress: progress)
         {
+            result.notes = notes
             return result
         }
-        guard !wanted.isEmpty else { return QCMeasurements(tracks: [], damage: DamageSummary(DamageReport())) }
-        var measurements = try measure(wanted, pairs, progress: progress)
+        var measurements =
+            wanted.isEmpty
+            ? QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
+            : try measure(wanted, pairs, progress: progress)
         measurements.notes = notes
         return measurements
     }

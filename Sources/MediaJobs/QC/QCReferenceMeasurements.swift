@@ -6,11 +6,25 @@ package struct QCReferenceMeasurements: Encodable, Sendable {
     package var pictures: Pictures?
     /// The sound; nothing where one of the two has none, or is silent.
     package var sound: Sound?
+    /// Why the file's pictures could not be compared though the reference has some, such as `has no pictures`; not part of
+    /// the JSON.
+    package var missingPictures: String?
+    /// Why the file's sound could not be compared though the reference has some, such as `is silent`; not part of the JSON.
+    package var missingSound: String?
     /// Each picture; not part of the JSON, and nothing unless it was asked for.
     package var frames: [Frame] = []
 
     private enum CodingKeys: String, CodingKey {
         case pictures, sound
+    }
+
+    /// What comes of comparing.
+    enum Outcome<Value> {
+        case compared(Value)
+        /// The reference has nothing to compare with.
+        case notApplicable
+        /// The file lacks what the reference has; how, as a predicate.
+        case missing(String)
     }
 
     /// Of the first video track of each file.

@@ -25,31 +25,50 @@ struct QCSoundComparison {
     /// Frames that are compared at once.
     private static let block = 1 << 14
 
-    /// Reads both files; `nil` where one of them has no sound, or nothing but silence.
-    func run() throws(MediaError) -> QCReferenceMeasurements.Sound? {
-        guard let track = try Self.track(of: file), let otherTrack = try Self.track(of: reference),
-            let format = track.formatDescriptions.first?.audio, format.sampleRate > 0
-        else { return nil }
+    /// Names of the usual layouts of one to eight channels, as `av_channel_layout_default` has them.
+    private static let usualLayouts = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
+    /// The part of a channel's energy from which on the sum of all channels is taken for what they have in common.
+    private static let leastOfSum = 1e-4
+
+    /// Reads both files; silence in the part that is looked at for the offset is nothing to compare.
+    func run() throws(MediaError) -> QCReferenceMeasurements.Outcome<QCReferenceMeasurements.Sound> {
+        guard let otherTrack = try Self.track(of: reference) else { return .notApplicable }
+        guard let track = try Self.track(of: file), let format = track.formatDescriptions.first?.audio,
+            format.sampleRate > 0
+        else { return .missing("has no sound") }
         let settings = AudioSettings(
             sampleFormat: .float32, sampleRate: format.sampleRate,
-            channelLayout: format.channelLayout.knownName == nil ? nil : format.channelLayout)
+            channelLayout: Self.layout(for: format, otherTrack.formatDescriptions.first?.audio))
         var sound = try Self.reader(of: file, track, settings)
         var wanted = try Self.reader(of: reference, otherTrack, settings)
         let rate = format.sampleRate
         let length = min(
             (Self.window + Self.mostOffset) * rate, Self.mostFrames, Self.mostSamples / max(1, format.channels))
         let head = (try sound.read(length), try wanted.read(length))
-        guard head.0.count == head.1.count, !head.0.isEmpty else { return nil }
-        guard
-            let match = SoundAlignment.match(
-                Self.mixed(head.0), Self.mixed(head.1), most: Self.mostOffset * rate,
-                factor: min(max(1, rate / Self.coarseRate), Self.largestFactor))
-        else { return nil }
-        let isAlike = abs(match.correlation) >= Self.likeness
-        let difference = try Self.difference(head, &sound, &wanted, offset: isAlike ? match.offset : 0)
-        return QCReferenceMeasurements.Sound(
-            offset: isAlike ? MediaTime(value: Int64(match.offset), timescale: Int32(clamping: rate)) : nil,
-            correlation: match.correlation, difference: difference?.ifFinite)
+        guard head.1.contains(where: { Self.energy($0) != 0 }) else { return .notApplicable }
+        guard head.0.first?.isEmpty == false else { return .missing("has no sound") }
+        guard head.0.count == head.1.count else {
+            return .missing("has \(head.0.count) channels and the reference has \(head.1.count)")
+        }
+        guard head.0.contains(where: { Self.energy($0) != 0 }) else { return .missing("is silent") }
+        let (own, other) = Self.matched(head.0, head.1)
+        let match = SoundAlignment.match(
+            own, other, most: Self.mostOffset * rate,
+            factor: min(max(1, rate / Self.coarseRate), Self.largestFactor))
+        let correlation = match?.correlation ?? 0
+        let offset = match.flatMap { abs($0.correlation) >= Self.likeness ? $0.offset : nil }
+        let difference = try Self.difference(head, &sound, &wanted, offset: offset ?? 0)
+        return .compared(
+            QCReferenceMeasurements.Sound(
+                offset: offset.map { MediaTime(value: Int64($0), timescale: Int32(clamping: rate)) },
+                correlation: correlation, difference: difference?.ifFinite))
+    }
+
+    /// The layout that both are brought to; `nil` where channels are compared as they are.
+    private static func layout(for format: AudioFormat, _ other: AudioFormat?) -> ChannelLayout? {
+        if format.channelLayout.knownName != nil { return format.channelLayout }
+        guard format.channels != other?.channels, usualLayouts.indices.contains(format.channels - 1) else { return nil }
+        return ChannelLayout(channels: format.channels, name: usualLayouts[format.channels - 1])
     }
 
     private static func track(of asset: Asset) throws(MediaError) -> AssetTrack? {
@@ -64,6 +83,21 @@ struct QCSoundComparison {
         try reader.add(output)
         try reader.startReading()
         return SoundPlaneReader(output)
+    }
+
+    /// What is matched of each: the sum of all channels, or one of them where channels cancel each other out.
+    private static func matched(_ one: [[Float]], _ other: [[Float]]) -> ([Float], [Float]) {
+        let sums = (mixed(one), mixed(other))
+        func cancels(_ sum: [Float], _ channels: [[Float]]) -> Bool {
+            energy(sum) <= leastOfSum * (channels.map(energy).max() ?? 0)
+        }
+        guard cancels(sums.0, one) || cancels(sums.1, other) else { return sums }
+        for (left, right) in zip(one, other) where energy(left) > 0 && energy(right) > 0 { return (left, right) }
+        return sums
+    }
+
+    private static func energy(_ samples: [Float]) -> Double {
+        samples.reduce(0) { $0 + Double($1) * Double($1) }
     }
 
     private static func mixed(_ channels: [[Float]]) -> [Float] {

@@ -33,26 +33,34 @@ package struct PeaksFileInput: Sendable {
     ///
     /// - Parameters:
     ///   - standardInput: Where it is.
-    ///   - deadline: Until when a silent pipe is waited for; `nil` for as long as it takes.
+    ///   - deadline: Until when is waited and read; `nil` for as long as it takes.
+    /// - Throws: as ``init(path:)``, and `timedOut` where a peaks file has not ended by the deadline.
     package init?(standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil) throws {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
             guard (try? standardInput.seek(offset: 0, from: .start)) != nil else { return nil }
-            try self.init(reading: standardInput, path: "-")
+            try self.init(reading: standardInput, path: "-", until: deadline)
         } else {
             guard PeakFile.format(ofPrefix: peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)) != nil
             else {
                 return nil
             }
-            try self.init(reading: standardInput, path: "-")
+            try self.init(reading: standardInput, path: "-", until: deadline)
         }
     }
 
-    private init?(reading file: FileDescriptor, path: FilePath) throws {
+    private init?(
+        reading file: FileDescriptor, path: FilePath, until deadline: ContinuousClock.Instant? = nil
+    ) throws {
         do {
             var bytes = try readSome(from: file, atMost: Self.prefixBytes)
             guard let form = PeakFile.format(ofPrefix: bytes) else { return nil }
-            while case let more = try readSome(from: file, atMost: 1 << 20), !more.isEmpty {
+            while true {
+                guard waitForInput(file, until: deadline) else {
+                    throw MediaLimits.error(after: deadline) ?? MediaError(.timedOut, "was not done in time")
+                }
+                let more = try readSome(from: file, atMost: 1 << 20)
+                if more.isEmpty { break }
                 bytes += more
                 guard bytes.count <= Self.mostBytes else {
                     throw MediaError(.limitExceeded, "the peaks file has more than \(Self.mostBytes) bytes")

@@ -13,6 +13,7 @@ struct SoundPlaneReader {
     /// Whether nothing more comes.
     private(set) var isOver = false
 
+    private let output: TrackOutput
     private var sound: ContinuousSound
     private var planes: SoundPlanes?
     /// What was read and not taken yet, a plane a channel, from ``taken`` on.
@@ -26,7 +27,10 @@ struct SoundPlaneReader {
     private static let block: Int64 = 1 << 14
 
     /// - Parameter output: An output of linear PCM whose reader was started.
-    init(_ output: TrackOutput) { sound = ContinuousSound(output) }
+    init(_ output: TrackOutput) {
+        self.output = output
+        sound = ContinuousSound(output)
+    }
 
     /// The next samples of each channel: so many, or fewer at the track's end.
     ///
@@ -46,6 +50,8 @@ struct SoundPlaneReader {
     private mutating func advance() throws(MediaError) {
         if waiting.isEmpty, let buffer = pending { try begin(buffer) }
         if silence > 0, !waiting.isEmpty {
+            // A late start may be days long; nothing is read that would see the deadline.
+            try output.checkReading()
             let count = min(silence, Self.block)
             silence -= count
             for channel in waiting.indices { waiting[channel].append(contentsOf: repeatElement(0, count: Int(count))) }

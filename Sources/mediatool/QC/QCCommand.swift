@@ -82,6 +82,9 @@ struct QCCommand: ParsableCommand {
     mutating func validate() throws {
         try output.validate()
         if !onlyPrints { try output.checkFiles(files) }
+        for (name, path) in [("--reference", reference), ("--proxy-of", proxyOf)] where path?.isStandardStream == true {
+            throw ValidationError("'\(name)' is read more than once and cannot be standard input; name a file.")
+        }
         if frames != nil, reference == nil {
             throw ValidationError("'--frames' tells how pictures differ from those of '--reference'; name that too.")
         }
@@ -124,7 +127,8 @@ struct QCCommand: ParsableCommand {
             try printer.print(result, of: path) { QCText.text(of: $0, path: path.displayPath) }
         }
         progress.finish()
-        let outputs = OutputFileSet(force: options.force, inputs: files.compactMap(\.identity))
+        let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
+        let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
         for (page, text) in [
             (junit, pages.junit.text), (html, pages.html.text), (csv, pages.csv), (frames, pages.frames),
         ] {

@@ -47,10 +47,12 @@ enum QCText {
                     "\(name) \(decimal(scores.all, digits))\(unit) (worst \(decimal(scores.minimum, digits))\(place))"
             }
             lines.append(
-                "  pictures: \(pictures.count) compared, "
-                    + (pictures.psnr.worst == nil
-                        ? "nothing differs"
-                        : "\(text("PSNR", pictures.psnr, 2, " dB")), \(text("SSIM", pictures.ssim, 4, ""))"))
+                pictures.count == 0
+                    ? "  pictures: none compared"
+                    : "  pictures: \(pictures.count) compared, "
+                        + (pictures.psnr.worst == nil
+                            ? "nothing differs"
+                            : "\(text("PSNR", pictures.psnr, 2, " dB")), \(text("SSIM", pictures.ssim, 4, ""))"))
         }
         if let sound = reference?.sound {
             let offset = sound.offset.map { "\(decimal($0.seconds, 4)) s later" } ?? "alike nowhere"

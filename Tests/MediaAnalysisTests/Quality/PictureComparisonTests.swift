@@ -62,6 +62,11 @@ import Testing
         var deep = StructuralSimilarity(depth: 10)
         let foundDeep = deep.mean(words.span, shape, otherWords.span, shape) ?? 0
         #expect(abs(foundDeep - similarity(samples(words), samples(otherWords), peak: 1023)) < 1e-5)
+        // All 16 bits: sums of squares do not fit into 32.
+        let (whole, otherWhole) = (one.map { UInt16($0) * 257 }, other.map { UInt16($0) * 257 })
+        var deepest = StructuralSimilarity(depth: 16)
+        let foundDeepest = deepest.mean(whole.span, shape, otherWhole.span, shape) ?? 0
+        #expect(abs(foundDeepest - similarity(samples(whole), samples(otherWhole), peak: 65535)) < 1e-4)
         let tiny = PlaneShape(width: 7, rows: 22, stride: 40)
         #expect(meter.mean(one.span, tiny, other.span, tiny) == nil)
     }
