@@ -51,7 +51,8 @@ extension SequenceInfo {
         }
         size = Dimensions(width, height, croppingAcross: across, down: down)
         scan = isFramesOnly ? .progressive : .interlaced
-        if try reader.flag() {
+        syntax.hasUsability = try reader.flag()
+        if syntax.hasUsability {
             try readUsability(&reader)
             // What follows is of use for the order of fields alone.
             try? syntax.readTiming(&reader)

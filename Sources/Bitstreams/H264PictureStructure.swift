@@ -12,6 +12,8 @@ package struct H264Syntax: Hashable, Sendable {
     var delayBits = 0
     /// Whether a picture timing message says how its frame is shown.
     var hasPictureStructure = false
+    /// Whether there is "video usability information" at all.
+    package var hasUsability = false
 }
 
 extension H264Syntax {

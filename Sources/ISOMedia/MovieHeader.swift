@@ -46,6 +46,9 @@ package struct MovieHeader: Hashable, Sendable {
     /// The name among the movie's user data (`udta`).
     package var name: String?
 
+    /// The chapters among the movie's user data (`udta/chpl`), in file order; empty for those of a track.
+    package var chapters: [ChapterMark] = []
+
     /// What was damaged or odd, one sentence each.
     package var warnings: [String] = []
 
@@ -102,6 +105,7 @@ extension MovieHeader {
         let tree = try BoxTree(moov, reader: &reader)
         try readMovieHeader(tree.box("mvhd"), reader: &reader)
         name = try UserText.name(in: tree.boxes(in: tree.child("udta", of: 0)), reader: &reader)
+        chapters = try reader.parse(tree.box("udta", "chpl"), prefix: 1 << 17, ChapterMark.list) ?? []
         try metadataKeys.read(tree, at: 0, reader: &reader)
         for node in tree.children("trak", of: 0) {
             tracks.append(try MovieTrack(tree, at: node, reader: &reader))

@@ -89,6 +89,7 @@ extension SoundSampleEntry {
         guard let fields else { return nil }
         self = fields
         children = try reader.boxes(in: entry.payload.dropping(childrenStart))
+        speakers = try reader.parse(children.first { $0.type == "chan" }, prefix: 4096, SpeakerLayout.init)
     }
 }
 

@@ -50,6 +50,9 @@ package struct SoundSampleEntry: Hashable, Sendable {
 
     /// Samples a second and channel, whole.
     package var sampleRate: UInt32
+
+    /// Which loudspeakers the channels are for (`chan`); `nil` where that is not written.
+    package var speakers: SpeakerLayout?
 }
 
 /// The picture geometry and colour in a sample entry.

@@ -87,7 +87,7 @@ extension CodecParameters {
         if let level = format.level { pointer.pointee.level = Int32(clamping: level) }
         try setExtradata(format.extradata)
         if let audio = format.audio { try set(audio) }
-        if let video = format.video { set(video) }
+        if let video = format.video { Self.set(video, in: pointer) }
     }
 
     static func tag(_ text: String?) -> UInt32 {
@@ -131,7 +131,8 @@ extension CodecParameters {
         }
     }
 
-    private func set(_ video: VideoFormat) {
+    /// Writes down what is known of pictures.
+    static func set(_ video: VideoFormat, in pointer: UnsafeMutablePointer<AVCodecParameters>) {
         pointer.pointee.width = Int32(clamping: video.encodedSize.width)
         pointer.pointee.height = Int32(clamping: video.encodedSize.height)
         if let ratio = video.sampleAspectRatio?.native { pointer.pointee.sample_aspect_ratio = ratio }

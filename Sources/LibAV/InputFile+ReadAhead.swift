@@ -1,41 +1,118 @@
 import CFFmpeg
-import MediaBase
+package import MediaBase
 
 // Reading packets ahead until the parameters of every stream are known.
 
+/// How packets are read ahead when a file is opened (`avformat_find_stream_info`).
+package enum ReadAhead {
+    /// Not at all; some demuxers then do not tell times.
+    case none
+    /// Until all is known that it takes to read and decode each stream.
+    case forReading
+    /// Until all is known that there is to tell of each stream, and nothing is decoded that a header tells.
+    ///
+    /// The function gets a stream's format, as the container's header has it, and the beginning of its first sample
+    /// (empty where no index says where that is), and gives what it can say for sure.
+    case forDescription((FormatDescription, [UInt8]) -> PictureFacts?)
+
+    /// Whether packets are read ahead at all.
+    var isWanted: Bool { if case .none = self { false } else { true } }
+}
+
+/// What a header says of a stream of pictures, where it says all.
+package struct PictureFacts: Sendable {
+    /// The profile as libavcodec numbers it.
+    package var profile: Int
+    /// The level as the codec numbers it.
+    package var level: Int
+    /// The pictures.
+    package var video: VideoFormat
+
+    /// Makes a description.
+    package init(profile: Int, level: Int, video: VideoFormat) {
+        self.profile = profile
+        self.level = level
+        self.video = video
+    }
+}
+
 extension InputFile {
-    /// A codec without a decoder, for which libavformat opens none.
-    private static let standIn = AV_CODEC_ID_CELT
+    /// Codecs without a decoder, for which libavformat opens none; the second may reorder its pictures, as H.264 does.
+    private static let standIns = (sound: AV_CODEC_ID_CELT, pictures: AV_CODEC_ID_VVC)
+    /// How much of a first sample is looked at; parameter sets stand at its beginning.
+    private static let sampleBeginning = 1024
 
     /// Reads packets ahead until each stream's parameters are known: `avformat_find_stream_info`.
     ///
-    /// libavformat opens a decoder for every stream and decodes a packet of AAC even where the header has said all
-    /// there is to know. Setting up that decoder's tables takes longer than all else together, so such a stream of an
-    /// MP4, QuickTime or Matroska file passes for one of another codec while packets are read ahead.
-    static func readAhead(
-        _ context: UnsafeMutablePointer<AVFormatContext>, formatName: String, limits: MediaLimits
-    ) -> AVStatus {
-        var settled: [UnsafeMutablePointer<AVStream>] = []
-        if formatName.hasPrefix("mov,") || formatName.hasPrefix("matroska,"), avcodec_find_decoder(standIn) == nil {
-            let streams = (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams?[$0] }
-            settled = streams.filter { settleAAC($0.pointee.codecpar) }
+    /// libavformat opens a decoder for every stream, and decodes a packet of AAC and several of H.264 even where the
+    /// header has said all there is to know. Setting up those decoders' tables takes longer than all else together, so
+    /// such a stream of an MP4, QuickTime or Matroska file passes for one of another codec while packets are read
+    /// ahead. Of pictures, decoders need to know more than that; so theirs do only where nothing will be decoded.
+    func readAhead(for purpose: ReadAhead) {
+        var purpose = purpose
+        // Matroska says nothing of when each track begins; of subtitles only what was read tells.
+        if formatName.hasPrefix("matroska,"), hasSubtitles { purpose = .forReading }
+        var settled: [(stream: UnsafeMutablePointer<AVCodecParameters>, codec: AVCodecID)] = []
+        for index in 0..<streamCount where formatName.hasPrefix("mov,") || formatName.hasPrefix("matroska,") {
+            guard let stream = pointer(toStream: index), let parameters = stream.pointee.codecpar,
+                case let codec = parameters.pointee.codec_id
+            else { continue }
+            if avcodec_find_decoder(Self.standIns.sound) == nil, Self.settleAAC(parameters) {
+                parameters.pointee.codec_id = Self.standIns.sound
+                settled.append((parameters, codec))
+            } else if case .forDescription(let read) = purpose, avcodec_find_decoder(Self.standIns.pictures) == nil,
+                settlePictures(stream, by: read)
+            {
+                parameters.pointee.codec_id = Self.standIns.pictures
+                settled.append((parameters, codec))
+            }
         }
-        for stream in settled { stream.pointee.codecpar.pointee.codec_id = standIn }
         // The decoders that libavformat opens for this know no limit of their own.
-        var options = [OpaquePointer?](repeating: nil, count: Int(context.pointee.nb_streams))
+        var options = [OpaquePointer?](repeating: nil, count: streamCount)
         for index in options.indices { av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0) }
-        let status = avformat_find_stream_info(context, &options)
+        _ = avformat_find_stream_info(context, &options)
         for index in options.indices { av_dict_free(&options[index]) }
-        for stream in settled {
-            stream.pointee.codecpar.pointee.codec_id = AV_CODEC_ID_AAC
-            stream.pointee.codecpar.pointee.profile = FF_PROFILE_AAC_LOW
+        for (stream, codec) in settled {
+            stream.pointee.codec_id = codec
+            if codec == AV_CODEC_ID_AAC { stream.pointee.profile = FF_PROFILE_AAC_LOW }
         }
-        return AVStatus(rawValue: status)
+    }
+
+    private var hasSubtitles: Bool {
+        (0..<streamCount).contains {
+            pointer(toStream: $0)?.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_SUBTITLE
+        }
+    }
+
+    /// Fills in what a header says of a stream of pictures; gives whether it says all.
+    ///
+    /// Frame rates must be known too: without the container's word, libavformat works them out from decoding times.
+    private func settlePictures(
+        _ stream: UnsafeMutablePointer<AVStream>, by read: (FormatDescription, [UInt8]) -> PictureFacts?
+    ) -> Bool {
+        guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
+            stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0, stream.pointee.r_frame_rate.num > 0,
+            stream.pointee.avg_frame_rate.num > 0, parameters.pointee.format == AV_PIX_FMT_NONE.rawValue
+        else { return false }
+        var sample: [UInt8] = []
+        // Matroska's index is one of clusters.
+        if formatName.hasPrefix("mov,"), let first = avformat_index_get_entry(stream, 0),
+            let place = UInt64(exactly: first.pointee.pos)
+        {
+            sample = (try? io.bytes(at: place, count: min(Self.sampleBeginning, max(0, Int(first.pointee.size))))) ?? []
+        }
+        guard let facts = read(FormatDescription(stream), sample) else { return false }
+        let delay = parameters.pointee.video_delay
+        CodecParameters.set(facts.video, in: parameters)
+        parameters.pointee.video_delay = delay
+        parameters.pointee.profile = Int32(clamping: facts.profile)
+        parameters.pointee.level = Int32(clamping: facts.level)
+        return true
     }
 
     /// Fills in what the decoder would find out of a stream of plain AAC; gives whether it could.
-    private static func settleAAC(_ stream: UnsafeMutablePointer<AVCodecParameters>?) -> Bool {
-        guard let stream, stream.pointee.codec_id == AV_CODEC_ID_AAC, let extradata = stream.pointee.extradata,
+    private static func settleAAC(_ stream: UnsafeMutablePointer<AVCodecParameters>) -> Bool {
+        guard stream.pointee.codec_id == AV_CODEC_ID_AAC, let extradata = stream.pointee.extradata,
             stream.pointee.format == AV_SAMPLE_FMT_NONE.rawValue
         else { return false }
         let bytes = UnsafeBufferPointer(start: extradata, count: max(0, Int(stream.pointee.extradata_size)))

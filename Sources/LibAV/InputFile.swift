@@ -8,7 +8,7 @@ import SystemPackage
 /// from any thread at any moment.
 package final class InputFile: @unchecked Sendable {
     let io: InputIO
-    private let context: UnsafeMutablePointer<AVFormatContext>
+    let context: UnsafeMutablePointer<AVFormatContext>
     private let allowsNested: Bool
 
     /// What the file may ask for.
@@ -19,6 +19,9 @@ package final class InputFile: @unchecked Sendable {
 
     /// libavformat's name of the format, such as `mov,mp4,m4a,3gp,3g2,mj2`.
     package let formatName: String
+
+    /// Whether all is known that decoders need; not so where packets were not read ahead, or for a description alone.
+    package let isReadyForReading: Bool
 
     /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
     private static let nestingFormats: Set<String> = [
@@ -37,14 +40,14 @@ package final class InputFile: @unchecked Sendable {
     ///   - source: What to open.
     ///   - rawSound: How the file's sound is stored, where it is nothing but samples; `nil` to recognise the format.
     ///   - allowsNested: Whether the file may make libavformat open others.
-    ///   - readsAhead: Whether packets are read ahead until each stream's parameters are known
-    ///     (`avformat_find_stream_info`).
+    ///   - readAhead: How packets are read ahead until each stream's parameters are known.
     ///   - limits: What the file may ask for, and until when it is read.
     ///   - cancellation: Ends opening, and all reading later.
     /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
     package init(
-        opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false, readsAhead: Bool = true,
-        limits: MediaLimits = MediaLimits(), cancellation: Cancellation = Cancellation()
+        opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false,
+        readAhead: ReadAhead = .forReading, limits: MediaLimits = MediaLimits(),
+        cancellation: Cancellation = Cancellation()
     ) throws(MediaError) {
         LibraryLog.install()
         _ = LibraryLog.takeLastLine()
@@ -95,12 +98,18 @@ package final class InputFile: @unchecked Sendable {
         }
         allocated = opened
         context = allocated
+        switch readAhead {
+        case .none: isReadyForReading = false
+        case .forReading: isReadyForReading = true
+        // A stream can be opened only once, and then for all.
+        case .forDescription: isReadyForReading = !io.isSeekable
+        }
         // A demuxer that discards a stream (QuickTime's chapter text) would lose the packets that are read ahead.
         for index in 0..<streamCount { pointer(toStream: index)?.pointee.discard = AVDISCARD_DEFAULT }
-        if readsAhead {
+        if readAhead.isWanted {
             // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
             // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
-            _ = Self.readAhead(context, formatName: formatName, limits: limits)
+            self.readAhead(for: isReadyForReading ? .forReading : readAhead)
             _ = LibraryLog.takeLastLine()
             if let stop = io.stop { throw stop }
         }

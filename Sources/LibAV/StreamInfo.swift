@@ -40,6 +40,9 @@ package struct StreamInfo: Sendable {
     package var containerSize: Dimensions?
     /// The container's word on the samples a second; `nil` where it has none, or is not read.
     package var containerSampleRate: Int?
+    /// Which loudspeakers the channels are for in stored order, by the container's word, where libavformat does not say
+    /// it or has them in another order; `nil` else.
+    package var containerSpeakers: [String]?
     /// The same as libav's own structure, for a muxer that takes the samples as they are.
     package var codecParameters: CodecParameters?
     /// The picture that a cover art stream holds; `nil` for other streams.

@@ -6,7 +6,9 @@ import Testing
 ///
 /// Expected values are worked out by hand from `scripts/fixtures`, or written down from a hexadecimal dump.
 @Suite struct ProbeFieldsTests {
-    private func object(_ arguments: String...) throws -> [String: Any] {
+    private func object(_ arguments: String...) throws -> [String: Any] { try object(all: arguments) }
+
+    private func object(all arguments: [String]) throws -> [String: Any] {
         let result = try Program.run(Program.mediatool, ["probe", "--json", "--quiet"] + arguments)
         try #require(result.status == 0, "\(result.error)")
         return try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
@@ -194,6 +196,29 @@ import Testing
         let first = try #require(try tracks(path).first)
         #expect((first["mediaDuration"] as? [String: Any])?["seconds"] as? Double == 120)
         #expect(first["sampleCount"] == nil)
+    }
+
+    @Test func moreFragmentsThanAreCountedAreToldOf() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("many.mp4")
+        // The same without an index: 120 s that only the fragments themselves tell.
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "color=c=black:s=16x16:r=50:d=120", "-c:v", "mpeg4", "-movflags",
+            "+frag_every_frame+default_base_moof+empty_moov+skip_trailer", "-f", "mp4", path,
+        ])
+        func duration(_ arguments: String...) throws -> (seconds: Double?, isDoubted: Bool) {
+            let report = try object(all: arguments + [path])
+            let warnings = try #require(report["warnings"] as? [String])
+            let duration = (report["container"] as? [String: Any])?["duration"] as? [String: Any]
+            let isDoubted = warnings.contains { $0.hasPrefix("the duration is that of the fragments that were read") }
+            return (duration?["seconds"] as? Double, isDoubted)
+        }
+        let counted = try duration()
+        #expect((counted.seconds ?? 120) < 120 && counted.isDoubted)
+        let read = try duration("--scan")
+        #expect(read.seconds == 120 && !read.isDoubted)
+        let allowed = try duration("--limit", "boxes=200000")
+        #expect(allowed.seconds == 120 && !allowed.isDoubted)
     }
 
     @Test(.enabled(if: Corpus.folder != nil)) func fieldsInPacketsOfTheirOwnMakeFrames() throws {

@@ -30,6 +30,11 @@ public final class Asset: Sendable {
         /// What the file may ask for, and until when it is read.
         public var limits = MediaLimits()
 
+        /// Whether the asset is opened for what it says of itself alone; a reader then has to open the file again.
+        ///
+        /// Nothing changes where timing is precise, or the source is a stream.
+        package var isForDescription = false
+
         /// The header's word, and the named file alone.
         public init() {}
     }
@@ -152,7 +157,10 @@ extension Asset {
 
     private func read() throws(MediaError) -> AssetContents {
         do {
-            let file = try open(cancellation)
+            let file = try open(
+                cancellation,
+                options.isForDescription && !options.isPrecise
+                    ? .forDescription { PictureFacts($0, sample: $1) } : .forReading)
             state.withLock {
                 $0.isStream = !file.isSeekable
                 $0.spool = file.spool
@@ -181,10 +189,12 @@ extension Asset {
         }
     }
 
-    private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
+    private func open(
+        _ cancellation: Cancellation, _ readAhead: ReadAhead = .forReading
+    ) throws(MediaError) -> InputFile {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-            limits: options.limits, cancellation: cancellation)
+            readAhead: readAhead, limits: options.limits, cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -195,7 +205,7 @@ extension Asset {
     func takeFile(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         _ = try contents()
         let (file, isStream) = state.withLock { ($0.file.take(), $0.isStream) }
-        if let file {
+        if let file, file.isReadyForReading {
             cancellation.bind(file)
             return file
         }
@@ -219,7 +229,7 @@ extension Asset {
         do {
             return try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-                readsAhead: readsAhead, limits: options.limits)
+                readAhead: readsAhead ? .forReading : .none, limits: options.limits)
         } catch {
             throw error.at(path: displayName)
         }

@@ -48,10 +48,16 @@ struct AssetContents: Sendable {
                 stream, origin: origin, keySpace: keySpace, edits: movie?.track(stream),
                 scan: scan)
         }
+        if scan == nil, let movie, movie.hasUncountedFragments {
+            warnings.append(
+                "the duration is that of the fragments that were read, and may be longer: reading all packets, or a "
+                    + "higher limit boxes, tells")
+        }
         if let scan, file.breaksOff {
             warnings += tracks.compactMap { Self.warning(ofMissingSamplesIn: $0, scan.streams[$0.index]) }
         }
         duration = Self.duration(of: tracks, file: file, isISO: movie != nil)
+        if chapters.isEmpty { chapters = movie?.chapters(within: duration) ?? [] }
         container.setBitRate(duration: duration, headerDuration: file.duration)
         container.startTimecode =
             (tracks.filter { $0.mediaType == .timecode } + tracks).compactMap(\.startTimecode).first

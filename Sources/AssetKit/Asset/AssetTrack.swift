@@ -43,6 +43,9 @@ public struct AssetTrack: Sendable, Hashable {
     package let containerSize: Dimensions?
     /// The container's word on the samples a second, apart from the coded sound; `nil` likewise.
     package let containerSampleRate: Int?
+    /// Which loudspeakers the channels are for in stored order, by libavutil's short names, where the format's layout does
+    /// not say it; `nil` else.
+    package let containerSpeakers: [String]?
     /// The shortest duration of a frame; `nil` where unknown without reading all packets.
     public let minimumFrameDuration: MediaTime?
     /// How many samples there are, by the container's word or by a scan; `nil` where unknown.
@@ -96,7 +99,9 @@ public struct AssetTrack: Sendable, Hashable {
         isEnabled = edits?.isEnabled ?? true
         language = stream.metadata.first { $0.key == "language" }.map(\.value)
         let scannedDuration = scanned.flatMap { $0.isEndKnown ? $0.range.duration : nil }
-        mediaDuration = edits?.mediaDuration ?? scannedDuration ?? stream.duration
+        // Of fragments beyond a limit, reading all packets tells more than the boxes.
+        let counted = edits?.isLengthKnown == false ? scannedDuration : nil
+        mediaDuration = counted ?? edits?.mediaDuration ?? scannedDuration ?? stream.duration
         segments = edits?.segments ?? []
         timeRange = Self.timeRange(stream, origin: origin, edits: edits, scanned: scanned)
         let isVideo = stream.format.mediaType == .video
@@ -118,6 +123,7 @@ public struct AssetTrack: Sendable, Hashable {
         containerFieldOrder = isVideo ? stream.containerFieldOrder : nil
         containerSize = isVideo ? stream.containerSize : nil
         containerSampleRate = isVideo ? nil : stream.containerSampleRate
+        containerSpeakers = stream.containerSpeakers
         nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
         averageFrameRate = isVideo ? stream.averageFrameRate : nil
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil

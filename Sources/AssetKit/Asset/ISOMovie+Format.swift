@@ -24,6 +24,7 @@ extension ISOMovie {
         }
         if let rate = first.bitRates?.maximum, rate > 0 { stream.format.maximumBitRate = Int64(rate) }
         stream.format.audio?.setCut(of: track, in: header)
+        stream.containerSpeakers = first.sound.flatMap { Self.speakers(of: $0, besides: stream.format) }
         // From 65,536 Hz on there is no room for it.
         stream.containerSampleRate = first.sound.flatMap { $0.sampleRate > 0 ? Int(clamping: $0.sampleRate) : nil }
         // libavformat knows the first; a file can claim any number of others.
@@ -33,6 +34,17 @@ extension ISOMovie {
     }
 
     private static let mostFormats = 100
+
+    /// The loudspeakers that a sound entry tells of and libavformat does not: it knows layouts in the order of its masks,
+    /// and takes descriptions of single channels for such a one.
+    private static func speakers(of entry: SoundSampleEntry, besides format: FormatDescription) -> [String]? {
+        guard let layout = entry.speakers, let audio = format.audio, layout.speakers.count == audio.channels,
+            !layout.speakers.isEmpty, !layout.speakers.contains("")
+        else { return nil }
+        // Decoders of other codecs bring the channels into the order of the mask.
+        let isMistaken = format.codec.hasPrefix("pcm_") && !layout.isInMaskOrder
+        return audio.channelLayout.knownName == nil || isMistaken ? layout.speakers : nil
+    }
 
     private static func aperture(
         _ entry: SampleEntry, in size: Dimensions, track: UInt32, warnings: inout [String]

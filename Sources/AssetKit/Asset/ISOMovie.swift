@@ -21,6 +21,24 @@ struct ISOMovie: Sendable {
     /// What was odd in the boxes.
     var warnings: [String] { header.warnings }
 
+    /// Whether there are more fragments than were counted, and nothing else says how long they are.
+    var hasUncountedFragments: Bool {
+        !header.areFragmentsComplete && header.tracks.contains { !TrackEdits($0, in: header).isLengthKnown }
+    }
+
+    /// The chapters among the user data; each ends where the next one begins, the last with the movie.
+    func chapters(within duration: MediaTime) -> [Chapter] {
+        let starts = header.chapters.map { mark in
+            MediaTime(value: Int64(clamping: mark.start), timescale: ChapterMark.timescale)
+        }
+        let ends = starts.dropFirst() + [duration.isNumeric ? duration : starts.last ?? .zero]
+        return zip(header.chapters, zip(starts, ends)).map { mark, times in
+            Chapter(
+                timeRange: MediaTimeRange(start: times.0, end: max(times.0, times.1)),
+                title: mark.title.isEmpty ? nil : mark.title)
+        }
+    }
+
     /// The track that a stream of libavformat is.
     func track(_ stream: StreamInfo) -> TrackEdits? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id) else { return nil }
@@ -34,6 +52,9 @@ struct TrackEdits: Sendable {
     let segments: [AssetTrack.Segment]
     /// How long the media is, without edits; `nil` where unknown.
     let mediaDuration: MediaTime?
+    /// Whether that is all of it: not so where fragments were not counted, and neither an index nor the header makes
+    /// up for them.
+    let isLengthKnown: Bool
     /// Whether the track is meant to be used.
     let isEnabled: Bool
     /// How many samples the tables list; `nil` where unknown.
@@ -79,8 +100,11 @@ struct TrackEdits: Sendable {
         if let fragments, let ends = mediaTime(fragments.duration) {
             let counted = (listed ?? .zero) + ends
             // Of a very long file, an index or the header tells what was not counted.
-            mediaDuration = movie.areFragmentsComplete ? counted : max(counted, Self.duration(of: track, in: movie))
+            let indexed = movie.areFragmentsComplete ? .zero : Self.duration(of: track, in: movie)
+            mediaDuration = max(counted, indexed)
+            isLengthKnown = movie.areFragmentsComplete || indexed > .zero
         } else {
+            isLengthKnown = true
             // Some writers make the header longer than the samples.
             mediaDuration = [mediaTime(track.media?.duration), listed].compactMap(\.self).filter { $0 > .zero }.min()
         }

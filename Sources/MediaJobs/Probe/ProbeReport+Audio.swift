@@ -17,11 +17,14 @@ package struct AudioReport: Encodable, Sendable {
     /// Samples after the last real one, that the presentation cuts.
     package var remainder: Int?
 
-    init(_ audio: AudioFormat) {
+    /// The report.
+    ///
+    /// - Parameter speakers: Which loudspeakers the channels are for, where the format's layout does not say it.
+    init(_ audio: AudioFormat, speakers: [String]?) {
         sampleRate = audio.sampleRate > 0 ? audio.sampleRate : nil
         channels = audio.channels > 0 ? audio.channels : nil
         // "6 channels" is how libavutil says that it does not know which.
-        channelLayout = audio.channelLayout.knownName
+        channelLayout = speakers?.joined(separator: "+") ?? audio.channelLayout.knownName
         sampleFormat = audio.sampleFormat.map { $0.rawValue + (audio.isPlanar ? "p" : "") }
         bitsPerSample = audio.bitsPerSample
         priming = audio.priming

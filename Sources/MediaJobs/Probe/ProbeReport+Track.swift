@@ -81,7 +81,7 @@ package struct TrackReport: Encodable, Sendable {
         timecode = TimecodeReport(track)
         formats = track.formatDescriptions.count < 2 ? nil : track.formatDescriptions.map { FormatReport($0) }
         video = format?.video.map { VideoReport($0, of: track, headers: headers) }
-        audio = format?.audio.map { AudioReport($0) }
+        audio = format?.audio.map { AudioReport($0, speakers: track.containerSpeakers) }
         scan = statistics.map { ScanReport($0) }
         metadata = track.metadata.map { MetadataReport($0) }
     }

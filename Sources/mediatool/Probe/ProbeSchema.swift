@@ -405,7 +405,7 @@ enum ProbeSchema {
               "properties": {
                 "sampleRate": { "description": "Samples a second and channel.", "type": "integer" },
                 "channels": { "description": "How many channels there are.", "type": "integer" },
-                "channelLayout": { "description": "Which loudspeakers the channels are for, as libavutil describes it; left out where only their number is known.", "type": "string" },
+                "channelLayout": { "description": "Which loudspeakers the channels are for, as libavutil describes it, or its names of them in stored order, such as FC+FL+FR; left out where only their number is known.", "type": "string" },
                 "sampleFormat": { "description": "libavutil's name of what the decoder yields; a p at its end means a plane for each channel.", "type": "string" },
                 "bitsPerSample": { "description": "Significant bits of a stored sample; left out for codecs that have none.", "type": "integer" },
                 "priming": { "description": "Samples before the first real one, that the presentation cuts, as the edit list, the codec's header, the LAME tag (with the decoder's 529) or iTunSMPB says.", "type": "integer" },
