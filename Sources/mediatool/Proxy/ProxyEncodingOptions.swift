@@ -11,7 +11,7 @@ extension ProxyPreset: ExpressibleByArgument {
     public static var allValueStrings: [String] { all.map(\.name) }
 
     /// The names, for shells that complete words.
-    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
     /// The name.
     public var defaultValueDescription: String { name }
