@@ -41,6 +41,12 @@ import Testing
         #expect(cues([ms(0)], from: .zero, to: .zero) == ["0-1 0"])
     }
 
+    @Test func timesThatNoFileHasAreLeftOutOrHeldBack() {
+        #expect(cues([.invalid, ms(1), .indefinite], from: .zero, to: ms(3)) == ["0-3 1"])
+        let ages = [MediaTime(value: .max, timescale: 1), MediaTime(value: .max, timescale: 1200)]
+        #expect(cues([ms(0)] + ages, from: .zero, to: ages[0]) == ["0-\(Int64.max / 2) 0"])
+    }
+
     @Test func textIsAsTheSpecificationHasIt() {
         let hours = MediaTime(value: 100 * 3600 + 61, timescale: 1)
         let index = WebVTT([(time: .zero, reference: "a.jpg#xywh=0,0,1,1")], range: .init(start: .zero, end: hours))

@@ -34,6 +34,9 @@ import Testing
         let script = try Program.run(Program.mediatool, ["--generate-completion-script", shell])
         #expect(script.status == 0)
         for command in Self.commands { #expect(script.output.contains(command)) }
+        for value in ["h264-intra-540p", "proRes422LPCM", "veryFast", "webp", "peaksjs", "keyframe"] {
+            #expect(script.output.contains(value), "\(value)")
+        }
         if shell == "bash" {
             #expect(try Program.run("bash", ["-n"], input: script.bytes).status == 0)
         }

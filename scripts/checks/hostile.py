@@ -1,31 +1,23 @@
 """Every command on damaged files: see scripts/hostile."""
 
 import argparse
-import json
 import os
 import resource
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 
 from . import mutations
-from .programs import MEDIATOOL
+from .command_lines import Lines
 from .schema import problems_of, validator
+from .watched import Trial
 
-SECONDS = 20
 # What every command is told; some files mean hours of silence, and ask for much work in good order.
 TIMEOUT = 15
-MEMORY = 1 << 30
-# Beyond this the system gives no more; between both, a run is reported and goes on.
-MOST_MEMORY = 2 << 30
-FILE_SIZE = 256 << 20
 LARGEST_INPUT = 2 << 20
 
 # Name, arguments (IN and OUT stand for the input and an empty folder), exit codes.
@@ -46,25 +38,21 @@ COMMANDS = (
 VALIDATORS = {name: validator(name) for name in {command[0] for command in COMMANDS}}
 
 
-class Run:
+class Damage(Trial):
     """One damaged file and what the commands made of it."""
 
+    runs = len(COMMANDS)
+
     def __init__(self, options, files, number):
-        self.number = number
-        self.options = options
-        random = Random(f"{options.seed}/{number}")
+        super().__init__(options, number)
+        random = self.random
         source, other = random.choice(files), random.choice(files)
-        self.content, self.kind = mutations.damaged(random, source.read_bytes(), other.read_bytes())
+        self.content, kind = mutations.damaged(random, source.read_bytes(), other.read_bytes())
         self.source = source.name
+        self.about = f" ({self.source}, {kind})"
         # Some come through a pipe, and some with the work on one thread.
         self.piped = random.random() < 0.1
         self.more = random.choice(([], [], ["--threads", "1"], ["--strict"]))
-        self.found = []
-        self.seconds = self.memory = self.given_up = 0
-
-    def complain(self, command, text):
-        self.found.append(f"run {self.number} of seed {self.options.seed} ({self.source}, {self.kind}): "
-                          f"{' '.join(command)}: {text}")
 
     def all(self):
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
@@ -80,74 +68,26 @@ class Run:
         return self
 
     def one(self, name, arguments, codes, path, folder):
-        out, scratch = os.path.join(folder, "out"), os.path.join(folder, "tmp")
+        out = os.path.join(folder, "out")
         os.mkdir(out)
-        os.mkdir(scratch)
         words = [("-" if self.piped else path) if word == "IN" else word.replace("OUT", out) for word in arguments]
         words = [words[0], "--timeout", str(TIMEOUT), *self.more, *words[1:]]
-        # Private writable memory is counted; address space would count libraries and unused stacks too.
-        command = ["prlimit", f"--data={MOST_MEMORY}", f"--fsize={FILE_SIZE}", "--core=0", f"--cpu={4 * SECONDS}",
-                   "--", MEDIATOOL, *words]
-        logs = [tempfile.TemporaryFile(dir=folder) for _ in range(2)]
-        with open(path if self.piped else os.devnull, "rb") as feed:
-            if self.piped:
-                cat = subprocess.Popen(["cat"], stdin=feed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-                feed = cat.stdout
-            begun = time.monotonic()
-            process = subprocess.Popen(command, stdin=feed, stdout=logs[0], stderr=logs[1],
-                                       env={**os.environ, "TMPDIR": scratch})
-            hung = threading.Event()
-            timer = threading.Timer(SECONDS, lambda: (hung.set(), process.kill()))
-            timer.start()
-            _, status, usage = os.wait4(process.pid, 0)
-            timer.cancel()
-            process.returncode = code = os.waitstatus_to_exitcode(status)
-            if self.piped:
-                cat.stdout.close()
-                cat.wait()
-        self.seconds = max(self.seconds, time.monotonic() - begun)
-        self.memory = max(self.memory, usage.ru_maxrss << 10)
-        output, errors = (self.text(log) for log in logs)
-        self.judge(name, words, code, codes, hung.is_set(), usage, output, errors, out, scratch)
+        end = self.watch(words, folder, feed=path if self.piped else None)
+        for problem in end.problems(codes) or self.problems(name, end, sorted(os.listdir(out))):
+            self.complain(words, problem)
         shutil.rmtree(out)
-        shutil.rmtree(scratch)
 
     @staticmethod
-    def text(log):
-        with log:
-            log.seek(0)
-            return log.read()
-
-    def judge(self, name, words, code, codes, hung, usage, output, errors, out, scratch):
-        def complain(text):
-            self.complain(words, text)
-
-        if hung:
-            return complain(f"no end within {SECONDS} s")
-        if code < 0:
-            return complain(f"ended by {signal.Signals(-code).name}: {errors[-300:]!r}")
-        if code not in codes:
-            return complain(f"exit code {code}: {errors[-300:]!r}")
-        if usage.ru_maxrss << 10 > MEMORY:
-            complain(f"took {usage.ru_maxrss >> 10} MB")
-        self.given_up += b"within the time limit" in errors
-        lines = errors.split(b"\n")[:-1]
-        if any(not line.startswith(b"mediatool: ") for line in lines) or len(lines) > 200:
-            complain(f"printed on standard error: {errors[:300]!r}")
-        if code == 2 and not lines:
-            complain("exit code 2 without a word")
+    def problems(name, end, left):
         try:
-            # NaN and Infinity are Python's own and no JSON.
-            result = json.loads(output, parse_constant=lambda word: {}[word])
-            if problems := problems_of(VALIDATORS[name], result):
-                complain(problems)
+            if problems := problems_of(VALIDATORS[name], end.json()):
+                yield problems
         except (ValueError, KeyError) as error:
-            complain(f"printed no JSON: {error}: {output[:200]!r}")
-        left = sorted(os.listdir(out))
-        if any(file.endswith(".partial") for file in left) or os.listdir(scratch):
-            complain(f"left behind: {left} {os.listdir(scratch)}")
-        if name == "proxy" and left != (["proxy.mov"] if code == 0 else []):
-            complain(f"exit code {code} with {left}")
+            yield f"printed no JSON: {error}: {end.output[:200]!r}"
+        if any(file.endswith(".partial") for file in left):
+            yield f"left behind: {left}"
+        if name == "proxy" and left != (["proxy.mov"] if end.code == 0 else []):
+            yield f"exit code {end.code} with {left}"
 
 
 def main():
@@ -160,6 +100,7 @@ def main():
     parser.add_argument("--folder", action="append", default=[])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep")
+    parser.add_argument("--command-lines", dest="kind", action="store_const", const=Lines, default=Damage)
     options = parser.parse_args()
     root = Path(__file__).resolve().parents[2]
     folders = [Path(options.here, folder) for folder in options.folder] or [root / "fixtures"]
@@ -181,7 +122,7 @@ def main():
                 if time.monotonic() > end or options.runs is not None and number >= options.first + options.runs:
                     return
                 mine, number = number, number + 1
-            run = Run(options, files, mine).all()
+            run = options.kind(options, files, mine).all()
             with lock:
                 runs, given_up = runs + 1, given_up + run.given_up
                 seconds, memory = max(seconds, run.seconds), max(memory, run.memory)
@@ -192,7 +133,8 @@ def main():
     with ThreadPoolExecutor(options.jobs) as pool:
         for worker in [pool.submit(work) for _ in range(options.jobs)]:
             worker.result()
-    print(f"{runs} damaged files through {len(COMMANDS)} runs each; the longest took {seconds:.1f} s, "
+    what = "folders of files" if options.kind is Lines else "damaged files"
+    print(f"{runs} {what} through {options.kind.runs} runs each; the longest took {seconds:.1f} s, "
           f"the largest {memory >> 20} MB; {given_up} gave up after {TIMEOUT} s; {len(found)} found")
     sys.exit(1 if found else 0)
 

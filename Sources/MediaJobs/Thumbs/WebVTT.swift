@@ -19,13 +19,13 @@ struct WebVTT {
     /// ends with it.
     ///
     /// Times are rounded to thousandths, half away from zero, both sides of a border alike. A picture for which not even
-    /// one thousandth remains has no cue.
+    /// one thousandth remains, or whose time is no number, has no cue.
     ///
     /// - Parameters:
     ///   - pictures: When each is shown, in any order, and what refers to it; of several at one time the first counts.
     ///   - range: What the index is for.
     init(_ pictures: [(time: MediaTime, reference: String)], range: MediaTimeRange) {
-        let ordered = pictures.enumerated().sorted {
+        let ordered = pictures.enumerated().filter(\.element.time.isNumeric).sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
         }.map(\.element)
         let first = Self.thousandths(range.start)
@@ -57,8 +57,9 @@ struct WebVTT {
 
     private static func thousandths(_ time: MediaTime) -> Int64 {
         let rounded = time.converted(toTimescale: 1000)
-        guard rounded.isNumeric else { return time > .zero ? Int64.max / 2 : 0 }
-        return max(0, rounded.value)
+        let latest = Int64.max / 2
+        guard rounded.isNumeric else { return time > .zero ? latest : 0 }
+        return min(max(0, rounded.value), latest)
     }
 
     private static func clock(_ thousandths: Int64) -> String {

@@ -13,6 +13,8 @@ struct Named<Value: RawRepresentable<String> & CaseIterable>: ExpressibleByArgum
     }
 
     static var allValueStrings: [String] { Value.allCases.map(\.rawValue) }
+
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
 extension ProxyRequest.AudioTreatment: ExpressibleByArgument {}

@@ -10,6 +10,9 @@ extension ProxyPreset: ExpressibleByArgument {
     /// The names, for the help.
     public static var allValueStrings: [String] { all.map(\.name) }
 
+    /// The names, for shells that complete words.
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
     /// The name.
     public var defaultValueDescription: String { name }
 }

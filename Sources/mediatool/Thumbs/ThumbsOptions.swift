@@ -54,6 +54,7 @@ struct ThumbsOptions: ParsableArguments {
                 + "(the nearest one), or seconds before and after. (default: half the spacing for --every and "
                 + "--count, else exact)",
             valueName: "exact|keyframe|s[,s]"),
+        completion: .list(["exact", "keyframe"]),
         transform: ThumbsArgument.tolerance)
     var tolerance: ThumbsRequest.Tolerance?
 

@@ -20,6 +20,7 @@ struct ThumbsOutputOptions: ParsableArguments {
         help: ArgumentHelp(
             "The format of images and sheets. (default: what the output's name ends with, else png)",
             valueName: "png|jpeg|webp"),
+        completion: .list(["png", "jpeg", "webp"]),
         transform: ThumbsArgument.format)
     var format: ImageFileFormat?
 

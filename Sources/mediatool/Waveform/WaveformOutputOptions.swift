@@ -26,7 +26,9 @@ struct WaveformOutputOptions: ParsableArguments {
     )
     var format: WaveformOutput.Format?
 
-    @Option(help: ArgumentHelp("Bits of a value in dat, json, csv and txt: 8 or 16. (default: 16)", valueName: "8|16"))
+    @Option(
+        help: ArgumentHelp("Bits of a value in dat, json, csv and txt: 8 or 16. (default: 16)", valueName: "8|16"),
+        completion: .list(["8", "16"]))
     var bits: Int?
 
     @Option(
