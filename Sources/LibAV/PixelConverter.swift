@@ -39,6 +39,16 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private let range: String?
     /// Whether samples keep their coded meaning, so that their tags hold for the result too.
     private let keepsCoding: Bool
+    /// What converts the fields of interlaced pictures; `nil` where they are converted as one picture.
+    private let fields: FieldConverters?
+    /// The field that all pictures are; `nil` for whole pictures.
+    private let field: Field?
+
+    /// One half of an interlaced picture.
+    enum Field: Int {
+        case top
+        case bottom
+    }
 
     private struct Configuration: Equatable {
         var width: Int32
@@ -65,8 +75,19 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     ///   - dimensions: What to scale to; `nil` keeps each picture's own.
     ///   - range: The range of the result's luma and chroma, `tv` (limited) or `pc` (full); `nil` keeps each picture's
     ///     own. Formats of red, green and blue have full range whatever this says.
+    ///   - convertsFieldsApart: Whether chroma of interlaced pictures that keep their height is brought to another number
+    ///     of rows within each field, as their rows are of different moments.
     package init(
-        to format: PixelFormat, dimensions: Dimensions? = nil, range: String? = nil
+        to format: PixelFormat, dimensions: Dimensions? = nil, range: String? = nil, convertsFieldsApart: Bool = false
+    ) throws(MediaError) {
+        let fields =
+            convertsFieldsApart ? try FieldConverters(to: format, dimensions: dimensions, range: range) : nil
+        try self.init(to: format, dimensions: dimensions, range: range, field: nil, fields: fields)
+    }
+
+    /// A converter of whole pictures, or of the halves of some.
+    init(
+        to format: PixelFormat, dimensions: Dimensions?, range: String?, field: Field?, fields: FieldConverters?
     ) throws(MediaError) {
         guard let native = format.native, sws_isSupportedOutput(native) != 0 else {
             throw MediaError(.invalidArgument, "cannot convert pictures to the pixel format \(format)")
@@ -74,6 +95,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         self.format = native
         self.dimensions = dimensions
         self.range = range
+        self.field = field
+        self.fields = fields
         keepsCoding = false
     }
 
@@ -90,6 +113,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         format = native
         self.dimensions = dimensions
         range = nil
+        field = nil
+        fields = nil
         keepsCoding = true
     }
 
@@ -101,7 +126,10 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     package mutating func convert(
         _ frame: borrowing Frame, part rectangle: PixelRectangle? = nil
     ) throws(MediaError) -> Frame {
-        guard let rectangle else { return try convert(frame, color: frame.assumedColor, chromaShift: (0, 0)) }
+        guard let rectangle else {
+            if let fields, let woven = try fields.convert(frame, to: format, dimensions) { return woven }
+            return try convert(frame, color: frame.assumedColor, chromaShift: (0, 0))
+        }
         return try convert(
             frame.part(rectangle), color: frame.assumedColor, chromaShift: frame.chromaShift(ofPart: rectangle))
     }
@@ -125,8 +153,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             Configuration(
                 width: frame.pointer.pointee.width, height: frame.pointer.pointee.height,
                 format: frame.pointer.pointee.format, matrix: Self.matrix(color.matrix), isFullRange: isFullRange,
-                chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift),
-                targetChroma: Self.chromaPlace(target, in: format), becomesFullRange: becomesFullRange),
+                chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift, field),
+                targetChroma: Self.chromaPlace(target, in: format, field), becomesFullRange: becomesFullRange),
             size: size)
         let result = try Frame.picture(format: format, dimensions: size)
         try AVStatus.check(
@@ -224,7 +252,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     }
 
     private static func chromaPlace(
-        _ location: String?, in format: AVPixelFormat, shift: (x: Int, y: Int) = (0, 0)
+        _ location: String?, in format: AVPixelFormat, shift: (x: Int, y: Int) = (0, 0), _ field: Field?
     ) -> ChromaPlace {
         guard let descriptor = av_pix_fmt_desc_get(format), !format.isRGB else {
             return ChromaPlace(x: -513, y: -513)
@@ -248,6 +276,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             case "bottom": (128, 256)
             default: (0, 128)
             }
-        return ChromaPlace(x: place(shiftX, x, shift.x), y: place(shiftY, y, shift.y))
+        // Between the rows of a field, chroma of the upper one lies at a quarter and of the lower one at three quarters.
+        let row = field.map { y == 128 ? ($0 == .top ? 64 : 192) : y } ?? y
+        return ChromaPlace(x: place(shiftX, x, shift.x), y: place(shiftY, row, shift.y))
     }
 }

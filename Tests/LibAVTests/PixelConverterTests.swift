@@ -17,6 +17,31 @@ import Testing
         return try #require(bytes)
     }
 
+    /// ffmpeg's scaler converts the fields of interlaced pictures apart where it is told to.
+    @Test func fieldsAreConvertedApart() throws {
+        func picture(apart: Bool) throws -> [UInt8] {
+            var converter = try PixelConverter(to: PixelFormat(rawValue: "yuv422p"), convertsFieldsApart: apart)
+            var bytes: [UInt8]?
+            try Media.frames(Media.file("h264-interlaced.mp4")) { frame in
+                #expect(frame.fieldOrder == .topFirst)
+                // The second one, as nothing moves in the first.
+                if frame.pts ?? 0 > 0, bytes == nil {
+                    let result = try converter.convert(frame)
+                    #expect(result.dimensions == frame.dimensions && result.pts == frame.pts)
+                    bytes = (0..<result.planeCount).flatMap { result.packedPlane($0) }
+                }
+            }
+            return try #require(bytes)
+        }
+        let wanted = try FFmpeg.run([
+            "-i", Fixtures.path("h264-interlaced.mp4"), "-vf",
+            "select=eq(n\\,1),scale=interl=1:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp,format=yuv422p",
+            "-frames:v", "1", "-f", "rawvideo", "-",
+        ])
+        #expect(try worst(picture(apart: true), wanted) <= 1)
+        #expect(try worst(picture(apart: false), wanted) > 8)
+    }
+
     private func worst(_ a: [UInt8], _ b: [UInt8]) -> Int {
         a.count == b.count ? zip(a, b).map { abs(Int($0) - Int($1)) }.max() ?? 0 : .max
     }

@@ -7,6 +7,7 @@
 //   mediacheck at FILE [TRACK]                                   the same for times read from standard input
 //   mediacheck copy FILE OUT [START END]                         stored samples as they are, in another file
 //   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
+//   mediacheck feed FILE OUT video|audio|turns                   encoded anew, one track before the other, or in turn
 //
 // Times are exact rationals such as 1001/30000. TRACK counts the file's audio or video tracks from 0.
 
@@ -71,6 +72,41 @@ func encode(_ asset: Asset, _ arguments: [String]) throws {
         asset: asset, writer: writer(arguments[0]), video: .encode(video),
         audio: .encode(AudioOutputSettings(codec: sound)), timeRange: range(arguments.dropFirst(4)))
     try job.run()
+}
+
+/// Each track is read by itself, so that only the writer has to hold what waits for the other.
+func feed(_ asset: Asset, _ arguments: [String]) throws {
+    var video = VideoOutputSettings(codec: .h264, dimensions: Dimensions(width: 960, height: 540))
+    video.speed = .fastest
+    let tracks = [try track(asset, .video, nil), try track(asset, .audio, nil)]
+    let outputs = [
+        TrackOutput(track: tracks[0], videoSettings: VideoSettings()),
+        TrackOutput(track: tracks[1], audioSettings: AudioSettings()),
+    ]
+    let inputs = [
+        AssetWriterInput(videoSettings: video, like: tracks[0]),
+        AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac), like: tracks[1]),
+    ]
+    let writer = try writer(arguments[0])
+    for (output, input) in zip(outputs, inputs) {
+        let reader = try AssetReader(asset: asset)
+        try reader.add(output)
+        try reader.startReading()
+        try writer.add(input)
+    }
+    try writer.startWriting()
+    try writer.startSession(atSourceTime: .zero)
+    var open = arguments[1] == "audio" ? [1, 0] : [0, 1]
+    while !open.isEmpty {
+        let turn = open.removeFirst()
+        guard let buffer = try outputs[turn].nextSampleBuffer() else {
+            inputs[turn].markAsFinished()
+            continue
+        }
+        try inputs[turn].append(buffer)
+        open.insert(turn, at: arguments[1] == "turns" ? open.count : 0)
+    }
+    try writer.finishWriting()
 }
 
 func pcm(_ asset: Asset, _ arguments: [String], segments: (bytes: Int, threads: Int)? = nil) throws {
@@ -160,6 +196,9 @@ do {
     case "frames": try frames(asset, Array(arguments.dropFirst(2)))
     case "copy": try copy(asset, Array(arguments.dropFirst(2)))
     case "encode": try encode(asset, Array(arguments.dropFirst(2)))
+    case "feed":
+        guard arguments.count > 3 else { fail("usage: feed FILE OUT video|audio|turns") }
+        try feed(asset, Array(arguments.dropFirst(2)))
     case "at": try images(asset, Array(arguments.dropFirst(2)))
     default: fail("no such check: \(arguments[0])")
     }

@@ -35,11 +35,11 @@ import Testing
             + #""value":\#(behind),"rate":1}}"#
     }
 
-    private func made(_ root: String) throws -> [TimelinePiece] {
+    private func made(_ root: String, allowsMissing: Bool = false) throws -> [TimelinePiece] {
         var reader = TimelineReader(ignoresEffects: false)
         let json = #"{"OTIO_SCHEMA":"Timeline.1","tracks":\#(root)}"#
         let media = TimelineMedia(folder: FilePath(Fixtures.folder), allowsOutside: false)
-        return try TimelinePieces(reader.read(Array(json.utf8)), media: media, allowsMissing: false).video
+        return try TimelinePieces(reader.read(Array(json.utf8)), media: media, allowsMissing: allowsMissing).video
     }
 
     /// Each piece as start, end, source start and speed.
@@ -77,6 +77,17 @@ import Testing
         #expect(fade.range.start == .zero && fade.range.end.seconds == 0.5 && fade.from == 0.25 && fade.to == 0.75)
         // The one that comes in lies over the other although both begin at once.
         #expect(pieces[0].level.lexicographicallyPrecedes(pieces[1].level))
+    }
+
+    /// What goes out over nothing fades, also where the nothing is media that is missing.
+    @Test func aDissolveToNothingFadesOut() throws {
+        let missing = clip(0, 1).replacing("av.mp4", with: "gone.mp4")
+        for nothing in [gap(1), missing, missing.replacing("Clip.1\"", with: "Clip.1\",\"enabled\":false")] {
+            let piece = try #require(
+                try made(stack(clip(0, 1), dissolve(0.25, 0.25), nothing), allowsMissing: true).first)
+            #expect(piece.fadeOut?.from == 1 && piece.fadeOut?.to == 0)
+        }
+        #expect(try made(stack(clip(0, 1), dissolve(0.25, 0.25), clip(0.5, 1))).first?.fadeOut == nil)
     }
 
     @Test func aDissolveWithoutLengthAtTheBeginningIsNone() throws {

@@ -87,6 +87,41 @@ import Testing
         }
     }
 
+    /// From a wide white picture to a narrow grey one in the middle: what lies beside that goes evenly to black.
+    @Test func dissolvesOfOtherShapes() throws {
+        for (name, color, size) in [("wide.mov", "white", "192x48"), ("narrow.mov", "gray", "48x48")] {
+            let input = ["-f", "lavfi", "-i", "color=\(color):s=\(size):r=25:d=2"]
+            _ = try FFmpeg.run(input + ["-pix_fmt", "yuv422p10le", "-c:v", "prores_ks", folder.path(name)])
+        }
+        func time(_ value: Int) -> String { #"{"OTIO_SCHEMA":"RationalTime.1","value":\#(value),"rate":25}"# }
+        func clip(_ name: String, _ start: Int) -> String {
+            #"{"OTIO_SCHEMA":"Clip.1","media_reference":{"OTIO_SCHEMA":"ExternalReference.1","target_url":"\#(name)"},"#
+                + #""source_range":{"OTIO_SCHEMA":"TimeRange.1","start_time":\#(time(start)),"duration":\#(time(10))}}"#
+        }
+        let dissolve =
+            #"{"OTIO_SCHEMA":"Transition.1","transition_type":"SMPTE_Dissolve","in_offset":\#(time(4)),"#
+            + #""out_offset":\#(time(4))}"#
+        let track = #"{"OTIO_SCHEMA":"Track.1","kind":"Video","children":["#
+        let timeline =
+            #"{"OTIO_SCHEMA":"Timeline.1","tracks":{"OTIO_SCHEMA":"Stack.1","children":[\#(track)"#
+            + #"\#(clip("wide.mov", 0)),\#(dissolve),\#(clip("narrow.mov", 10))]}]}}"#
+        try folder.write("shapes.otio", timeline.utf8)
+        let rows = try rows("shapes")
+        #expect(rows.count == 20)
+        let grey = Double(rows[19][96])
+        for frame in 0..<20 {
+            let part = min(max(Double(frame - 6) / 8, 0), 1)
+            for column in [8, 64, 69, 123, 128, 184] {
+                #expect(abs(Double(rows[frame][column]) - 255 * (1 - part)) < 5, "frame \(frame), column \(column)")
+            }
+            for column in [76, 96, 116] {
+                let mixed = 255 + (grey - 255) * part
+                #expect(abs(Double(rows[frame][column]) - mixed) < 5, "frame \(frame), column \(column)")
+            }
+        }
+        #expect(abs(grey - 128) < 4)
+    }
+
     @Test func aPartOfATimelineIsChosenByItsTimecode() throws {
         let all = try rows("cuts")
         let part = try rows("cuts", ["--start", "01:00:00:10", "--end", "01:00:01:05"])

@@ -30,9 +30,6 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
 
     init(before: Value) { self.before = before }
 
-    /// Whether it never changes.
-    var isConstant: Bool { ramps.isEmpty }
-
     mutating func set(_ value: Value, at time: MediaTime, what: String) throws(MediaError) {
         try insert(Ramp(start: time, end: time, from: value, to: value), what)
     }

@@ -49,7 +49,9 @@ public final class VideoCompositionOutput: ReaderOutput {
         }
         self.videoComposition = videoComposition
         settings = videoSettings ?? VideoSettings()
-        trackOutputs = tracks.map { TrackOutput(track: $0, videoSettings: VideoSettings()) }
+        var stored = VideoSettings()
+        stored.decodesBySlices = true
+        trackOutputs = tracks.map { TrackOutput(track: $0, videoSettings: stored) }
     }
 
     /// The next frame; `nil` at the end.

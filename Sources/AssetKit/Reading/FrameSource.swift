@@ -12,8 +12,12 @@ final class FrameSource: SoundSource {
     var skippedSamples: Int64 { tally.skippedSamples }
 
     /// Opens a decoder for a track.
-    init(_ file: InputFile, track: Int, threads: Int, refusesDamage: Bool = false) throws(MediaError) {
-        decoder = PacketDecoder(try Decoder.open(file, stream: track, threads: threads, refusesDamage: refusesDamage))
+    init(
+        _ file: InputFile, track: Int, threads: Int, refusesDamage: Bool = false, bySlices: Bool = false
+    ) throws(MediaError) {
+        decoder = PacketDecoder(
+            try Decoder.open(
+                file, stream: track, threads: threads, refusesDamage: refusesDamage, bySlices: bySlices))
         tally = DecodingTally()
     }
 

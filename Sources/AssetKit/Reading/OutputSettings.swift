@@ -44,6 +44,11 @@ public struct VideoSettings: Sendable, Hashable {
     ///
     /// Only together with ``pixelFormat`` and ``dimensions``.
     public var turn: DisplayTransform?
+    /// Whether several threads of a decoder work on one picture, where the codec can be decoded so, rather than on several
+    /// pictures, all of which are held.
+    var decodesBySlices = false
+    /// Whether the fields of interlaced pictures are converted each by itself.
+    var convertsFieldsApart = false
 
     /// Settings that keep what is not given.
     public init(pixelFormat: PixelFormat? = nil, dimensions: Dimensions? = nil) {

@@ -22,9 +22,11 @@ final class TimedFrameSource {
     private var packetsEnd = MediaTime.negativeInfinity
 
     init(
-        _ file: InputFile, track: AssetTrack, origin: MediaTime, threads: Int, refusesDamage: Bool = false
+        _ file: InputFile, track: AssetTrack, origin: MediaTime, threads: Int, refusesDamage: Bool = false,
+        bySlices: Bool = false
     ) throws(MediaError) {
-        frames = try FrameSource(file, track: track.index, threads: threads, refusesDamage: refusesDamage)
+        frames = try FrameSource(
+            file, track: track.index, threads: threads, refusesDamage: refusesDamage, bySlices: bySlices)
         self.track = track
         self.origin = origin
     }

@@ -20,7 +20,8 @@ final class VideoPipeline: SamplePipeline {
         _ file: InputFile, track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange,
         settings: VideoSettings, threads: Int
     ) throws(MediaError) {
-        source = try TimedFrameSource(file, track: track, origin: origin, threads: threads)
+        source = try TimedFrameSource(
+            file, track: track, origin: origin, threads: threads, bySlices: settings.decodesBySlices)
         self.track = track
         self.format = format
         self.range = range
@@ -30,7 +31,8 @@ final class VideoPipeline: SamplePipeline {
             turner = try PictureTurner.open(turn, to: wanted, dimensions: size, range: settings.colorRange)
         } else {
             converter = try PixelConverter(
-                to: wanted, dimensions: settings.dimensions, range: settings.colorRange)
+                to: wanted, dimensions: settings.dimensions, range: settings.colorRange,
+                convertsFieldsApart: settings.convertsFieldsApart)
         }
     }
 

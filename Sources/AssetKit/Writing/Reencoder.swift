@@ -42,7 +42,7 @@ public final class Reencoder: Sendable {
     }
 
     /// How far a pair may be ahead of the slowest, so that packets of the other do not pile up in the reader.
-    private static let lead = MediaTime(value: 1, timescale: 1)
+    private static let lead = MediaTime(value: 1, timescale: 4)
 
     /// Joins a reader and a writer, neither of which was started.
     public init(reader: AssetReader, writer: AssetWriter) {
@@ -126,6 +126,7 @@ public final class Reencoder: Sendable {
         if start != range.start || end != range.end {
             reader.timeRange = MediaTimeRange(start: start, end: end)
         }
+        if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
         try reader.startReading()
         try writer.startWriting()
         writer.setDeadline(reader.asset.options.limits.deadline)
@@ -140,6 +141,13 @@ public final class Reencoder: Sendable {
                 fail(MediaError(.outOfResources, "no more threads can be started"))
             }
         }
+    }
+
+    /// Each thread of a decoder holds pictures, scaling and encoding keep processors busy too, and of a composition several
+    /// sources may be open at once.
+    private var threadsForDecoding: Int {
+        let count = availableProcessors()
+        return reader.asset.composition == nil ? count : max(1, count / 2)
     }
 
     private func finish() throws(MediaError) {

@@ -78,7 +78,8 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         let time = max(buffer.presentationTime - session.start, .zero)
         if converter == nil {
             converter = try PixelConverter(
-                to: settings.encodedPixelFormat, dimensions: settings.dimensions, range: settings.codec.range)
+                to: settings.encodedPixelFormat, dimensions: settings.dimensions, range: settings.codec.range,
+                convertsFieldsApart: true)
         }
         guard let converted = try converter?.convert(picture.frame) else { return }
         let encoded = PixelBuffer(converted)

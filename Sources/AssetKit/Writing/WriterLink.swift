@@ -22,8 +22,8 @@ final class WriterLink: Sendable {
         self.lane = lane
         self.pipeline = pipeline
         self.session = session
-        // Pictures are large, and two are enough to keep the encoder busy.
-        let usual = pipeline is VideoEncodingPipeline ? 2 : 4
+        // Pictures are large, and whoever appends has the next one ready.
+        let usual = pipeline is VideoEncodingPipeline ? 1 : 4
         worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
         try worker?.start(
             encode: { [sink] (buffer) throws(MediaError) in try pipeline.append(buffer, to: sink) },

@@ -15,12 +15,6 @@ struct TimelineComposition {
     /// Pieces that may lie over each other at one time: each costs a decoder.
     private static let mostLanes = 64
 
-    /// A piece and the composition's track that it is in.
-    private struct Placed {
-        let piece: TimelinePiece
-        let track: Int
-    }
-
     /// - Parameters:
     ///   - size: The frames' size; `nil` for that of the largest source.
     ///   - frameRate: Frames a second; `nil` for the timeline's own, or the first source's.
@@ -59,9 +53,9 @@ struct TimelineComposition {
     /// Puts pieces into tracks, each into the first that has room for it.
     private mutating func insert(
         _ pieces: [TimelinePiece], _ type: MediaType
-    ) throws(MediaError) -> [Placed] {
+    ) throws(MediaError) -> [PlacedPiece] {
         var lanes: [(id: Int, end: MediaTime)] = []
-        var placed: [Placed] = []
+        var placed: [PlacedPiece] = []
         let ordered = pieces.enumerated().sorted { ($0.element.start, $0.offset) < ($1.element.start, $1.offset) }
         for (_, piece) in ordered {
             let lane: Int
@@ -81,7 +75,7 @@ struct TimelineComposition {
                 throw MediaError(error.code, "\(piece.described): \(error.message)", path: error.path)
             }
             lanes[lane].end = piece.end
-            placed.append(Placed(piece: piece, track: lanes[lane].id))
+            placed.append(PlacedPiece(piece: piece, track: lanes[lane].id))
         }
         // A gap at the end belongs to the timeline.
         if let first = lanes.first, let last = composition.track(withID: first.id)?.end, last < duration {
@@ -119,39 +113,27 @@ struct TimelineComposition {
 
     /// One instruction for each stretch between two moments at which something begins or ends.
     private static func instructions(
-        _ placed: [Placed], until end: MediaTime, size: Dimensions
+        _ placed: [PlacedPiece], until end: MediaTime, size: Dimensions
     ) throws(MediaError) -> [VideoComposition.Instruction] {
         let borders = Set(placed.flatMap { [$0.piece.start, $0.piece.end] } + [.zero, end]).sorted()
         var instructions: [VideoComposition.Instruction] = []
         var waiting = placed[...]
-        var shown: [Placed] = []
+        var shown: [PlacedPiece] = []
         for (start, next) in zip(borders, borders.dropFirst()) {
             shown.removeAll { $0.piece.end <= start }
             while let first = waiting.first, first.piece.start <= start {
                 shown.append(first)
                 waiting.removeFirst()
             }
-            // From the front to the back.
-            let ordered = shown.sorted { $1.piece.level.lexicographicallyPrecedes($0.piece.level) }
-            var layers: [VideoComposition.Layer] = []
-            for placed in ordered { layers.append(try layer(placed, in: size)) }
+            let layers = try TimelineLayers(size: size).layers(of: shown)
             instructions.append(.init(timeRange: MediaTimeRange(start: start, end: next), layers: layers))
         }
         return instructions
     }
 
-    private static func layer(_ placed: Placed, in size: Dimensions) throws(MediaError) -> VideoComposition.Layer {
-        var layer = VideoComposition.Layer(trackID: placed.track)
-        try layer.setTransform(.upright(placed.piece.track, in: size), at: .zero)
-        for fade in [placed.piece.fadeIn, placed.piece.fadeOut].compactMap(\.self) {
-            try layer.setOpacityRamp(from: fade.from, to: fade.to, timeRange: fade.range)
-        }
-        return layer
-    }
-
     // MARK: Sound
 
-    private static func audioMix(_ placed: [Placed]) throws(MediaError) -> AudioMix {
+    private static func audioMix(_ placed: [PlacedPiece]) throws(MediaError) -> AudioMix {
         var parameters: [Int: AudioMix.InputParameters] = [:]
         for (piece, track) in placed.map({ ($0.piece, $0.track) }) {
             var volume = parameters[track] ?? AudioMix.InputParameters(trackID: track)

@@ -149,7 +149,7 @@ struct TimelinePieces {
             if index > 0, case .dissolve(let dissolve) = children[index - 1] { passages.leading = dissolve }
             if index + 1 < children.count, case .dissolve(let dissolve) = children[index + 1] {
                 passages.trailing = dissolve
-                passages.endsInNothing = index + 2 >= children.count || Self.isNothing(children[index + 2])
+                passages.endsInNothing = try isNothing(children.dropFirst(index + 2).first)
             }
             let length = try length(of: item, in: kind)
             let taken = (passages.leading?.behind ?? .zero) + (passages.trailing?.before ?? .zero)
@@ -163,10 +163,13 @@ struct TimelinePieces {
         }
     }
 
-    private static func isNothing(_ child: TimelineChild) -> Bool {
-        guard case .item(let item) = child else { return true }
-        if case .gap = item.content { return true }
-        return !item.isEnabled
+    private func isNothing(_ child: TimelineChild?) throws(MediaError) -> Bool {
+        guard case .item(let item) = child, item.isEnabled else { return true }
+        switch item.content {
+        case .gap: return true
+        case .clip(let reference) where allowsMissing: return try source(of: reference, item) == nil
+        default: return false
+        }
     }
 
     private mutating func check(
