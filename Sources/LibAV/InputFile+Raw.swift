@@ -63,25 +63,25 @@ package enum StoredSamples {
 
     /// Rounds samples of three bytes to 16 bits, half to even, as many as both arrays hold.
     ///
-    /// What would be 32768 becomes an extreme: samples with a ``magnitude(of:)`` of 32767 are to be looked at with more
-    /// than 16 bits.
+    /// What would be 32768 becomes an extreme: samples with a magnitude of 32767 are to be looked at with more than 16 bits.
     ///
     /// - Parameters:
     ///   - bytes: The samples, the lowest byte first, and at least one byte more than is to be rounded.
     ///   - samples: Where they go.
-    package static func round24(_ bytes: [UInt8], into samples: inout [Int16]) {
+    /// - Returns: The greatest magnitude of what was written, at most 32767.
+    package static func round24(_ bytes: [UInt8], into samples: inout [Int16]) -> Int16 {
         guard hasWideKernels else { return narrowRound24(bytes, into: &samples) }
         let room = samples.count
-        bytes.withUnsafeBufferPointer { bytes in
+        return bytes.withUnsafeBufferPointer { bytes in
             samples.withUnsafeMutableBufferPointer { samples in
-                guard let source = bytes.baseAddress, let target = samples.baseAddress else { return }
-                sample_kernels_round24(source, min((bytes.count - 1) / 3, room), target)
+                guard let source = bytes.baseAddress, let target = samples.baseAddress else { return 0 }
+                return sample_kernels_round24(source, min((bytes.count - 1) / 3, room), target)
             }
         }
     }
 
     /// The same with the vectors that every processor has.
-    package static func narrowRound24(_ bytes: [UInt8], into samples: inout [Int16]) {
+    package static func narrowRound24(_ bytes: [UInt8], into samples: inout [Int16]) -> Int16 {
         let count = min((bytes.count - 1) / 3, samples.count)
         bytes.withUnsafeBytes { source in
             samples.withUnsafeMutableBytes { target in
@@ -103,6 +103,7 @@ package enum StoredSamples {
                 }
             }
         }
+        return magnitude(of: samples.prefix(max(0, count)))
     }
 
     /// x / 65536 rounded half to even, of numbers whose low byte is zero.
@@ -115,32 +116,12 @@ package enum StoredSamples {
     }
 
     /// The greatest magnitude of some samples, at most 32767.
-    package static func magnitude(of samples: [Int16]) -> Int16 {
+    private static func magnitude(of samples: ArraySlice<Int16>) -> Int16 {
         var (low, high): (Int16, Int16) = (0, 0)
         for sample in samples {
             low = min(low, sample)
             high = max(high, sample)
         }
         return max(high, -max(low, -.max))
-    }
-
-    /// Writes the channels of stereo frames each to a plane of its own, as many as all arrays hold.
-    package static func split(_ samples: [Int16], into left: inout [Int16], _ right: inout [Int16]) {
-        let frames = min(samples.count / 2, left.count, right.count)
-        samples.withUnsafeBufferPointer { samples in
-            left.withUnsafeMutableBufferPointer { left in
-                right.withUnsafeMutableBufferPointer { right in
-                    guard let samples = samples.baseAddress, let left = left.baseAddress,
-                        let right = right.baseAddress
-                    else { return }
-                    if hasWideKernels { return sample_kernels_split(samples, frames, left, right) }
-                    // Pointers, because a check of each sample's bounds would keep this from being made of vectors.
-                    for frame in 0..<frames {
-                        left[frame] = samples[frame &* 2]
-                        right[frame] = samples[frame &* 2 &+ 1]
-                    }
-                }
-            }
-        }
     }
 }

@@ -40,6 +40,7 @@ package struct Packet: ~Copyable, @unchecked Sendable {
     /// How many samples from the packet's first on the decoder is told to leave out (priming): the first number of
     /// `AV_PKT_DATA_SKIP_SAMPLES`.
     package var skippedSamples: Int {
+        guard pointer.pointee.side_data_elems > 0 else { return 0 }
         var size = 0
         guard let data = av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 4 else { return 0 }
         return (0..<4).reduce(0) { $0 | Int(data[$1]) << (8 * $1) }
@@ -48,10 +49,11 @@ package struct Packet: ~Copyable, @unchecked Sendable {
     /// Whether it brings what the decoder must know from here on: a new header, or another form of sound or picture
     /// (`AV_PKT_DATA_NEW_EXTRADATA`, `AV_PKT_DATA_PARAM_CHANGE`).
     package var changesFormat: Bool {
-        [AV_PKT_DATA_NEW_EXTRADATA, AV_PKT_DATA_PARAM_CHANGE].contains { kind in
-            var size = 0
-            return av_packet_get_side_data(pointer, kind, &size) != nil
-        }
+        has(AV_PKT_DATA_NEW_EXTRADATA) || has(AV_PKT_DATA_PARAM_CHANGE)
+    }
+
+    private func has(_ kind: AVPacketSideDataType) -> Bool {
+        pointer.pointee.side_data_elems > 0 && av_packet_get_side_data(pointer, kind, nil) != nil
     }
 
     /// A copy of the first `count` stored bytes, or of all where there are fewer.

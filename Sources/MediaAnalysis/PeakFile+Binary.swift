@@ -47,9 +47,12 @@ extension PeakFile {
         if bits == 8 {
             for index in 0..<values.count { bytes.append(UInt8(truncatingIfNeeded: values[index])) }
         } else {
+            let start = bytes.count
+            bytes += [UInt8](repeating: 0, count: values.count * 2)
+            var span = bytes.mutableSpan
             for index in 0..<values.count {
-                bytes.append(UInt8(truncatingIfNeeded: values[index]))
-                bytes.append(UInt8(truncatingIfNeeded: values[index] >> 8))
+                span[start &+ 2 &* index] = UInt8(truncatingIfNeeded: values[index])
+                span[start &+ 2 &* index &+ 1] = UInt8(truncatingIfNeeded: values[index] >> 8)
             }
         }
     }

@@ -111,6 +111,21 @@ extension SampleKernels {
         }
     }
 
+    /// Writes the mean of the channels of interleaved stereo frames, truncated toward zero, and measures both channels in
+    /// the same pass; `nil`, with nothing done, where this processor has no vectors for it.
+    package static func mixStereo(
+        _ samples: Span<Int16>, into destination: inout MutableSpan<Int16>
+    ) -> (left: PlaneLevels, right: PlaneLevels)? {
+        WideKernels.areAvailable ? WideKernels.mixStereo(samples, into: &destination) : nil
+    }
+
+    /// The same of two planes, whose numbers are rounded as ``convert(_:into:)`` does.
+    package static func mixPlanes(
+        _ left: Span<Float>, _ right: Span<Float>, into destination: inout MutableSpan<Int16>
+    ) -> (left: PlaneLevels, right: PlaneLevels)? {
+        WideKernels.areAvailable ? WideKernels.mixPlanes(left, right, into: &destination) : nil
+    }
+
     /// Adds a channel to the sums of the channels before it.
     package static func add(_ plane: Span<Int16>, to sums: inout MutableSpan<Int32>) {
         let count = min(plane.count, sums.count)

@@ -20,13 +20,14 @@ package struct SoundDistiller: Sendable {
     /// The channels of what is distilled.
     package let channels: Int
     private let mode: PeakBuilder.ChannelMode
-    private var statistics: SampleStatistics
+    /// Levels and clipping of what was distilled since the last ``finish()`` or ``reset()``.
+    package private(set) var statistics: SampleStatistics
     private var planes: [[Int16]]
     /// Interleaved frames in 16 bits.
     private var interleaved: [Int16] = []
-    /// What was distilled since the last ``finish()``.
     private var frames = 0
-    private var samples: [Int16] = []
+    /// The channels that peaks are of since the last ``finish()`` or ``reset()``, interleaved, in 16 bits.
+    package private(set) var samples: [Int16] = []
     /// Space in which channels are brought together.
     private var block: [Int16] = []
     private var sums: [Int32] = []
@@ -59,8 +60,23 @@ package struct SoundDistiller: Sendable {
         // Taken out while it is used, so that it is never copied.
         var block: [Int16] = []
         swap(&block, &interleaved)
-        Sample.withInt16(samples, scratch: &block) { fillPlanes($0.extracting(first: frames * channels)) }
+        var both: (left: PlaneLevels, right: PlaneLevels)?
+        Sample.withInt16(samples, scratch: &block) { samples in
+            let samples = samples.extracting(first: frames * channels)
+            if mixesStereo { both = mixed(frames) { SampleKernels.mixStereo(samples, into: &$0) } }
+            if both == nil { fillPlanes(samples) }
+        }
         swap(&block, &interleaved)
+        if let both {
+            for (channel, levels) in [both.left, both.right].enumerated() {
+                var clipped = 0
+                if levels.mayHold(threshold.int16Value) {
+                    clipped = Sample.clippedCount(samples, threshold: threshold, channel: channel, of: channels)
+                }
+                statistics.add(levels, frames: frames, clipped: clipped, channel: channel)
+            }
+            return
+        }
         for channel in 0..<channels {
             let plane = planes[channel]
             let levels = SampleKernels.levels(of: plane.span.extracting(first: frames))
@@ -83,6 +99,45 @@ package struct SoundDistiller: Sendable {
             var plane = planes[channel].mutableSpan
             SampleKernels.extract(channel, of: channels, from: samples, into: &plane)
         }
+    }
+
+    /// Whether two channels become one, which there are kernels for.
+    package var mixesStereo: Bool { channels == 2 && mode == .mixed }
+
+    /// Takes stereo of floating point that is mixed, together with what was before; gives whether it could.
+    ///
+    /// - Parameters:
+    ///   - left: The first channel.
+    ///   - right: The second one, as long.
+    package mutating func addPlanes(_ left: Span<Float>, _ right: Span<Float>) -> Bool {
+        let frames = min(left.count, right.count)
+        guard mixesStereo,
+            let both = mixed(frames, { SampleKernels.mixPlanes(left, right, into: &$0) })
+        else { return false }
+        let threshold = Float.fullScale(significantBits: statistics.significantBits)
+        func clipped(_ levels: PlaneLevels, _ plane: Span<Float>) -> Int {
+            guard levels.mayHold(threshold.int16Value) else { return 0 }
+            return SampleKernels.clippedCount(plane.extracting(first: frames), threshold: threshold)
+        }
+        statistics.add(both.left, frames: frames, clipped: clipped(both.left, left), channel: 0)
+        statistics.add(both.right, frames: frames, clipped: clipped(both.right, right), channel: 1)
+        return true
+    }
+
+    /// Has the mean of two channels written behind what was distilled before; `nil` where it was not.
+    private mutating func mixed(
+        _ frames: Int, _ body: (inout MutableSpan<Int16>) -> (left: PlaneLevels, right: PlaneLevels)?
+    ) -> (left: PlaneLevels, right: PlaneLevels)? {
+        // Taken out while it is filled, so that it is never copied.
+        var block: [Int16] = []
+        swap(&block, &self.block)
+        defer { swap(&block, &self.block) }
+        if block.count < frames { block = Array(repeating: 0, count: frames) }
+        var span = block.mutableSpan
+        guard let levels = body(&span) else { return nil }
+        samples.append(contentsOf: block.prefix(frames))
+        self.frames += frames
+        return levels
     }
 
     /// Takes one channel of sound that has a plane a channel; ``addPlanes(frames:)`` when all are taken.
@@ -126,6 +181,13 @@ package struct SoundDistiller: Sendable {
         samples.reserveCapacity(sound.samples.count)
         frames = 0
         return sound
+    }
+
+    /// Forgets what was distilled since the last time, and keeps its memory.
+    package mutating func reset() {
+        statistics.reset()
+        samples.removeAll(keepingCapacity: true)
+        frames = 0
     }
 
     /// Has one channel written in 16 bits, at the start of a plane that may be longer, and measures it.

@@ -16,7 +16,41 @@ enum WideKernels {
             }
             return unsafe sample_kernels_levels(start, plane.count)
         }
-        return PlaneLevels(low: levels.low, high: levels.high, squares: levels.squares)
+        return PlaneLevels(levels)
+    }
+
+    /// ``SampleKernels/mixStereo(_:into:)``.
+    static func mixStereo(
+        _ samples: Span<Int16>, into destination: inout MutableSpan<Int16>
+    ) -> (left: PlaneLevels, right: PlaneLevels) {
+        let frames = min(samples.count / 2, destination.count)
+        var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
+        unsafe destination.withUnsafeMutableBufferPointer { destination in
+            unsafe samples.withUnsafeBufferPointer { samples in
+                guard frames > 0, let start = samples.baseAddress, let mean = destination.baseAddress else { return }
+                unsafe sample_kernels_stereo(start, frames, mean, &left, &right)
+            }
+        }
+        return frames > 0 ? (PlaneLevels(left), PlaneLevels(right)) : (PlaneLevels(), PlaneLevels())
+    }
+
+    /// ``SampleKernels/mixPlanes(_:_:into:)``.
+    static func mixPlanes(
+        _ lefts: Span<Float>, _ rights: Span<Float>, into destination: inout MutableSpan<Int16>
+    ) -> (left: PlaneLevels, right: PlaneLevels) {
+        let frames = min(lefts.count, rights.count, destination.count)
+        var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
+        unsafe destination.withUnsafeMutableBufferPointer { destination in
+            unsafe lefts.withUnsafeBufferPointer { lefts in
+                unsafe rights.withUnsafeBufferPointer { rights in
+                    guard frames > 0, let first = lefts.baseAddress, let second = rights.baseAddress,
+                        let mean = destination.baseAddress
+                    else { return }
+                    unsafe sample_kernels_float_planes(first, second, frames, mean, &left, &right)
+                }
+            }
+        }
+        return frames > 0 ? (PlaneLevels(left), PlaneLevels(right)) : (PlaneLevels(), PlaneLevels())
     }
 
     /// ``SampleKernels/mix(_:_:into:)``.
@@ -43,5 +77,11 @@ enum WideKernels {
                 unsafe sample_kernels_round_float(numbers, count, samples)
             }
         }
+    }
+}
+
+extension PlaneLevels {
+    fileprivate init(_ levels: sample_kernels_levels_t) {
+        self.init(low: levels.low, high: levels.high, squares: levels.squares)
     }
 }

@@ -88,6 +88,52 @@ import Testing
         #expect(narrow == out)
     }
 
+    /// One pass over stereo gives what mixing and measuring apart give, at every place of a vector.
+    @Test func mixesAndMeasuresStereoAtOnce() {
+        let edge: [Int16] = [.min, -32767, -2, -1, 0, 1, 2, 32766, .max]
+        let samples = edge.flatMap { first in edge.flatMap { [first, $0] } } + random(2000, seed: 8)
+        for frames in [0, 1, 15, 16, 17, 31, 33, 81, samples.count / 2] {
+            let part = samples.span.extracting(first: 2 * frames)
+            let left = (0..<frames).map { samples[2 * $0] }
+            let right = (0..<frames).map { samples[2 * $0 + 1] }
+            var out = [Int16](repeating: 9, count: frames + 1)
+            var span = out.mutableSpan
+            guard let both = SampleKernels.mixStereo(part, into: &span) else { return }
+            #expect(out == zip(left, right).map { ScalarSampleKernels.mix([$0, $1]) } + [9])
+            #expect(both.left == SampleKernels.narrowLevels(of: left.span))
+            #expect(both.right == SampleKernels.narrowLevels(of: right.span))
+        }
+    }
+
+    /// The squares of more samples than are added up at once.
+    @Test func levelsOfMuchStereo() {
+        let samples = [Int16](repeating: .min, count: 2 << 18 + 2) + random(64, seed: 2)
+        var out = [Int16](repeating: 0, count: samples.count / 2)
+        var span = out.mutableSpan
+        guard let both = SampleKernels.mixStereo(samples.span, into: &span) else { return }
+        let right = stride(from: 1, to: samples.count, by: 2).map { samples[$0] }
+        #expect(both.right == SampleKernels.narrowLevels(of: right.span))
+        #expect(out.first == .min && both.left.squares > 1 << 48)
+    }
+
+    @Test func mixesAndMeasuresPlanesAtOnce() {
+        var generator = SeededGenerator(state: 12)
+        var numbers: [Float] = [.nan, .infinity, -.infinity, 1, -1, 0.5 / 32768, -1.5 / 32768, 32767.5 / 32768]
+        numbers += (0..<300).map { _ in Float(Int32(truncatingIfNeeded: generator.next())) / 1_900_000_000 }
+        for frames in [0, 1, 15, 16, 17, 100] {
+            let (left, right) = (Array(numbers.prefix(frames)), Array(numbers.suffix(frames)))
+            var out = [Int16](repeating: 9, count: frames + 1)
+            var span = out.mutableSpan
+            guard let both = SampleKernels.mixPlanes(left.span, right.span, into: &span) else { return }
+            let (lefts, rights) = (
+                left.map { ScalarSampleKernels.int16(Double($0)) }, right.map { ScalarSampleKernels.int16(Double($0)) }
+            )
+            #expect(out == zip(lefts, rights).map { ScalarSampleKernels.mix([$0, $1]) } + [9])
+            #expect(both.left == SampleKernels.narrowLevels(of: lefts.span))
+            #expect(both.right == SampleKernels.narrowLevels(of: rights.span))
+        }
+    }
+
     @Test func sumsOverChannelsAreDividedTowardZero() {
         let planes = (0..<5).map { random(500, seed: UInt64($0)) + [.min, .max, -1] }
         var sums = [Int32](repeating: 0, count: 503)

@@ -46,6 +46,13 @@ import Testing
             #expect(try left[spacing]?.whole() == right[spacing]?.whole())
             #expect(left[spacing]?.length == right[spacing]?.length)
         }
+        // Coarser points in a file of their own, of which the last one is a partial one.
+        for factor in [2, 7, 1 << 20] {
+            let coarser = try Peaks.Spacing(samples: 3 * factor)
+            let joined = try #require(right[spacings[0]]).coarser(to: coarser, keeping: 20)
+            #expect(try joined.whole() == left[spacings[0]]?.whole().coarser(to: coarser))
+            #expect((joined.spill?.count ?? 0 > 0) == (factor < 8))
+        }
         let peaks = try #require(left[spacings[0]]).whole()
         for bits in [8, 16] {
             let folder = try TemporaryFolder()

@@ -123,8 +123,6 @@ package struct PlainSoundReader {
     package enum Samples {
         case uint8([UInt8])
         case int16([Int16])
-        /// Of two channels, a plane each.
-        case stereo([Int16], [Int16])
         case int32([Int32])
         case float32([Float])
         case float64([Double])
@@ -137,7 +135,6 @@ package struct PlainSoundReader {
     /// Space for what is not lent at the moment: samples of 24 bits come in one of two forms.
     private var narrow: [Int16] = []
     private var wide: [Int32] = []
-    private var planes: ([Int16], [Int16]) = ([], [])
     /// The samples that were read last, with what an earlier block left behind them.
     package private(set) var samples: Samples
 
@@ -204,7 +201,7 @@ package struct PlainSoundReader {
         case .uint8(var numbers):
             read = try sound.file.read(at: place, into: &numbers)
             samples = .uint8(numbers)
-        case .int16, .stereo: read = 0
+        case .int16: read = 0
         case .int32(var numbers):
             read = try sound.file.read(at: place, into: &numbers)
             if sound.encoding == .int32(isBigEndian: true) { StoredSamples.swapBytes(&numbers) }
@@ -234,7 +231,6 @@ package struct PlainSoundReader {
         switch samples {
         case .int16(let kept) where !kept.isEmpty: narrow = kept
         case .int32(let kept): wide = kept
-        case .stereo(let left, let right): planes = (left, right)
         default: break
         }
         samples = .uint8([])
@@ -242,24 +238,14 @@ package struct PlainSoundReader {
 
     /// Lends samples of 16 bits.
     private mutating func lendNarrow() {
-        guard sound.channels == 2 else {
-            samples = .int16(narrow)
-            narrow = []
-            return
-        }
-        if planes.0.isEmpty {
-            planes = (Array(repeating: 0, count: blockFrames), Array(repeating: 0, count: blockFrames))
-        }
-        StoredSamples.split(narrow, into: &planes.0, &planes.1)
-        samples = .stereo(planes.0, planes.1)
-        planes = ([], [])
+        samples = .int16(narrow)
+        narrow = []
     }
 
     /// Makes numbers of samples of three bytes: of 16 bits where that tells all there is to know.
     private mutating func spread(isBigEndian: Bool) {
         if !isBigEndian {
-            StoredSamples.round24(bytes, into: &narrow)
-            if StoredSamples.magnitude(of: narrow) < exactFrom { return lendNarrow() }
+            if StoredSamples.round24(bytes, into: &narrow) < exactFrom { return lendNarrow() }
         }
         if wide.isEmpty { wide = Array(repeating: 0, count: blockFrames * sound.channels) }
         StoredSamples.spread24(bytes, isBigEndian: isBigEndian, into: &wide)

@@ -6,6 +6,8 @@ struct SegmentCutter {
     private let rule: SegmentRule
     private let timeBase: Rational
     private let sampleRate: Int
+    /// Whether durations are told in samples.
+    private let countsSamples: Bool
     /// About how many samples in each channel a segment has.
     private let length: Int
     private let byteLimit: Int
@@ -32,6 +34,7 @@ struct SegmentCutter {
         self.rule = rule
         self.timeBase = timeBase
         sampleRate = max(1, format.sampleRate)
+        countsSamples = timeBase == Rational(1, Int64(sampleRate))
         length = Self.samples(in: bytes, format) * rule.lengthFactor
         byteLimit = 4 * max(bytes, 1 << 20)
     }
@@ -85,6 +88,7 @@ struct SegmentCutter {
 
     /// How many samples a packet has by its duration, or as most codecs' have.
     private func samples(in sample: StoredSample) -> Int {
+        if countsSamples, (1...1 << 20).contains(sample.packet.duration) { return Int(sample.packet.duration) }
         let duration = MediaTime(ticks: sample.packet.duration, timeBase: timeBase)
         let samples = duration.sampleIndex(rate: Int32(clamping: sampleRate), rounding: .up) ?? 0
         return samples > 0 ? Int(min(samples, 1 << 20)) : 1024

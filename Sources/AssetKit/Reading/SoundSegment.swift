@@ -29,10 +29,13 @@ final class SoundSegment: Sendable {
         self.byteLimit = byteLimit
     }
 
+    /// Packets before the track's end whose frames stay as they are: an edit list most often cuts some of their samples.
+    private static let lastPackets = 3
+
     /// Decodes the segment with a decoder of its own; on any thread.
     ///
     /// - Parameter digester: What takes the place of frames, save those of the first packet and of the one after the
-    ///   last, which the seams are checked by.
+    ///   last, which the seams are checked by, and those of the track's last packets.
     func decode(_ setup: DecoderSetup, digester: SoundDigester?) -> DecodedSegment {
         do throws(MediaError) {
             // Not one that was flushed: decoders keep more than that resets, such as a random state.
@@ -41,7 +44,8 @@ final class SoundSegment: Sendable {
             var gatherer = SoundGatherer(self, setup, digester: digester)
             var head = 0
             for (place, sample) in packets.enumerated() {
-                try gatherer.take(sample, &decoder, keepsFrames: place == 0)
+                let isNearEnd = isLast && packets.count - place <= Self.lastPackets
+                try gatherer.take(sample, &decoder, keepsFrames: place == 0 || isNearEnd)
                 if place == 0 { head = gatherer.events.count }
                 guard gatherer.byteCount <= byteLimit else { return DecodedSegment(.isTooLarge) }
             }

@@ -24,14 +24,23 @@ typedef struct {
 /// The levels of `count` samples of one channel.
 sample_kernels_levels_t sample_kernels_levels(const int16_t *plane, size_t count);
 
-/// Writes the two channels of `frames` interleaved frames each to its plane.
-void sample_kernels_split(const int16_t *samples, size_t frames, int16_t *left, int16_t *right);
+/// Writes the mean of the two channels of `frames` interleaved frames, truncated toward zero, and gives both levels.
+void sample_kernels_stereo(
+    const int16_t *samples, size_t frames, int16_t *mean, sample_kernels_levels_t *left,
+    sample_kernels_levels_t *right);
+
+/// The same of two planes of floating-point numbers, which are rounded as sample_kernels_round_float() does.
+void sample_kernels_float_planes(
+    const float *lefts, const float *rights, size_t frames, int16_t *mean, sample_kernels_levels_t *left,
+    sample_kernels_levels_t *right);
 
 /// Writes the mean of two channels, truncated toward zero.
 void sample_kernels_mean(const int16_t *left, const int16_t *right, size_t count, int16_t *mean);
 
 /// Rounds samples of three bytes, the lowest first, to 16 bits, half to even; what would be 32768 becomes 32767.
-void sample_kernels_round24(const uint8_t *bytes, size_t count, int16_t *samples);
+///
+/// Gives the greatest magnitude of what was written, at most 32767.
+int16_t sample_kernels_round24(const uint8_t *bytes, size_t count, int16_t *samples);
 
 /// x · 32768 rounded half to even, clamped; NaN becomes 0.
 void sample_kernels_round_float(const float *numbers, size_t count, int16_t *samples);

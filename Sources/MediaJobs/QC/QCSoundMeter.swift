@@ -113,10 +113,6 @@ struct QCSoundMeter: Sendable {
             switch samples {
             case .uint8(let numbers): planes.fill(numbers.span.extracting(range))
             case .int16(let numbers): planes.fill(numbers.span.extracting(range))
-            case .stereo(let left, let right):
-                let range = start..<min(start + Self.sliceFrames, frames)
-                planes.fill(left.span.extracting(range), channel: 0)
-                planes.fill(right.span.extracting(range), channel: 1)
             case .int32(let numbers): planes.fill(numbers.span.extracting(range))
             case .float32(let numbers): planes.fill(numbers.span.extracting(range))
             case .float64(let numbers): planes.fill(numbers.span.extracting(range))

@@ -25,11 +25,11 @@ final class PeakSpill {
 
     /// Puts values behind those that are there; `false` where there is no room for them.
     func append(_ values: [Int16]) -> Bool {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(values.count * 2)
-        for value in values {
-            bytes.append(UInt8(truncatingIfNeeded: value))
-            bytes.append(UInt8(truncatingIfNeeded: value >> 8))
+        var bytes = [UInt8](repeating: 0, count: values.count * 2)
+        var span = bytes.mutableSpan
+        for (index, value) in values.enumerated() {
+            span[2 &* index] = UInt8(truncatingIfNeeded: value)
+            span[2 &* index &+ 1] = UInt8(truncatingIfNeeded: value >> 8)
         }
         do throws(Errno) {
             try writeAll(bytes.span, to: file, at: Int64(count) * 2)
@@ -77,6 +77,40 @@ struct MeasuredPeaks {
         values.reserveCapacity(spill.count + rest.data.count)
         try spill.forEachBlock { values += $0 }
         return try rest.preceded(by: values)
+    }
+
+    /// The same waveform at a coarser spacing, of which a part may lie in a file too.
+    ///
+    /// - Parameter values: How many values stay in memory, about.
+    /// - Throws: ``MediaError`` as ``Peaks/coarser(to:)`` does.
+    func coarser(to spacing: Peaks.Spacing, keeping values: Int = WaveformLevels.standardValues) throws -> MeasuredPeaks
+    {
+        guard let spill, let factor = spacing.multiple(of: rest.spacing) else {
+            return MeasuredPeaks(spill: nil, rest: try rest.coarser(to: spacing))
+        }
+        // Values of the points that become one; where they are so many, all become one.
+        let (product, overflow) = factor.multipliedReportingOverflow(by: 2 * rest.channels)
+        let width = overflow ? .max : product
+        var coarseSpill: PeakSpill?
+        var pending: [Int16] = []
+        var joined: [Int16] = []
+        func join(_ values: [Int16]) throws(MediaError) -> Peaks {
+            try Peaks(
+                sampleRate: rest.sampleRate, spacing: rest.spacing, channels: rest.channels, bits: rest.bits,
+                data: values
+            ).coarser(by: factor)
+        }
+        try spill.forEachBlock { block in
+            pending += block
+            let whole = pending.count / width * width
+            guard whole > 0 else { return }
+            joined += try join(Array(pending[..<whole])).data
+            pending.removeFirst(whole)
+            guard joined.count >= values else { return }
+            coarseSpill = coarseSpill ?? PeakSpill()
+            if coarseSpill?.append(joined) == true { joined = [] }
+        }
+        return MeasuredPeaks(spill: coarseSpill, rest: try join(pending + rest.data).preceded(by: joined))
     }
 
     /// Writes them as audiowaveform's binary file with 8 or 16 bits.

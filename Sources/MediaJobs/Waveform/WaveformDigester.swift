@@ -56,6 +56,14 @@ final class WaveformDigester {
                 distiller.add(samples.extracting(first: frames * distiller.channels))
             }
         }
+        if distiller.mixesStereo, type == Float.self {
+            let isDone = sound.withSamples(of: Float.self, plane: 0) { left in
+                sound.withSamples(of: Float.self, plane: 1) { right in
+                    distiller.addPlanes(left.extracting(first: frames), right.extracting(first: frames))
+                }
+            }
+            if isDone { return }
+        }
         for channel in 0..<distiller.channels {
             sound.withSamples(of: type, plane: channel) { plane in
                 distiller.take(plane.extracting(first: frames), channel: channel)

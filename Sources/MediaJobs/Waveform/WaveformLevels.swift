@@ -68,8 +68,8 @@ struct WaveformLevels {
             peaks[level] = MeasuredPeaks(spill: spill, rest: try builder.finish())
         }
         for level in levels where peaks[level] == nil {
-            guard let base = measuredLevel(below: level), let finer = try peaks[base]?.whole() else { continue }
-            peaks[level] = MeasuredPeaks(spill: nil, rest: try finer.coarser(to: level))
+            guard let base = measuredLevel(below: level) else { continue }
+            peaks[level] = try peaks[base]?.coarser(to: level)
         }
         return peaks
     }

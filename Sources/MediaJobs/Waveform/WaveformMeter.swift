@@ -88,6 +88,14 @@ struct WaveformMeter {
         try overview?.append(samples.span)
     }
 
+    /// Measures what a distiller of as many channels has, which forgets it then.
+    mutating func append(_ distiller: inout SoundDistiller) throws(MediaError) {
+        statistics.add(distiller.statistics)
+        try levels.append(distiller.samples.span)
+        try overview?.append(distiller.samples.span)
+        distiller.reset()
+    }
+
     /// Takes over what was measured of the frames that follow, for the same request.
     mutating func append(_ next: WaveformMeter) throws(MediaError) {
         statistics.add(next.statistics)

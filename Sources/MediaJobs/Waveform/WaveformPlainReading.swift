@@ -64,7 +64,6 @@ struct WaveformPlainReading {
             switch reader.samples {
             case .uint8(let samples): try measure(samples.span, count, &distiller, &meter)
             case .int16(let samples): try measure(samples.span, count, &distiller, &meter)
-            case .stereo(let left, let right): try measure(left.span, right.span, count, &distiller, &meter)
             case .int32(let samples): try measure(samples.span, count, &distiller, &meter)
             case .float32(let samples): try measure(samples.span, count, &distiller, &meter)
             case .float64(let samples): try measure(samples.span, count, &distiller, &meter)
@@ -81,22 +80,8 @@ struct WaveformPlainReading {
         while start < frames {
             let end = min(start + Self.sliceFrames, frames)
             let slice = samples.extracting(start * sound.channels..<end * sound.channels)
-            try meter.append(distiller.distill(slice))
-            start = end
-        }
-    }
-
-    private func measure(
-        _ left: Span<Int16>, _ right: Span<Int16>, _ frames: Int, _ distiller: inout SoundDistiller,
-        _ meter: inout WaveformMeter
-    ) throws(MediaError) {
-        var start = 0
-        while start < frames {
-            let end = min(start + Self.sliceFrames, frames)
-            distiller.take(left.extracting(start..<end), channel: 0)
-            distiller.take(right.extracting(start..<end), channel: 1)
-            distiller.addPlanes(frames: end - start)
-            try meter.append(distiller.finish())
+            distiller.add(slice)
+            try meter.append(&distiller)
             start = end
         }
     }
