@@ -23,7 +23,9 @@ package struct ChapterMark: Hashable, Sendable {
             guard reader.remaining >= 9 else { break }
             let start = try reader.uint64()
             let length = Int(try reader.uint8())
-            marks.append(ChapterMark(start: start, title: text(try reader.take(min(length, reader.remaining)))))
+            // One that is cut off is as good as none: its time may be anything.
+            guard length <= reader.remaining else { break }
+            marks.append(ChapterMark(start: start, title: text(try reader.take(length))))
         }
         return marks
     }

@@ -41,8 +41,8 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     ///   - threads: Codec threads; 0 for as many as there are cores. What comes out of an intact stream does not depend on it.
     ///   - refusesDamage: Whether what is damaged is refused rather than patched up (`AV_EF_EXPLODE`), which several
     ///     threads do in another way than one.
-    ///   - bySlices: Whether the threads work on parts of one picture, where each picture stands by itself and the decoder
-    ///     can do so, rather than on several pictures, all of which are held (`FF_THREAD_SLICE`).
+    ///   - bySlices: Whether the threads work on parts of one picture, where each stands by itself and has many (ProRes, DNxHD),
+    ///     rather than on several pictures, all of which are held (`FF_THREAD_SLICE`).
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
     package static func open(
         _ file: InputFile, stream index: Int, threads: Int, refusesDamage: Bool = false, bySlices: Bool = false
@@ -70,7 +70,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         context.pointee.pkt_timebase = setup.timeBase
         context.pointee.max_pixels = Int64(setup.limits.pixels)
         context.pointee.thread_count = Int32(clamping: threads)
-        if bySlices, setup.isIntraOnly, codec.pointee.capabilities & AV_CODEC_CAP_SLICE_THREADS != 0 {
+        if bySlices, setup.hasManySlices, codec.pointee.capabilities & AV_CODEC_CAP_SLICE_THREADS != 0 {
             context.pointee.thread_type = FF_THREAD_SLICE
         }
         if refusesDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
@@ -141,10 +141,9 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
 }
 
 extension DecoderSetup {
-    /// Whether each picture of the codec stands by itself.
-    fileprivate var isIntraOnly: Bool {
-        guard let descriptor = avcodec_descriptor_get(parameters.pointee.codec_id) else { return false }
-        return descriptor.pointee.props & AV_CODEC_PROP_INTRA_ONLY != 0
+    /// Whether each picture of the codec stands by itself and has parts for many threads; JPEG 2000 may have one alone.
+    fileprivate var hasManySlices: Bool {
+        [AV_CODEC_ID_PRORES, AV_CODEC_ID_DNXHD].contains(parameters.pointee.codec_id)
     }
 
     /// The decoder for the stream: libavcodec's first one, but libvpx where there is alpha beside, which no other decodes.

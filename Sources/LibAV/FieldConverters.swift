@@ -20,7 +20,9 @@ final class FieldConverters {
         guard frame.fieldOrder != nil, wanted.map({ $0 == size }) ?? true, size.height % 4 == 0,
             let source = av_pix_fmt_desc_get(AVPixelFormat(rawValue: frame.pointer.pointee.format)),
             let target = av_pix_fmt_desc_get(format),
-            source.pointee.log2_chroma_h != target.pointee.log2_chroma_h
+            source.pointee.log2_chroma_h != target.pointee.log2_chroma_h,
+            // A field of pictures whose chroma has a quarter of the rows may end between two of them.
+            max(source.pointee.log2_chroma_h, target.pointee.log2_chroma_h) == 1
         else { return nil }
         let upper = try top.convert(frame.field(.top))
         let result = try Frame.picture(format: format, dimensions: size)

@@ -11,9 +11,9 @@ package enum ReadAhead {
     case forReading
     /// Until all is known that there is to tell of each stream, and nothing is decoded that a header tells.
     ///
-    /// The function gets a stream's format, as the container's header has it, and the beginning of its first sample
-    /// (empty where no index says where that is), and gives what it can say for sure.
-    case forDescription((FormatDescription, [UInt8]) -> PictureFacts?)
+    /// The function gets a stream's format, as the container's header has it, and gives what it can say for sure unless
+    /// the first sample says otherwise: ``InputFile/streamsByHeader``.
+    case forDescription((FormatDescription) -> PictureFacts?)
 
     /// Whether packets are read ahead at all.
     var isWanted: Bool { if case .none = self { false } else { true } }
@@ -39,9 +39,6 @@ package struct PictureFacts: Sendable {
 extension InputFile {
     /// Codecs without a decoder, for which libavformat opens none; the second may reorder its pictures, as H.264 does.
     private static let standIns = (sound: AV_CODEC_ID_CELT, pictures: AV_CODEC_ID_VVC)
-    /// How much of a first sample is looked at; parameter sets stand at its beginning.
-    private static let sampleBeginning = 1024
-
     /// Reads packets ahead until each stream's parameters are known: `avformat_find_stream_info`.
     ///
     /// libavformat opens a decoder for every stream, and decodes a packet of AAC and several of H.264 even where the
@@ -61,8 +58,9 @@ extension InputFile {
                 parameters.pointee.codec_id = Self.standIns.sound
                 settled.append((parameters, codec))
             } else if case .forDescription(let read) = purpose, avcodec_find_decoder(Self.standIns.pictures) == nil,
-                settlePictures(stream, by: read)
+                Self.settlePictures(stream, by: read)
             {
+                streamsByHeader.insert(index)
                 parameters.pointee.codec_id = Self.standIns.pictures
                 settled.append((parameters, codec))
             }
@@ -87,21 +85,14 @@ extension InputFile {
     /// Fills in what a header says of a stream of pictures; gives whether it says all.
     ///
     /// Frame rates must be known too: without the container's word, libavformat works them out from decoding times.
-    private func settlePictures(
-        _ stream: UnsafeMutablePointer<AVStream>, by read: (FormatDescription, [UInt8]) -> PictureFacts?
+    private static func settlePictures(
+        _ stream: UnsafeMutablePointer<AVStream>, by read: (FormatDescription) -> PictureFacts?
     ) -> Bool {
         guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0, stream.pointee.r_frame_rate.num > 0,
             stream.pointee.avg_frame_rate.num > 0, parameters.pointee.format == AV_PIX_FMT_NONE.rawValue
         else { return false }
-        var sample: [UInt8] = []
-        // Matroska's index is one of clusters.
-        if formatName.hasPrefix("mov,"), let first = avformat_index_get_entry(stream, 0),
-            let place = UInt64(exactly: first.pointee.pos)
-        {
-            sample = (try? io.bytes(at: place, count: min(Self.sampleBeginning, max(0, Int(first.pointee.size))))) ?? []
-        }
-        guard let facts = read(FormatDescription(stream), sample) else { return false }
+        guard let facts = read(FormatDescription(stream)) else { return false }
         let delay = parameters.pointee.video_delay
         CodecParameters.set(facts.video, in: parameters)
         parameters.pointee.video_delay = delay

@@ -23,6 +23,9 @@ package final class InputFile: @unchecked Sendable {
     /// Whether all is known that decoders need; not so where packets were not read ahead, or for a description alone.
     package let isReadyForReading: Bool
 
+    /// The streams whose pictures were described by their headers alone (``ReadAhead/forDescription(_:)``).
+    package internal(set) var streamsByHeader: Set<Int> = []
+
     /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
     private static let nestingFormats: Set<String> = [
         "hls", "hls,applehttp", "applehttp", "dash", "concat", "sdp", "image2", "imf", "rtsp", "rtp", "sap", "vobsub",

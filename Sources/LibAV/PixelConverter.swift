@@ -75,8 +75,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     ///   - dimensions: What to scale to; `nil` keeps each picture's own.
     ///   - range: The range of the result's luma and chroma, `tv` (limited) or `pc` (full); `nil` keeps each picture's
     ///     own. Formats of red, green and blue have full range whatever this says.
-    ///   - convertsFieldsApart: Whether chroma of interlaced pictures that keep their height is brought to another number
-    ///     of rows within each field, as their rows are of different moments.
+    ///   - convertsFieldsApart: Whether chroma of interlaced pictures that keep their height, a multiple of four, is brought
+    ///     to another number of rows within each field, as their rows are of different moments.
     package init(
         to format: PixelFormat, dimensions: Dimensions? = nil, range: String? = nil, convertsFieldsApart: Bool = false
     ) throws(MediaError) {
@@ -264,7 +264,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             let distance: Int64 = (128 << Int64(subsampling)) - 128
             let place = part * distance / 128 - 256 * Int64(shift)
             // −1 would mean "unknown".
-            return min(max(place, -512), 1024)
+            return min(max(place, -512), 512)
         }
         // In halves of the way: 0 at the first sample, 128 in the middle, 256 at the last.
         let (x, y): (Int64, Int64) =

@@ -26,7 +26,7 @@ import Testing
         let more = try read(fullBox("chpl", version: 1, u32(0), u8(255), mark(5, "A")))
         #expect(more.marks.map(\.start) == [5] && more.marks.map(\.title) == ["A"])
         let cut = try read(fullBox("chpl", version: 1, u32(0), u8(1), u64(.max), u8(200), ascii("AB")))
-        #expect(cut.marks.map(\.start) == [.max] && cut.marks.map(\.title) == ["AB"])
+        #expect(cut.marks.isEmpty && cut.warnings.isEmpty)
         let empty = try read(fullBox("chpl", version: 1))
         #expect(empty.marks.isEmpty && empty.warnings.count == 1)
     }

@@ -17,6 +17,28 @@ import Testing
         return try #require(bytes)
     }
 
+    /// A field of these would end between two rows of chroma.
+    @Test func fieldsWithAQuarterOfTheRowsOfChromaAreConvertedAsOne() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("quarter.mkv")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x52:r=25:d=0.1", "-vf", "setfield=tff", "-pix_fmt", "yuv410p", "-c:v",
+            "ffv1",
+            "-level", "3", "-flags", "+ildct", path,
+        ])
+        var whole = try PixelConverter(to: PixelFormat(rawValue: "yuv420p"))
+        var apart = try PixelConverter(to: PixelFormat(rawValue: "yuv420p"), convertsFieldsApart: true)
+        try Media.frames(InputFile(opening: .path(FilePath(path)))) { frame in
+            #expect(frame.fieldOrder == .topFirst)
+            let wanted = try whole.convert(frame)
+            let result = try apart.convert(frame)
+            for plane in 0..<wanted.planeCount {
+                let bytes = wanted.packedPlane(plane)
+                #expect(result.packedPlane(plane) == bytes)
+            }
+        }
+    }
+
     /// ffmpeg's scaler converts the fields of interlaced pictures apart where it is told to.
     @Test func fieldsAreConvertedApart() throws {
         func picture(apart: Bool) throws -> [UInt8] {

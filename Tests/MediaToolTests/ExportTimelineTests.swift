@@ -88,9 +88,12 @@ import Testing
     }
 
     /// From a wide white picture to a narrow grey one in the middle: what lies beside that goes evenly to black.
-    @Test func dissolvesOfOtherShapes() throws {
+    ///
+    /// Where pixels are narrower, the grey one covers half of columns 72 and 119.
+    @Test(arguments: ["1", "47/48"]) func dissolvesOfOtherShapes(pixels: String) throws {
         for (name, color, size) in [("wide.mov", "white", "192x48"), ("narrow.mov", "gray", "48x48")] {
-            let input = ["-f", "lavfi", "-i", "color=\(color):s=\(size):r=25:d=2"]
+            let shape = name == "narrow.mov" ? ",setsar=\(pixels)" : ""
+            let input = ["-f", "lavfi", "-i", "color=\(color):s=\(size):r=25:d=2" + shape]
             _ = try FFmpeg.run(input + ["-pix_fmt", "yuv422p10le", "-c:v", "prores_ks", folder.path(name)])
         }
         func time(_ value: Int) -> String { #"{"OTIO_SCHEMA":"RationalTime.1","value":\#(value),"rate":25}"# }
@@ -116,6 +119,13 @@ import Testing
             }
             for column in [76, 96, 116] {
                 let mixed = 255 + (grey - 255) * part
+                #expect(abs(Double(rows[frame][column]) - mixed) < 5, "frame \(frame), column \(column)")
+            }
+            for column in [72, 119] {
+                // The half that is not covered fades like all beside; the other one lies over it.
+                let under = 255 * (1 - part)
+                let rest = pixels == "1" ? under : under * (1 - part / 2)
+                let mixed = rest + Double(rows[19][column]) * part
                 #expect(abs(Double(rows[frame][column]) - mixed) < 5, "frame \(frame), column \(column)")
             }
         }

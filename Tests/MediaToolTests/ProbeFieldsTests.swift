@@ -26,6 +26,20 @@ import Testing
         return den == 1 ? "\(num)" : "\(num)/\(den)"
     }
 
+    /// Broadcasters' HLG: the parameter set says BT.2020, a message in the samples says what is meant (ITU-T H.264, D.1.33).
+    @Test(arguments: ["mp4", "mov", "mkv"]) func theFirstSampleMaySayMoreThanTheHeader(type: String) throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("hlg." + type)
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=160x90:d=0.4", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-x264-params",
+            "colorprim=bt2020:transfer=bt2020-10:colormatrix=bt2020nc:alternative-transfer=arib-std-b67", path,
+        ])
+        let video = try #require(try tracks(path).first?["video"] as? [String: Any])
+        let color = try #require(video["color"] as? [String: Any])
+        #expect((color["effective"] as? [String: Any])?["transfer"] as? String == "arib-std-b67")
+        #expect((video["hdr"] as? [String: Any])?["transferFamily"] as? String == "HLG")
+    }
+
     @Test func cleanAperturesCutWhatTheyShould() throws {
         // x, y, width, height by hand: x = offset + (64 - width)/2, y likewise with 48; then the whole pixels inside.
         let exact = [

@@ -157,15 +157,19 @@ extension Asset {
 
     private func read() throws(MediaError) -> AssetContents {
         do {
-            let file = try open(
-                cancellation,
-                options.isForDescription && !options.isPrecise
-                    ? .forDescription { PictureFacts($0, sample: $1) } : .forReading)
-            state.withLock {
-                $0.isStream = !file.isSeekable
-                $0.spool = file.spool
-            }
+            let byHeaders = options.isForDescription && !options.isPrecise
+            var file = try open(
+                cancellation, byHeaders ? .forDescription { PictureFacts($0, sample: []) } : .forReading)
             var contents = try AssetContents(file, scan: nil)
+            if !PictureFacts.firstSamplesAgree(with: file) {
+                file = try open(cancellation)
+                contents = try AssetContents(file, scan: nil)
+            }
+            let (isStream, spool) = (!file.isSeekable, file.spool)
+            state.withLock {
+                $0.isStream = isStream
+                $0.spool = spool
+            }
             guard options.isPrecise, file.isSeekable else {
                 state.withLock { $0.file = file }
                 return contents

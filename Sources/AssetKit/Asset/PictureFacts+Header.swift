@@ -27,7 +27,7 @@ extension PictureFacts {
         guard let lengthSize = sets.lengthSize, written.count == 1, let unit = written.first,
             sequences(NALUnits.inSample(sample, lengthSize: lengthSize)).allSatisfy({ $0.elementsEqual(unit) })
         else { return nil }
-        let headers = PictureHeaders(codec: "h264", header: format.extradata, sample: [])
+        let headers = PictureHeaders(codec: "h264", header: format.extradata, sample: sample)
         guard let sequence = headers.sequence, headers.messages.preferredTransfer == nil,
             let profile = sequence.profile, Self.plainProfiles.contains(profile),
             // libavcodec has no number of its own for level 1b.
@@ -41,6 +41,29 @@ extension PictureFacts {
         video.fieldOrder = "progressive"
         video.color = color
         self.init(profile: profile, level: level, video: video)
+    }
+
+    /// How much of a first sample is looked at; what it says of all pictures stands at its beginning.
+    private static let sampleBeginning = 4096
+    /// How many packets are read in search of first samples.
+    private static let mostPackets = 200
+
+    /// Whether the first samples of streams that were described by their headers say nothing else.
+    ///
+    /// Reads packets of the file, which is good for nothing but description anyway; where they cannot be read, nobody knows.
+    static func firstSamplesAgree(with file: InputFile) -> Bool {
+        var waiting = file.streamsByHeader
+        var count = 0
+        while !waiting.isEmpty {
+            count += 1
+            guard count <= mostPackets, let packet = try? file.readPacket() else { return false }
+            let index = packet.streamIndex
+            guard waiting.remove(index) != nil else { continue }
+            guard let format = file.stream(index)?.format,
+                PictureFacts(format, sample: packet.prefix(sampleBeginning)) != nil
+            else { return false }
+        }
+        return true
     }
 
     /// The colours that a decoder works out of both; `nil` where that is not plain to see.

@@ -42,7 +42,7 @@ public final class Reencoder: Sendable {
     }
 
     /// How far a pair may be ahead of the slowest, so that packets of the other do not pile up in the reader.
-    private static let lead = MediaTime(value: 1, timescale: 4)
+    private static let lead = MediaTime(value: 1, timescale: 2)
 
     /// Joins a reader and a writer, neither of which was started.
     public init(reader: AssetReader, writer: AssetWriter) {
@@ -146,7 +146,8 @@ public final class Reencoder: Sendable {
     /// Each thread of a decoder holds pictures, scaling and encoding keep processors busy too, and of a composition several
     /// sources may be open at once.
     private var threadsForDecoding: Int {
-        let count = availableProcessors()
+        // One more than there are, and no more than 16, as libavcodec counts them.
+        let count = min(availableProcessors() + 1, 16)
         return reader.asset.composition == nil ? count : max(1, count / 2)
     }
 

@@ -41,19 +41,17 @@ extension VideoOutputSettings {
         return settings
     }
 
-    /// What a reader is asked for: pictures as they are encoded where that makes them smaller, so that none waits in the
-    /// size of the source; else as they are decoded, which leaves it to the writer to convert them beside the decoder.
+    /// What a reader is asked for: pictures as they are decoded, where the writer can do the rest beside the decoder.
     func readerSettings(for track: AssetTrack, turnedBy turn: DisplayTransform) -> VideoSettings {
         var settings = VideoSettings()
         settings.deinterlaces =
             (track.formatDescriptions.first?.video).map { !keepsFields(of: $0, turnedBy: turn) } ?? false
         settings.decodesBySlices = true
-        let isTurned = turn != .identity && turn.isQuarterTurn
-        guard isTurned || becomesSmaller(track) else { return settings }
+        guard turn != .identity, turn.isQuarterTurn else { return settings }
         (settings.pixelFormat, settings.dimensions) = (encodedPixelFormat, dimensions)
         settings.colorRange = codec.range
         settings.convertsFieldsApart = true
-        if isTurned { settings.turn = turn }
+        settings.turn = turn
         return settings
     }
 
@@ -66,13 +64,6 @@ extension VideoOutputSettings {
 
     /// Significant bits of a component of what is encoded.
     package var encodedBitDepth: Int { encodedPixelFormat.bitDepth }
-
-    private func becomesSmaller(_ track: AssetTrack) -> Bool {
-        guard let size = dimensions, let stored = track.formatDescriptions.first?.video?.encodedSize else {
-            return false
-        }
-        return size.width <= stored.width && size.height <= stored.height && size != stored
-    }
 
     private func keepsFields(of source: VideoFormat, turnedBy turn: DisplayTransform) -> Bool {
         (dimensions?.height ?? source.encodedSize.height) == source.encodedSize.height

@@ -44,37 +44,39 @@ struct TimelineLayers {
     private func parts(
         of placed: PlacedPiece, under next: PlacedPiece, _ fade: TimelineFade
     ) throws(MediaError) -> [VideoComposition.Layer] {
-        let (own, cover) = (place(of: placed.piece.track), place(of: next.piece.track))
+        let (own, cover) = (place(of: placed.piece.track), place(of: next.piece.track).wholePixelsInside)
         let (left, right) = (max(own.x, cover.x), min(own.x + own.width, cover.x + cover.width))
         let (top, bottom) = (max(own.y, cover.y), min(own.y + own.height, cover.y + cover.height))
-        guard left < right, top < bottom else { return [try layer(placed)] }
+        guard left < right, top < bottom else { return [try going(placed, showing: own, fade)] }
         let covered = PictureRectangle(x: left, y: top, width: right - left, height: bottom - top)
         let beside = [
             PictureRectangle(x: own.x, y: own.y, width: own.width, height: top - own.y),
             PictureRectangle(x: own.x, y: bottom, width: own.width, height: own.y + own.height - bottom),
             PictureRectangle(x: own.x, y: top, width: left - own.x, height: bottom - top),
             PictureRectangle(x: right, y: top, width: own.x + own.width - right, height: bottom - top),
-        ].filter { $0.width >= 1 && $0.height >= 1 }
+        ].filter { $0.width > 0 && $0.height > 0 }
         guard !beside.isEmpty else { return [try layer(placed)] }
         var parts = [try layer(placed, showing: covered)]
-        for part in beside {
-            var going = try layer(placed, showing: part)
-            try going.setOpacityRamp(from: 1 - fade.from, to: 1 - fade.to, timeRange: fade.range)
-            parts.append(going)
-        }
+        for part in beside { parts.append(try going(placed, showing: part, fade)) }
         return parts
     }
 
-    /// Where a track's pictures lie in the frames, in whole pixels so that parts of them meet without a seam.
+    private func going(
+        _ placed: PlacedPiece, showing part: PictureRectangle, _ fade: TimelineFade
+    ) throws(MediaError) -> VideoComposition.Layer {
+        var going = try layer(placed, showing: part)
+        try going.setOpacityRamp(from: 1 - fade.from, to: 1 - fade.to, timeRange: fade.range)
+        return going
+    }
+
+    /// Where a track's pictures lie in the frames.
     private func place(of track: AssetTrack) -> PictureRectangle {
         let shown = track.formatDescriptions.first?.video?
             .presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)
         let turned = track.preferredTransform.apply(to: shown ?? size)
         let fit = PictureTransform.fitting(turned, into: size)
-        let (x, y) = (fit.tx.rounded(), fit.ty.rounded())
         return PictureRectangle(
-            x: x, y: y, width: (fit.tx + Double(turned.width) * fit.a).rounded() - x,
-            height: (fit.ty + Double(turned.height) * fit.d).rounded() - y)
+            x: fit.tx, y: fit.ty, width: Double(turned.width) * fit.a, height: Double(turned.height) * fit.d)
     }
 }
 
@@ -89,6 +91,16 @@ extension TimelinePiece {
 }
 
 extension PictureRectangle {
+    /// The pixels that lie in it whole, so that what is cut along their edges meets without a seam.
+    fileprivate var wholePixelsInside: PictureRectangle {
+        // What misses a whole number by less than this is one that arithmetic has bent.
+        let tolerance = 1e-6
+        let (left, top) = ((x - tolerance).rounded(.up), (y - tolerance).rounded(.up))
+        return PictureRectangle(
+            x: left, y: top, width: (x + width + tolerance).rounded(.down) - left,
+            height: (y + height + tolerance).rounded(.down) - top)
+    }
+
     /// Where it comes to lie by a map that turns by quarters at most.
     fileprivate func moved(by map: PictureTransform) -> PictureRectangle {
         let corners = [(x, y), (x + width, y + height)].map { x, y in
