@@ -53,8 +53,6 @@ final class SegmentWorkers: Sendable {
     }
 
     private func start() {
-        // Opening a file may take twice the memory of its index, of which half is free by now.
-        releaseFreedMemory()
         var started = 0
         let (schedule, setup, digester) = (schedule, setup, digester)
         while started < count {
