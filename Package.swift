@@ -31,7 +31,6 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         .systemLibrary(
@@ -40,6 +39,7 @@ let package = Package(
                 .apt(["libavformat-dev", "libavcodec-dev", "libswscale-dev", "libswresample-dev", "libavutil-dev"])
             ]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
 
         .target(name: "MediaBase", swiftSettings: safe),
         .systemLibrary(name: "CSystemCalls"),
@@ -54,6 +54,7 @@ let package = Package(
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
+        .target(name: "YAMLText", dependencies: ["MediaBase", "CYAML"], swiftSettings: common),
         .target(
             name: "AssetKit",
             dependencies: [
@@ -66,8 +67,9 @@ let package = Package(
         .target(
             name: "MediaJobs",
             dependencies: [
-                "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis", system,
-                .product(name: "Yams", package: "Yams"),
+                "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis",
+                "YAMLText",
+                system,
             ],
             swiftSettings: safe),
         .executableTarget(
@@ -94,6 +96,7 @@ let package = Package(
             name: "FileOutputTests", dependencies: ["FileOutput", "MediaBase", "SystemCalls", system],
             swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "MediaBase"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
         .testTarget(

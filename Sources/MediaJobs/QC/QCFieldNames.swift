@@ -1,17 +1,16 @@
 internal import MediaBase
-internal import Yams
 
 /// Which fields a probe report can have, from its JSON Schema, so that a rule about another one is an error.
 package struct QCFieldNames {
-    private let report: Node
-    private let definitions: Node
+    private let report: JSONObject
+    private let definitions: JSONObject
 
     /// Reads the schema of `probe`; `nil` where it is not as expected.
     ///
-    /// - Parameter schema: JSON, which is YAML too.
+    /// - Parameter schema: JSON.
     package init?(schema: String) {
-        guard let root = try? Yams.compose(yaml: schema), let definitions = root["$defs"],
-            let report = definitions["report"]
+        guard case .object(let root)? = try? JSONParser.parse(Array(schema.utf8)),
+            let definitions = root.object(for: "$defs"), let report = definitions.object(for: "report")
         else { return nil }
         self.report = report
         self.definitions = definitions
@@ -26,7 +25,9 @@ package struct QCFieldNames {
             place = resolved(place)
             switch step {
             case .element, .every, .having:
-                guard let items = place["items"] else { throw error(path, "what is before the brackets is no list") }
+                guard let items = place.object(for: "items") else {
+                    throw error(path, "what is before the brackets is no list")
+                }
                 place = resolved(items)
                 if case .having(let name, _) = step { _ = try member(name, of: place, path) }
             case .member(let name): place = try member(name, of: place, path)
@@ -34,32 +35,43 @@ package struct QCFieldNames {
         }
     }
 
-    private func member(_ name: String, of place: Node, _ path: QCFieldPath) throws(MediaError) -> Node {
-        guard let properties = place["properties"]?.mapping else {
+    private func member(_ name: String, of place: JSONObject, _ path: QCFieldPath) throws(MediaError) -> JSONObject {
+        guard let properties = place.object(for: "properties") else {
             throw error(path, "there is nothing below it that is called '\(name)'")
         }
-        guard let found = properties[Node(name)] else {
-            let names = properties.keys.compactMap(\.string)
+        guard let found = properties.object(for: name) else {
+            let names = properties.members.map(\.key)
             throw error(path, "there is no '\(name)'" + NearestName.hint(name, among: names))
         }
         return found
     }
 
-    private func resolved(_ node: Node) -> Node {
-        var node = node
+    private func resolved(_ place: JSONObject) -> JSONObject {
+        var place = place
         for _ in 0..<8 {
-            if let target = node["$ref"]?.string?.split(separator: "/").last, let found = definitions[String(target)] {
-                node = found
-            } else if let choices = node["anyOf"]?.sequence ?? node["oneOf"]?.sequence, let first = choices.first {
-                node = first
+            if case .string(let target)? = place.value(for: "$ref"), let name = target.split(separator: "/").last,
+                let found = definitions.object(for: String(name))
+            {
+                place = found
+            } else if case .array(let choices)? = place.value(for: "anyOf") ?? place.value(for: "oneOf"),
+                case .object(let first)? = choices.elements.first
+            {
+                place = first
             } else {
                 break
             }
         }
-        return node
+        return place
     }
 
     private func error(_ path: QCFieldPath, _ text: String) -> MediaError {
         MediaError(.invalidArgument, "field '\(path.text)': \(text)")
+    }
+}
+
+extension JSONObject {
+    /// The object that is the value of a key, or `nil`.
+    fileprivate func object(for key: String) -> JSONObject? {
+        if case .object(let object)? = value(for: key) { object } else { nil }
     }
 }

@@ -1,5 +1,5 @@
 package import MediaBase
-internal import Yams
+internal import YAMLText
 
 extension QCPolicy {
     /// Bytes of a policy at most.
@@ -22,13 +22,7 @@ extension QCPolicy {
         guard yaml.utf8.count <= Self.mostBytes else {
             throw MediaError(.limitExceeded, "a policy has at most 4 MB")
         }
-        try YAMLGuard.check(yaml, greatestDepth: 2 * Self.greatestDepth)
-        let root: Node?
-        do {
-            root = try Yams.compose(yaml: yaml)
-        } catch {
-            throw MediaError(.invalidArgument, "is no YAML: \(Self.line(of: error))")
-        }
+        let root = try YAMLParser.parse(yaml)
         let reader = QCPolicyReader(fields: fields)
         guard let root, root.mapping != nil else {
             throw MediaError(.invalidArgument, "is no policy: it must have 'rules:' with a list of rules")
@@ -58,54 +52,5 @@ extension QCPolicy {
                 "asks for '\(check.rawValue)' with more than \(Self.mostParameters) different thresholds and lengths")
         }
         pairs = try entries["pairs"].map { node throws(MediaError) in try reader.pairs(node) } ?? []
-    }
-
-    private static func line(of error: any Error) -> String {
-        // One line is enough: Yams shows the place in the text below it.
-        String("\(error)".split(separator: "\n").prefix(2).joined(separator: " ").prefix(300))
-    }
-}
-
-/// Refuses YAML that could take more memory, or a deeper stack, than it has text.
-enum YAMLGuard {
-    /// Throws `invalidArgument` for aliases, which can stand for any amount of text, and `limitExceeded` for deep nesting.
-    static func check(_ yaml: String, greatestDepth: Int) throws(MediaError) {
-        var depth = 0
-        for (number, line) in yaml.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            var quote: UInt8?
-            var isStart = true
-            var dashes = 0
-            var indent = 0
-            var before = UInt8(ascii: " ")
-            for byte in line {
-                defer { before = byte }
-                if let open = quote {
-                    if byte == open { quote = nil }
-                    continue
-                }
-                let isAfterBlank = before == UInt8(ascii: " ") || before == UInt8(ascii: "\t")
-                let begins = isAfterBlank || [UInt8(ascii: "["), UInt8(ascii: "{"), UInt8(ascii: ",")].contains(before)
-                switch byte {
-                case UInt8(ascii: "#") where isAfterBlank: quote = 0
-                case UInt8(ascii: "\""), UInt8(ascii: "'"): if begins { quote = byte }
-                case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
-                case UInt8(ascii: "]"), UInt8(ascii: "}"): depth = max(0, depth - 1)
-                case UInt8(ascii: "*") where begins, UInt8(ascii: "&") where begins:
-                    throw MediaError(
-                        .invalidArgument,
-                        "line \(number + 1): a policy has no anchors (&) and aliases (*); put quotes around a text that "
-                            + "begins like one")
-                case UInt8(ascii: "-") where isStart, UInt8(ascii: "?") where isStart: dashes += 1
-                case UInt8(ascii: " ") where isStart: indent += 1
-                default: break
-                }
-                if ![UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "?")].contains(byte) { isStart = false }
-            }
-            guard depth <= greatestDepth, dashes <= greatestDepth, indent <= 8 * greatestDepth else {
-                throw MediaError(.limitExceeded, "line \(number + 1): lists nest deeper than \(greatestDepth) levels")
-            }
-        }
     }
 }

@@ -1,5 +1,5 @@
 internal import MediaBase
-internal import Yams
+internal import YAMLText
 
 /// Reads the parts of a policy from YAML's nodes; every key that is not known is an error with the nearest that is.
 struct QCPolicyReader {
@@ -10,7 +10,7 @@ struct QCPolicyReader {
     private static let kinds: Set = ["field", "check", "all", "any", "not"]
     private static let runKeys: Set = ["threshold", "minDuration", "head", "tail"]
 
-    func rule(_ node: Node) throws(MediaError) -> QCRule {
+    func rule(_ node: YAMLNode) throws(MediaError) -> QCRule {
         let all = Self.ruleKeys.union(Self.tests).union(Self.kinds).union(Self.runKeys)
         let entries = try self.entries(node, "a rule", allowed: all)
         guard let id = entries["id"] else { throw error(node, "a rule has no id; write '- id: a-name-of-its-own'") }
@@ -33,12 +33,14 @@ struct QCPolicyReader {
             condition: try condition(node, entries.filter { !Self.ruleKeys.contains($0.key) }, depth: 0))
     }
 
-    private func condition(_ node: Node, depth: Int) throws(MediaError) -> QCCondition {
+    private func condition(_ node: YAMLNode, depth: Int) throws(MediaError) -> QCCondition {
         let allowed = Self.tests.union(Self.kinds).union(Self.runKeys)
         return try condition(node, try entries(node, "a condition", allowed: allowed), depth: depth)
     }
 
-    private func condition(_ node: Node, _ entries: [String: Node], depth: Int) throws(MediaError) -> QCCondition {
+    private func condition(_ node: YAMLNode, _ entries: [String: YAMLNode], depth: Int) throws(MediaError)
+        -> QCCondition
+    {
         guard depth < QCPolicy.greatestDepth else { throw error(node, "conditions nest too deep") }
         let kinds = entries.keys.filter(Self.kinds.contains).sorted()
         guard let kind = kinds.first, kinds.count == 1, let inner = entries[kind] else {
@@ -72,7 +74,9 @@ struct QCPolicyReader {
         }
     }
 
-    private func check(_ inner: Node, _ node: Node, _ entries: [String: Node]) throws(MediaError) -> QCCondition {
+    private func check(_ inner: YAMLNode, _ node: YAMLNode, _ entries: [String: YAMLNode]) throws(MediaError)
+        -> QCCondition
+    {
         let name = try string(inner, "check")
         guard let check = QCCheck(rawValue: name) else {
             throw error(
@@ -98,7 +102,7 @@ struct QCPolicyReader {
 
     private static let testNames = "write one of 'equals', 'min', 'max', 'oneOf', 'matches', 'exists'"
 
-    private func test(_ entries: [String: Node]) throws(MediaError) -> QCTest {
+    private func test(_ entries: [String: YAMLNode]) throws(MediaError) -> QCTest {
         var test = QCTest()
         test.equals = try entries["equals"].map { node throws(MediaError) in try value(node, "equals") }
         test.minimum = try entries["min"].map { node throws(MediaError) in try number(node, "min") }
@@ -115,14 +119,16 @@ struct QCPolicyReader {
             test.matches = pattern
         }
         if let node = entries["exists"] {
-            guard let exists = node.bool else { throw error(node, "'exists' is true or false") }
+            guard case .bool(let exists) = try value(node, "exists") else {
+                throw error(node, "'exists' is true or false")
+            }
             test.exists = exists
         }
         return test
     }
 
     /// Pairs of tracks: a list of lists of two.
-    func pairs(_ node: Node) throws(MediaError) -> [QCTrackPair] {
+    func pairs(_ node: YAMLNode) throws(MediaError) -> [QCTrackPair] {
         let form = "'pairs' is a list of two tracks each, like [[a:0, a:1], [a:2, a:3]]"
         guard let list = node.sequence else { throw error(node, form) }
         guard list.count <= QCPolicy.mostPairs else {
@@ -145,16 +151,16 @@ struct QCPolicyReader {
         return pairs
     }
 
-    // MARK: Nodes
+    // MARK: YAMLNodes
 
     /// The entries of a mapping by their keys.
     ///
     /// - Throws: `invalidArgument` where it is none, or has a key that is not allowed.
-    func entries(_ node: Node, _ what: String, allowed: Set<String>) throws(MediaError) -> [String: Node] {
+    func entries(_ node: YAMLNode, _ what: String, allowed: Set<String>) throws(MediaError) -> [String: YAMLNode] {
         guard let mapping = node.mapping else { throw error(node, "\(what) has keys and values, like 'id: a-name'") }
-        var entries: [String: Node] = [:]
+        var entries: [String: YAMLNode] = [:]
         for (key, value) in mapping {
-            guard let name = key.scalar?.string else { throw error(key, "a key of \(what) is a name") }
+            guard let name = key.scalar else { throw error(key, "a key of \(what) is a name") }
             guard allowed.contains(name) else {
                 throw error(key, "\(what) has no key '\(name)'" + NearestName.hint(name, among: allowed.sorted()))
             }
@@ -164,7 +170,7 @@ struct QCPolicyReader {
     }
 
     private func only(
-        _ entries: [String: Node], _ allowed: Set<String>, _ node: Node, _ what: String
+        _ entries: [String: YAMLNode], _ allowed: Set<String>, _ node: YAMLNode, _ what: String
     ) throws(MediaError) {
         for key in entries.keys.sorted() where !allowed.contains(key) {
             throw error(entries[key] ?? node, "'\(key)' says nothing in \(what)")
@@ -172,34 +178,32 @@ struct QCPolicyReader {
     }
 
     /// A text.
-    func string(_ node: Node, _ key: String) throws(MediaError) -> String {
-        guard let scalar = node.scalar else { throw error(node, "'\(key)' is a text") }
-        return scalar.string
+    func string(_ node: YAMLNode, _ key: String) throws(MediaError) -> String {
+        guard let text = node.scalar else { throw error(node, "'\(key)' is a text") }
+        return text
     }
 
-    private func number(_ node: Node, _ key: String) throws(MediaError) -> Double {
-        guard case .some(.some(let number)) = node.scalar.map({ QCValue(scalar: $0.string).number }), number.isFinite
-        else {
+    private func number(_ node: YAMLNode, _ key: String) throws(MediaError) -> Double {
+        guard let text = node.scalar, let number = QCValue(scalar: text).number, number.isFinite else {
             throw error(node, "'\(key)' is a number")
         }
         return number
     }
 
-    private func seconds(_ node: Node, _ key: String) throws(MediaError) -> Double {
+    private func seconds(_ node: YAMLNode, _ key: String) throws(MediaError) -> Double {
         let seconds = try number(node, key)
         guard (0...1e9).contains(seconds) else { throw error(node, "'\(key)' is a number of seconds, 0 or more") }
         return seconds
     }
 
-    private func value(_ node: Node, _ key: String) throws(MediaError) -> QCValue {
-        guard let scalar = node.scalar else { throw error(node, "'\(key)' is one value") }
-        if scalar.style == .doubleQuoted || scalar.style == .singleQuoted { return .text(scalar.string) }
-        return QCValue(scalar: scalar.string)
+    private func value(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
+        guard case .scalar(let text, let isText) = node.content else { throw error(node, "'\(key)' is one value") }
+        return isText ? .text(text) : QCValue(scalar: text)
     }
 
     /// An error that says where in the policy it is.
-    func error(_ node: Node, _ text: String) -> MediaError {
-        MediaError(.invalidArgument, (node.mark.map { "line \($0.line): " } ?? "") + text)
+    func error(_ node: YAMLNode, _ text: String) -> MediaError {
+        MediaError(.invalidArgument, "line \(node.line): \(text)")
     }
 }
 
