@@ -14,7 +14,7 @@ extension Timecode {
         /// Written with a minus sign.
         public var isNegative: Bool
 
-        /// Makes the parts as they are; ``Timecode/init(_:rate:)-(Fields,_)`` checks them.
+        /// Makes the parts as they are; the timecode that is made of them checks them.
         public init(
             hours: Int64, minutes: Int, seconds: Int, frames: Int, isDropFrame: Bool = false, isNegative: Bool = false
         ) {

@@ -59,7 +59,9 @@ public struct PictureTransform: Sendable, Hashable {
 
     /// Turns and flips a picture of a size as a track's transform says, so that it lies at the top left corner.
     ///
-    /// - Parameter size: The size before the turn.
+    /// - Parameters:
+    ///   - transform: The track's.
+    ///   - size: The size before the turn.
     public init(_ transform: DisplayTransform, of size: Dimensions) {
         let (width, height) = (Double(size.width), Double(size.height))
         let flip =

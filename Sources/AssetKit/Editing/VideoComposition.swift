@@ -132,7 +132,9 @@ extension VideoComposition {
     /// A composition that shows all of an asset's video tracks upright, the first at the front, in the size of the largest.
     ///
     /// Each is fitted into the middle.
-    /// - Parameter mixesOrientations: Whether tracks that are higher than wide go together with tracks that are not.
+    /// - Parameters:
+    ///   - asset: Whose tracks; a composition's, or a file's.
+    ///   - mixesOrientations: Whether tracks that are higher than wide go together with tracks that are not.
     /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` without pictures,
     ///   ``MediaError/Code-swift.struct/invalidArgument`` where orientations differ and that was not allowed.
     public init(propertiesOf asset: Asset, mixesOrientations: Bool = false) throws(MediaError) {

@@ -123,6 +123,7 @@ extension VideoComposition {
         /// A picture in its own size.
         ///
         /// - Parameters:
+        ///   - image: The picture, with its transparency.
         ///   - x: Its left edge in the composition's frames.
         ///   - y: Its upper edge.
         public init(image: Bitmap, x: Double = 0, y: Double = 0) {
@@ -134,7 +135,10 @@ extension VideoComposition {
         ///
         /// - Parameters:
         ///   - title: ASCII; other characters are shown as boxes.
+        ///   - color: The letters' colour.
         ///   - scale: How many pixels a dot of the font has; letters are seven dots high.
+        ///   - x: The text's left edge in the composition's frames.
+        ///   - y: Its upper edge.
         public init(title: String, color: Color = .white, scale: Int, x: Double = 0, y: Double = 0) throws(MediaError) {
             let size = Canvas.textSize(title, scale: scale)
             var canvas = Canvas(try Bitmap(width: max(1, size.width), height: max(1, size.height)))

@@ -165,6 +165,7 @@ extension ExportSession {
     ///
     /// - Parameters:
     ///   - path: Where the file will be.
+    ///   - fileType: Which kind of file; one of ``supportedFileTypes()``.
     ///   - overwrite: Whether a file that exists already is replaced, at the end.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a type of file that the preset cannot make of the asset,
     ///   ``MediaError/Code-swift.struct/invalidArgument`` the second time, and what went wrong; nothing remains then.

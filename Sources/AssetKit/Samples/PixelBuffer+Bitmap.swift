@@ -16,13 +16,13 @@ extension PixelBuffer {
     /// The picture as a bitmap in sRGB, scaled to `dimensions` on the way where they are given.
     ///
     /// Matrix, range, chroma location, primaries and transfer function are those of ``color``, completed by
-    /// ``MediaBase/ColorInfo/assumed(for:)``. Wide primaries become sRGB's, PQ and HLG are mapped by the curve of ITU-R
+    /// ``ColorInfo/assumed(for:)``. Wide primaries become sRGB's, PQ and HLG are mapped by the curve of ITU-R
     /// BT.2390 (`docs/decisions/0005-colour.md`). Pixels are scaled once, from the decoder's samples, luma and chroma
     /// before they become red, green and blue; colours count by their alpha. The pixel aspect is not looked at.
     /// - Parameters:
     ///   - dimensions: The size; `nil` for the picture's own.
     ///   - dynamicRange: Whether HDR is mapped.
-    /// - Throws: ``MediaBase/MediaError`` `limitExceeded` for a size that no bitmap may have, `unsupported` for a pixel
+    /// - Throws: ``MediaError`` `limitExceeded` for a size that no bitmap may have, `unsupported` for a pixel
     ///   format that cannot be converted.
     public func bitmap(dimensions: Dimensions? = nil, dynamicRange: DynamicRangePolicy = .forceSDR) throws(MediaError)
         -> Bitmap

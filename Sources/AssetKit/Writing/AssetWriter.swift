@@ -57,6 +57,7 @@ public final class AssetWriter: Sendable {
     ///
     /// - Parameters:
     ///   - path: Where the file will be; its folder has to exist.
+    ///   - fileType: Which kind of file.
     ///   - overwrite: Whether a file that exists already is replaced, at the end.
     /// - Throws: ``MediaError/Code-swift.struct/alreadyExists`` for an existing file unless `overwrite`, and what the
     ///   system refuses.

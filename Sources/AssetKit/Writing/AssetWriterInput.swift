@@ -50,7 +50,9 @@ public final class AssetWriterInput: Sendable {
 
     /// An input whose stored samples are written as they are.
     ///
-    /// - Parameter sourceFormatHint: How they are coded, so that the header need not wait for the first one.
+    /// - Parameters:
+    ///   - mediaType: What they carry.
+    ///   - sourceFormatHint: How they are coded, so that the header need not wait for the first one.
     public convenience init(mediaType: MediaType, sourceFormatHint: FormatDescription? = nil) {
         self.init(mediaType: mediaType, settings: .stored, hint: sourceFormatHint, state: State())
     }
@@ -73,7 +75,9 @@ public final class AssetWriterInput: Sendable {
 
     /// An input that encodes sound.
     ///
-    /// - Parameter track: Where its language, name and other facts come from.
+    /// - Parameters:
+    ///   - audioSettings: How.
+    ///   - track: Where its language, name and other facts come from.
     public convenience init(audioSettings: AudioOutputSettings, like track: AssetTrack? = nil) {
         var state = State()
         if let track { state.copy(track) }
@@ -82,7 +86,9 @@ public final class AssetWriterInput: Sendable {
 
     /// An input that encodes pictures.
     ///
-    /// - Parameter track: Where its language, name, transform, timecode, frame rate and other facts come from.
+    /// - Parameters:
+    ///   - videoSettings: How.
+    ///   - track: Where its language, name, transform, timecode, frame rate and other facts come from.
     public convenience init(videoSettings: VideoOutputSettings, like track: AssetTrack? = nil) {
         var state = State()
         if let track {

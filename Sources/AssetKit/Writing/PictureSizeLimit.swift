@@ -17,8 +17,10 @@ extension PictureSizeLimit {
     ///
     /// The pixel aspect makes up for rounding, where it is not to be square. Of the sizes within a fiftieth of the exact
     /// one, the nearest is taken whose pixel aspect is a fraction that codecs and containers can keep.
-    /// - Parameter hasSquarePixels: Whether pixels are to be square. Then one side becomes shorter instead of the other
-    ///   one longer.
+    /// - Parameters:
+    ///   - format: What there is.
+    ///   - hasSquarePixels: Whether pixels are to be square. Then one side becomes shorter instead of the other one
+    ///     longer.
     public func size(for format: VideoFormat, hasSquarePixels: Bool = false) -> Dimensions {
         var width = Rational(Int64(format.encodedSize.width))
         var height = Rational(Int64(format.encodedSize.height))

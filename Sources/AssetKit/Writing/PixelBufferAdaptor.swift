@@ -27,7 +27,7 @@ public final class PixelBufferAdaptor: Sendable {
 
     /// Appends a picture that is on screen from a time on, until the next one's.
     ///
-    /// Throws and waits as ``AssetWriterInput/append(_:)-(SampleBuffer)`` does.
+    /// Throws and waits as the synchronous `append` of ``AssetWriterInput`` does.
     public func append(_ picture: PixelBuffer, withPresentationTime time: MediaTime) throws(MediaError) {
         try input.append(SampleBuffer(picture: picture, presentationTime: time))
     }

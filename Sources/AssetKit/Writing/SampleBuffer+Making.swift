@@ -8,6 +8,10 @@ extension AudioBuffer {
     ///
     /// - Parameters:
     ///   - sampleCount: Samples in each channel; at least one.
+    ///   - sampleFormat: How a sample is stored.
+    ///   - isPlanar: Whether each channel lies by itself.
+    ///   - sampleRate: Samples of a channel a second.
+    ///   - channelLayout: Which channels.
     ///   - fill: Called once for each plane with its bytes, which are zero at first: one plane a channel where
     ///     `isPlanar`, else one with all channels sample by sample, in the machine's byte order.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a form that makes no sense.
@@ -23,7 +27,10 @@ extension AudioBuffer {
 
     /// Makes a run of interleaved 16-bit sound.
     ///
-    /// - Parameter samples: All channels of the first moment, then of the next; what is over at the end is left out.
+    /// - Parameters:
+    ///   - samples: All channels of the first moment, then of the next; what is over at the end is left out.
+    ///   - sampleRate: Samples of a channel a second.
+    ///   - channelLayout: Which channels.
     public convenience init(
         interleaved samples: [Int16], sampleRate: Int, channelLayout: ChannelLayout
     ) throws(MediaError) {
@@ -53,7 +60,10 @@ extension SampleBuffer {
 
     /// Makes a buffer of one picture that is on screen from a time on.
     ///
-    /// - Parameter duration: How long; indefinite for as long as until the next picture.
+    /// - Parameters:
+    ///   - picture: The picture; not copied.
+    ///   - presentationTime: From when on.
+    ///   - duration: How long; indefinite for as long as until the next picture.
     public convenience init(
         picture: PixelBuffer, presentationTime: MediaTime, duration: MediaTime = .indefinite
     ) {
@@ -71,7 +81,10 @@ extension SampleBuffer {
     /// - Parameters:
     ///   - bytes: The sample as the container is to hold it; copied.
     ///   - formatDescription: How it is coded, with the codec's own header.
+    ///   - presentationTime: When it is shown or heard.
     ///   - decodeTime: When it has to be decoded; `nil` where that is the order of presentation.
+    ///   - duration: How long.
+    ///   - isSync: Whether it can be decoded without those before it.
     public convenience init(
         stored bytes: [UInt8], formatDescription: FormatDescription, presentationTime: MediaTime,
         decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool

@@ -2,6 +2,8 @@ import ArgumentParser
 import AssetKit
 import MediaBase
 import MediaJobs
+import Pictures
+import SystemPackage
 
 /// The options of `export` that say how the file is encoded.
 struct ExportEncodingOptions: ParsableArguments {
@@ -71,7 +73,10 @@ struct ExportEncodingOptions: ParsableArguments {
     /// - Throws: what reading the watermark throws.
     func apply(to request: inout ExportRequest) throws {
         if let watermark {
-            let image = try WatermarkFile.read(watermark.path)
+            let path = watermark.path
+            let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark")
+            let image: Bitmap
+            do throws(MediaError) { image = try PNGFile.decode(bytes) } catch { throw error.at(path: path.string) }
             request.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
         }
         request.preset = copy ? .passthrough : preset?.value

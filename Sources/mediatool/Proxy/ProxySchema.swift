@@ -1,15 +1,13 @@
-/// The JSON Schema of what `mediatool proxy --json` prints: `docs/schema/proxy.json`, byte for byte.
+/// `docs/schema/proxy.json`, the JSON Schema of what `proxy` prints, as text; a test holds both equal.
 enum ProxySchema {
-    /// The document, with a line break at its end.
+    // A string in the program, because a program of one file has no place to keep documents in.
+    // swift-format-ignore
     static let text = #"""
         {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "mediatool proxy",
           "description": "What `mediatool proxy --json` prints for one file. Several files give an array of such objects, and --jsonl one of them a line.",
-          "oneOf": [
-            { "$ref": "#/$defs/proxy" },
-            { "$ref": "#/$defs/failedFile" }
-          ],
+          "oneOf": [{ "$ref": "#/$defs/proxy" }, { "$ref": "#/$defs/failedFile" }],
           "$defs": {
             "proxy": {
               "description": "A proxy that was written.",
@@ -18,100 +16,43 @@ enum ProxySchema {
                 "schemaVersion": { "$ref": "#/$defs/schemaVersion" },
                 "path": { "$ref": "#/$defs/path" },
                 "pathBytes": { "$ref": "#/$defs/pathBytes" },
-                "output": {
-                  "description": "The path of the proxy as it was written.",
-                  "type": "string"
-                },
-                "outputBytes": {
-                  "description": "The bytes of that path in base64, where it is not UTF-8.",
-                  "type": "string",
-                  "contentEncoding": "base64"
-                },
-                "preset": {
-                  "description": "The preset's name.",
-                  "type": "string"
-                },
-                "sizeBytes": {
-                  "description": "How large the proxy is.",
-                  "type": "integer",
-                  "minimum": 0
-                },
+                "output": { "description": "The path of the proxy as it was written.", "type": "string" },
+                "outputBytes": { "description": "The bytes of that path in base64, where it is not UTF-8.", "type": "string", "contentEncoding": "base64" },
+                "preset": { "description": "The preset's name.", "type": "string" },
+                "sizeBytes": { "description": "How large the proxy is.", "type": "integer", "minimum": 0 },
                 "requested": {
                   "description": "The range that was asked for; absent for all of the source.",
                   "type": "object",
                   "properties": {
-                    "start": {
-                      "description": "The first moment; absent where none was asked for.",
-                      "$ref": "#/$defs/time"
-                    },
-                    "end": {
-                      "description": "The first moment that is not wanted; absent where none was asked for.",
-                      "$ref": "#/$defs/time"
-                    }
+                    "start": { "description": "The first moment; absent where none was asked for.", "$ref": "#/$defs/time" },
+                    "end": { "description": "The first moment that is not wanted; absent where none was asked for.", "$ref": "#/$defs/time" }
                   },
                   "required": [],
                   "additionalProperties": false
                 },
-                "duration": {
-                  "description": "How long the proxy lasts.",
-                  "$ref": "#/$defs/time"
-                },
-                "startTimecode": {
-                  "description": "The timecode of its first picture; absent where it has none.",
-                  "type": "string"
-                },
+                "duration": { "description": "How long the proxy lasts.", "$ref": "#/$defs/time" },
+                "startTimecode": { "description": "The timecode of its first picture; absent where it has none.", "type": "string" },
                 "video": {
                   "description": "Its pictures.",
                   "type": "object",
                   "properties": {
-                    "trackIndex": {
-                      "description": "The source's track: its place in the container, as probe prints it.",
-                      "type": "integer",
-                      "minimum": 0
-                    },
-                    "trackID": {
-                      "description": "The container's own number of that track.",
-                      "type": "integer"
-                    },
-                    "codec": {
-                      "description": "libavcodec's name of the codec.",
-                      "type": "string"
-                    },
-                    "profile": {
-                      "description": "The codec's profile, in words; absent where it has none.",
-                      "type": "string"
-                    },
+                    "trackIndex": { "description": "The source's track: its place in the container, as probe prints it.", "type": "integer", "minimum": 0 },
+                    "trackID": { "description": "The container's own number of that track.", "type": "integer" },
+                    "codec": { "description": "libavcodec's name of the codec.", "type": "string" },
+                    "profile": { "description": "The codec's profile, in words; absent where it has none.", "type": "string" },
                     "encodedSize": {
                       "description": "The stored picture, in pixels.",
                       "type": "object",
                       "properties": {
-                        "width": {
-                          "description": "Columns.",
-                          "type": "integer",
-                          "minimum": 2
-                        },
-                        "height": {
-                          "description": "Rows.",
-                          "type": "integer",
-                          "minimum": 2
-                        }
+                        "width": { "description": "Columns.", "type": "integer", "minimum": 2 },
+                        "height": { "description": "Rows.", "type": "integer", "minimum": 2 }
                       },
                       "required": ["width", "height"],
                       "additionalProperties": false
                     },
-                    "sampleAspectRatio": {
-                      "description": "Width of a pixel by its height; absent where the file does not say.",
-                      "$ref": "#/$defs/rational"
-                    },
-                    "frameCount": {
-                      "description": "How many pictures there are.",
-                      "type": "integer",
-                      "minimum": 1
-                    },
-                    "frameRate": {
-                      "description": "Pictures a second on average; absent where unknown.",
-                      "$ref": "#/$defs/rational"
-                    }
+                    "sampleAspectRatio": { "description": "Width of a pixel by its height; absent where the file does not say.", "$ref": "#/$defs/rational" },
+                    "frameCount": { "description": "How many pictures there are.", "type": "integer", "minimum": 1 },
+                    "frameRate": { "description": "Pictures a second on average; absent where unknown.", "$ref": "#/$defs/rational" }
                   },
                   "required": ["trackIndex", "trackID", "codec", "encodedSize", "frameCount"],
                   "additionalProperties": false
@@ -123,37 +64,13 @@ enum ProxySchema {
                     "description": "A track of sound.",
                     "type": "object",
                     "properties": {
-                      "trackIndex": {
-                        "description": "The source's track: its place in the container, as probe prints it.",
-                        "type": "integer",
-                        "minimum": 0
-                      },
-                      "trackID": {
-                        "description": "The container's own number of that track.",
-                        "type": "integer"
-                      },
-                      "codec": {
-                        "description": "libavcodec's name of the codec.",
-                        "type": "string"
-                      },
-                      "copied": {
-                        "description": "Whether the source's samples were taken as they are.",
-                        "type": "boolean"
-                      },
-                      "sampleRate": {
-                        "description": "Samples a second.",
-                        "type": "integer",
-                        "minimum": 1
-                      },
-                      "channels": {
-                        "description": "How many channels there are.",
-                        "type": "integer",
-                        "minimum": 1
-                      },
-                      "channelLayout": {
-                        "description": "Which channels they are; absent where only their number is known.",
-                        "type": "string"
-                      }
+                      "trackIndex": { "description": "The source's track: its place in the container, as probe prints it.", "type": "integer", "minimum": 0 },
+                      "trackID": { "description": "The container's own number of that track.", "type": "integer" },
+                      "codec": { "description": "libavcodec's name of the codec.", "type": "string" },
+                      "copied": { "description": "Whether the source's samples were taken as they are.", "type": "boolean" },
+                      "sampleRate": { "description": "Samples a second.", "type": "integer", "minimum": 1 },
+                      "channels": { "description": "How many channels there are.", "type": "integer", "minimum": 1 },
+                      "channelLayout": { "description": "Which channels they are; absent where only their number is known.", "type": "string" }
                     },
                     "required": ["trackIndex", "trackID", "codec", "copied", "sampleRate", "channels"],
                     "additionalProperties": false
@@ -166,33 +83,16 @@ enum ProxySchema {
                     "description": "A track that was left out, or that has nothing in the range.",
                     "type": "object",
                     "properties": {
-                      "trackIndex": {
-                        "description": "The source's track: its place in the container, as probe prints it.",
-                        "type": "integer",
-                        "minimum": 0
-                      },
-                      "trackID": {
-                        "description": "The container's own number of that track.",
-                        "type": "integer"
-                      },
-                      "type": {
-                        "description": "What it carries, such as subtitle or data.",
-                        "type": "string"
-                      },
-                      "codec": {
-                        "description": "libavcodec's name of the codec; absent where it is not known.",
-                        "type": "string"
-                      }
+                      "trackIndex": { "description": "The source's track: its place in the container, as probe prints it.", "type": "integer", "minimum": 0 },
+                      "trackID": { "description": "The container's own number of that track.", "type": "integer" },
+                      "type": { "description": "What it carries, such as subtitle or data.", "type": "string" },
+                      "codec": { "description": "libavcodec's name of the codec; absent where it is not known.", "type": "string" }
                     },
                     "required": ["trackIndex", "trackID", "type"],
                     "additionalProperties": false
                   }
                 },
-                "changes": {
-                  "description": "What the proxy has not kept because its format cannot, in words.",
-                  "type": "array",
-                  "items": { "type": "string" }
-                },
+                "changes": { "description": "What the proxy has not kept because its format cannot, in words.", "type": "array", "items": { "type": "string" } },
                 "checks": {
                   "description": "What was compared with the source after writing. All of it holds: a proxy of which something does not is not kept.",
                   "type": "array",
@@ -200,145 +100,30 @@ enum ProxySchema {
                     "description": "Something that has to be as in the source.",
                     "type": "object",
                     "properties": {
-                      "name": {
-                        "description": "What was compared.",
-                        "enum": ["tracks", "frameCount", "frameTimes", "duration", "displayShape", "pixelAspect", "cleanAperture", "rotation", "color", "startTimecode", "audioChannels", "channelLayout", "audioStart", "audioEnd", "language", "name", "dates", "metadata", "chapters", "indexFirst"]
-                      },
-                      "trackIndex": {
-                        "description": "The source's track; absent for the file as a whole.",
-                        "type": "integer",
-                        "minimum": 0
-                      },
-                      "passed": {
-                        "description": "Whether it holds.",
-                        "type": "boolean"
-                      },
-                      "wanted": {
-                        "description": "What the source says, or what follows from it, for a person.",
-                        "type": "string"
-                      },
-                      "found": {
-                        "description": "What the proxy says.",
-                        "type": "string"
-                      }
+                      "name": { "description": "What was compared.", "enum": ["tracks", "frameCount", "frameTimes", "duration", "displayShape", "pixelAspect", "cleanAperture", "rotation", "color", "startTimecode", "audioChannels", "channelLayout", "audioStart", "audioEnd", "language", "name", "dates", "metadata", "chapters", "indexFirst"] },
+                      "trackIndex": { "description": "The source's track; absent for the file as a whole.", "type": "integer", "minimum": 0 },
+                      "passed": { "description": "Whether it holds.", "type": "boolean" },
+                      "wanted": { "description": "What the source says, or what follows from it, for a person.", "type": "string" },
+                      "found": { "description": "What the proxy says.", "type": "string" }
                     },
                     "required": ["name", "passed", "wanted", "found"],
                     "additionalProperties": false
                   },
                   "minItems": 1
                 },
-                "damage": {
-                  "description": "What of the source could not be used; absent where everything could.",
-                  "type": "object",
-                  "properties": {
-                    "packets": {
-                      "description": "Packets that could not be decoded.",
-                      "type": "integer",
-                      "minimum": 0
-                    },
-                    "truncated": {
-                      "description": "Whether the container broke off before its end.",
-                      "type": "boolean"
-                    },
-                    "times": {
-                      "description": "The times of the first 100 of the packets at most, on the container's clock.",
-                      "type": "array",
-                      "items": { "$ref": "#/$defs/time" }
-                    }
-                  },
-                  "required": ["packets", "truncated", "times"],
-                  "additionalProperties": false
-                }
+                "damage": { "description": "What of the source could not be used; absent where everything could.", "$ref": "#/$defs/damage" }
               },
               "required": ["schemaVersion", "path", "output", "preset", "sizeBytes", "duration", "video", "audio", "leftOut", "changes", "checks"],
               "additionalProperties": false
             },
-            "failedFile": {
-              "description": "A file of which no proxy was made.",
-              "type": "object",
-              "properties": {
-                "schemaVersion": { "$ref": "#/$defs/schemaVersion" },
-                "path": { "$ref": "#/$defs/path" },
-                "pathBytes": { "$ref": "#/$defs/pathBytes" },
-                "error": { "$ref": "#/$defs/error" }
-              },
-              "required": ["schemaVersion", "path", "error"],
-              "additionalProperties": false
-            },
-            "schemaVersion": {
-              "description": "The version of this schema.",
-              "const": 1
-            },
-            "path": {
-              "description": "The input as it was named; what is not UTF-8 in it is repaired with U+FFFD.",
-              "type": "string"
-            },
-            "pathBytes": {
-              "description": "The bytes of the input's path in base64, where it is not UTF-8.",
-              "type": "string",
-              "contentEncoding": "base64"
-            },
-            "rational": {
-              "description": "An exact fraction in lowest terms.",
-              "type": "object",
-              "properties": {
-                "num": {
-                  "description": "Above the line.",
-                  "type": "integer"
-                },
-                "den": {
-                  "description": "Below the line.",
-                  "type": "integer",
-                  "minimum": 1
-                }
-              },
-              "required": ["num", "den"],
-              "additionalProperties": false
-            },
-            "time": {
-              "description": "An exact time: value ticks of 1/timescale second.",
-              "type": "object",
-              "properties": {
-                "value": {
-                  "description": "The number of ticks; 0 where the time is not a number.",
-                  "type": "integer"
-                },
-                "timescale": {
-                  "description": "Ticks a second; 0 where the time is not a number.",
-                  "type": "integer",
-                  "minimum": 0
-                },
-                "seconds": {
-                  "description": "The seconds as the nearest floating-point number; null where the time is not a number.",
-                  "type": ["number", "null"]
-                },
-                "flags": {
-                  "description": "What makes the time more, or less, than a plain exact number; absent for one that is.",
-                  "type": "array",
-                  "items": {
-                    "enum": ["hasBeenRounded", "positiveInfinity", "negativeInfinity", "indefinite", "invalid"]
-                  }
-                }
-              },
-              "required": ["value", "timescale", "seconds"],
-              "additionalProperties": false
-            },
-            "error": {
-              "description": "What failed.",
-              "type": "object",
-              "properties": {
-                "code": {
-                  "description": "The kind of failure, such as outOfRange or notFound.",
-                  "type": "string"
-                },
-                "message": {
-                  "description": "One sentence for a person.",
-                  "type": "string"
-                }
-              },
-              "required": ["code", "message"],
-              "additionalProperties": false
-            }
+            "failedFile": \#(SchemaParts.failedFile),
+            "schemaVersion": \#(SchemaParts.schemaVersion),
+            "path": \#(SchemaParts.path),
+            "pathBytes": \#(SchemaParts.pathBytes),
+            "damage": \#(SchemaParts.damage),
+            "rational": \#(SchemaParts.rational),
+            "time": \#(SchemaParts.time),
+            "error": \#(SchemaParts.error)
           }
         }
 

@@ -156,8 +156,11 @@ struct QCCommand: ParsableCommand {
             return try QCPolicy(yaml: known.yaml, named: known.rawValue, fields: fields)
         }
         do throws(MediaError) {
-            return try QCPolicy(
-                yaml: try QCPolicyFile.read(path), named: path.stem ?? path.displayPath, fields: fields)
+            let bytes = try SmallFile.bytes(of: path, atMost: QCPolicy.mostBytes, as: "a policy")
+            guard let text = String(validating: bytes, as: UTF8.self) else {
+                throw MediaError(.invalidArgument, "is not UTF-8 text")
+            }
+            return try QCPolicy(yaml: text, named: path.stem ?? path.displayPath, fields: fields)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
                 throw error.at(path: path.displayPath)

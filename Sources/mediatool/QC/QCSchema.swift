@@ -1,4 +1,4 @@
-/// `docs/schema/qc.json` as text; a test holds both equal.
+/// `docs/schema/qc.json`, the JSON Schema of what `qc` prints, as text; a test holds both equal.
 enum QCSchema {
     // A string in the program, because a program of one file has no place to keep documents in.
     // swift-format-ignore
@@ -7,25 +7,19 @@ enum QCSchema {
           "$schema": "https://json-schema.org/draft/2020-12/schema",
           "title": "mediatool qc",
           "description": "One object for one file; an array of them for several files or with --array; with --jsonl, each line is one object.",
-          "anyOf": [
-            { "$ref": "#/$defs/file" },
-            { "type": "array", "items": { "$ref": "#/$defs/file" } }
-          ],
+          "anyOf": [{ "$ref": "#/$defs/file" }, { "type": "array", "items": { "$ref": "#/$defs/file" } }],
           "$defs": {
             "file": {
               "description": "What is told of one file: the report, or why there is none.",
-              "oneOf": [
-                { "$ref": "#/$defs/report" },
-                { "$ref": "#/$defs/failure" }
-              ]
+              "oneOf": [{ "$ref": "#/$defs/report" }, { "$ref": "#/$defs/failedFile" }]
             },
             "report": {
               "description": "What came of a file under a policy.",
               "type": "object",
               "properties": {
-                "schemaVersion": { "description": "The version of this schema.", "const": 1 },
-                "path": { "description": "The file as it was named, repaired to valid UTF-8; '-' is standard input.", "type": "string" },
-                "pathBytes": { "description": "The name's bytes in base64 (RFC 4648, section 4), where it is not UTF-8.", "type": "string" },
+                "schemaVersion": { "$ref": "#/$defs/schemaVersion" },
+                "path": { "$ref": "#/$defs/path" },
+                "pathBytes": { "$ref": "#/$defs/pathBytes" },
                 "verdict": { "description": "fail where a rule of severity fail does not hold, warn where only others do not.", "enum": ["pass", "warn", "fail"] },
                 "policy": { "description": "The policy's name.", "type": "string" },
                 "rules": { "description": "What came of each rule, in the policy's order.", "type": "array", "items": { "$ref": "#/$defs/rule" } },
@@ -34,27 +28,6 @@ enum QCSchema {
                 "warnings": { "description": "What was odd or damaged in the file's structure, one sentence each.", "type": "array", "items": { "type": "string" } }
               },
               "required": ["schemaVersion", "path", "verdict", "policy", "rules", "findings", "measurements", "warnings"],
-              "additionalProperties": false
-            },
-            "failure": {
-              "description": "Why there is no report.",
-              "type": "object",
-              "properties": {
-                "schemaVersion": { "description": "The version of this schema.", "const": 1 },
-                "path": { "description": "The file as it was named, repaired to valid UTF-8; '-' is standard input.", "type": "string" },
-                "pathBytes": { "description": "The name's bytes in base64 (RFC 4648, section 4), where it is not UTF-8.", "type": "string" },
-                "error": {
-                  "description": "What failed.",
-                  "type": "object",
-                  "properties": {
-                    "code": { "description": "The kind of failure, such as notFound, unknownFormat or damaged; what a program decides by.", "type": "string" },
-                    "message": { "description": "What failed, and what to try, in one sentence for a person.", "type": "string" }
-                  },
-                  "required": ["code", "message"],
-                  "additionalProperties": false
-                }
-              },
-              "required": ["schemaVersion", "path", "error"],
               "additionalProperties": false
             },
             "rule": {
@@ -92,17 +65,7 @@ enum QCSchema {
               "type": "object",
               "properties": {
                 "tracks": { "description": "The tracks that were decoded, in the container's order.", "type": "array", "items": { "$ref": "#/$defs/track" } },
-                "damage": {
-                  "description": "What could not be used.",
-                  "type": "object",
-                  "properties": {
-                    "packets": { "description": "Packets that could not be decoded.", "type": "integer", "minimum": 0 },
-                    "truncated": { "description": "Whether the container broke off before its end.", "type": "boolean" },
-                    "times": { "description": "When the first of the packets would have been shown or heard.", "type": "array", "items": { "$ref": "#/$defs/time" } }
-                  },
-                  "required": ["packets", "truncated", "times"],
-                  "additionalProperties": false
-                },
+                "damage": { "description": "What could not be used.", "$ref": "#/$defs/damage" },
                 "headerMismatches": {
                   "description": "What the container says otherwise than the coded media; left out where that was not asked for.",
                   "type": "array",
@@ -272,7 +235,10 @@ enum QCSchema {
                 "size": {
                   "description": "The size of the first one.",
                   "type": "object",
-                  "properties": { "width": { "type": "integer" }, "height": { "type": "integer" } },
+                  "properties": {
+                    "width": { "type": "integer" },
+                    "height": { "type": "integer" }
+                  },
                   "required": ["width", "height"],
                   "additionalProperties": false
                 },
@@ -322,18 +288,13 @@ enum QCSchema {
               "required": ["check", "threshold", "minimumDuration", "count", "total", "ranges"],
               "additionalProperties": false
             },
-            "time": {
-              "description": "An exact moment or length: value / timescale seconds.",
-              "type": "object",
-              "properties": {
-                "value": { "type": "integer" },
-                "timescale": { "type": "integer", "minimum": 0 },
-                "seconds": { "description": "The same as a rounded number; null where it is none.", "type": ["number", "null"] },
-                "flags": { "type": "array", "items": { "enum": ["hasBeenRounded", "positiveInfinity", "negativeInfinity", "indefinite", "invalid"] } }
-              },
-              "required": ["value", "timescale", "seconds"],
-              "additionalProperties": false
-            }
+            "failedFile": \#(SchemaParts.failedFile),
+            "schemaVersion": \#(SchemaParts.schemaVersion),
+            "path": \#(SchemaParts.path),
+            "pathBytes": \#(SchemaParts.pathBytes),
+            "damage": \#(SchemaParts.damage),
+            "time": \#(SchemaParts.time),
+            "error": \#(SchemaParts.error)
           }
         }
 
