@@ -35,6 +35,17 @@ extension Reencoder {
         try add(output, to: input)
         return input
     }
+
+    /// Throws where sound that is taken as it is has a gap that the file's times cannot hold.
+    ///
+    /// Linear PCM gets silence there.
+    func checkHoles(in track: AssetTrack) throws(MediaError) {
+        guard let edited = reader.asset.composition?.track(withID: track.id), !writer.fileType.keepsLateStarts,
+            track.formatDescriptions.first?.codec.hasPrefix("pcm_") != true,
+            let gap = edited.segments.first(where: \.isEmpty), gap.end < edited.end
+        else { return }
+        throw edited.failure(of: gap, "it is a gap, which a \(writer.fileType) file cannot hold between coded sound")
+    }
 }
 
 extension AssetTrack {

@@ -145,10 +145,6 @@ extension ExportPlan {
     init(
         _ request: ExportRequest, timeline file: TimelineFile, media: TimelineMedia, fileType: MediaFileType
     ) throws(MediaError) {
-        guard !request.copies, request.audio != .copy else {
-            throw MediaError(
-                .unsupported, "a timeline is composited and mixed, so nothing can be copied; leave out --copy")
-        }
         guard request.videoTrack == nil, request.audioTracks == nil else {
             throw MediaError(.invalidArgument, "tracks are chosen of a media file, not of a timeline")
         }
@@ -160,14 +156,19 @@ extension ExportPlan {
         self.init(Asset(composition: made.composition))
         warnings = reader.warnings + pieces.warnings
         let tracks = try asset.loadNow(.tracks)
-        if var composition = made.videoComposition, fileType.holdsPictures,
+        if request.copies {
+            try pieces.checkStorable(.video)
+            if fileType.holdsPictures, let track = tracks.first(where: { $0.mediaType == .video }) {
+                video = .track(track)
+            }
+        } else if var composition = made.videoComposition, fileType.holdsPictures,
             case .encode = request.preset(for: fileType).video(for: AssetTrack(framesOf: composition))
         {
             composition.overlays = request.overlays(in: composition.renderSize)
             video = .frames(composition, tracks.filter { $0.mediaType == .video })
         }
         if let mix = made.audioMix, request.audio != .none {
-            self.mix = mix
+            if request.copies || request.audio == .copy { try pieces.checkStorable(.audio) } else { self.mix = mix }
             audio = tracks.filter { $0.mediaType == .audio }
         }
         if case .none = video, audio.isEmpty {
@@ -176,7 +177,8 @@ extension ExportPlan {
         let frame = made.videoComposition?.frameDuration
         try setRange(request, timeline, frame, until: made.duration)
         self.timeline = ExportReport.Timeline(
-            name: timeline.name, duration: pieces.duration, renderSize: made.videoComposition?.renderSize,
+            name: timeline.name, duration: pieces.duration,
+            renderSize: request.copies ? nil : made.videoComposition?.renderSize,
             frameRate: frame.flatMap { Rational($0)?.inverse }, clips: pieces.counts.clips,
             dissolves: pieces.counts.dissolves, videoTracks: pieces.counts.videoTracks,
             audioTracks: pieces.counts.audioTracks, mediaFiles: media.count)

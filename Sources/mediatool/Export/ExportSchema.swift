@@ -77,7 +77,7 @@ enum ExportSchema {
                       "$ref": "#/$defs/time"
                     },
                     "renderSize": {
-                      "description": "The size in which the pictures were composited; absent without pictures.",
+                      "description": "The size in which the pictures were composited; absent without pictures, and where they were copied.",
                       "type": "object",
                       "properties": {
                         "width": {
