@@ -50,16 +50,21 @@ extension Reencoder {
 
 extension AssetTrack {
     /// What is known of the frames of a video composition, as if they were a track of a file.
-    package init(framesOf composition: VideoComposition) {
+    package init(framesOf composition: VideoComposition) { self.init(framesOf: composition, index: 0) }
+
+    /// The same as a track of an asset.
+    init(framesOf composition: VideoComposition, index: Int, duration: MediaTime? = nil, timecode: String? = nil) {
         let video = VideoFormat(
             encodedSize: composition.outputSize, sampleAspectRatio: .one, pixelFormat: .rgba, bitDepth: 8,
             color: ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "bt709", range: "tv"),
             fieldOrder: "progressive")
         let frame = composition.frameDuration
         var stream = StreamInfo(
-            index: 0, id: 1, timeBase: Rational(1, Int64(max(1, frame.timescale))),
-            format: FormatDescription(mediaType: .video, codec: "rawvideo", video: video), metadata: [])
+            index: index, id: index + 1, timeBase: Rational(1, Int64(max(1, frame.timescale))),
+            format: FormatDescription(mediaType: .video, codec: "rawvideo", video: video),
+            metadata: timecode.map { [(key: "timecode", value: $0)] } ?? [])
         stream.startTime = .zero
+        stream.duration = duration
         stream.nominalFrameRate = Rational(frame)?.inverse
         stream.averageFrameRate = stream.nominalFrameRate
         self.init(stream, origin: .zero, keySpace: .common, edits: nil, scan: nil)

@@ -189,13 +189,7 @@ extension ExportPlan {
         _ request: ExportRequest, _ timeline: Timeline, _ frame: MediaTime?, until end: MediaTime
     ) throws(MediaError) {
         let rate = frame.flatMap { Rational($0)?.inverse }
-        var zero: Timecode?
-        if let start = timeline.globalStart?.time, start >= .zero, let rate {
-            // As OpenTimelineIO writes timecode: numbers are dropped where that exists.
-            let isDropFrame = rate == Rational(30000, 1001) || rate == Rational(60000, 1001)
-            let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: isDropFrame)
-            zero = counting.flatMap { try? Timecode(elapsed: start, rate: $0, rounding: .halfAwayFromZero) }
-        }
+        let zero = rate.flatMap { timeline.startTimecode(at: $0) }
         let context = TimeExpression.Context(
             timeRange: MediaTimeRange(start: .zero, duration: end), frameRate: rate, startTimecode: zero)
         func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
