@@ -18,7 +18,7 @@ package final class OutputFileSet: Sendable {
     final class Rules: Sendable {
         let force: Bool
         let pending: PendingOutputs
-        private let inputs: Set<FileIdentity>
+        private let inputs: Mutex<Set<FileIdentity>>
         /// The names given away so far: the folder's identity and the name in it.
         private let claimed = Mutex<Set<Claim>>([])
 
@@ -30,11 +30,13 @@ package final class OutputFileSet: Sendable {
         init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs) {
             self.force = force
             self.pending = pending
-            self.inputs = Set(inputs)
+            self.inputs = Mutex(Set(inputs))
         }
 
+        func addInputs(_ identities: [FileIdentity]) { inputs.withLock { $0.formUnion(identities) } }
+
         func refuseInput(_ identity: FileIdentity?, named path: FilePath) throws {
-            if let identity, inputs.contains(identity) {
+            if let identity, inputs.withLock({ $0.contains(identity) }) {
                 throw MediaError(
                     .invalidArgument, "the output is an input file; choose another name", path: path.string)
             }
@@ -88,6 +90,9 @@ package final class OutputFileSet: Sendable {
     package func setForAnotherJob(isWhole: Bool = false) -> OutputFileSet {
         OutputFileSet(rules: rules, isWhole: isWhole)
     }
+
+    /// Lets no output of the run that is begun from now on be one of these files, which are read too.
+    package func protect(_ identities: [FileIdentity]) { rules.addInputs(identities) }
 
     /// Opens an output for writing; `-` is standard output (a file of that name is `./-`).
     ///

@@ -165,6 +165,51 @@ import Testing
         add(9945..<42345, at: 42603) { min(1, Double($0) / 4800) }
         #expect(made.count == wanted.count)
         #expect(zip(made, wanted).allSatisfy { abs($0 - $1) < 1e-6 })
+        #expect(try export(["sound.otio", "-o", "o.mov", "--audio", "copy"]).error.contains("part of a dissolve"))
+    }
+
+    /// A timeline of one track of pictures, each clip with its file, first frame and number of frames at 25 a second.
+    private func write(_ name: String, _ clips: [(file: String, first: Int, count: Int)]) throws {
+        func time(_ value: Int) -> String { #"{"OTIO_SCHEMA":"RationalTime.1","value":\#(value),"rate":25}"# }
+        let items = clips.map { clip in
+            #"{"OTIO_SCHEMA":"Clip.1","media_reference":{"OTIO_SCHEMA":"ExternalReference.1","target_url":"#
+                + #""\#(clip.file)"},"source_range":{"OTIO_SCHEMA":"TimeRange.1","start_time":"#
+                + #"\#(time(clip.first)),"duration":\#(time(clip.count))}}"#
+        }
+        let timeline =
+            #"{"OTIO_SCHEMA":"Timeline.1","global_start_time":\#(time(90000)),"tracks":{"OTIO_SCHEMA":"Stack.1","#
+            + #""children":[{"OTIO_SCHEMA":"Track.1","kind":"Video","children":[\#(items.joined(separator: ","))]}]}}"#
+        try folder.write(name, timeline.utf8)
+    }
+
+    /// Sync samples are at every twelfth picture.
+    @Test func cutsBetweenSyncSamplesAreCopied() throws {
+        try write("copied.otio", [("media/one.mp4", 7, 17), ("media/one.mp4", 60, 24), ("media/one.mp4", 36, 5)])
+        let result = try Program.run(
+            Program.mediatool, ["export", "copied.otio", "-o", "o.mov", "--copy", "--json"], folder: folder.path)
+        #expect(result.status == 0, "\(result.error)")
+        let numbers = try NumberedPictures.rows(folder.path("o.mov")).map(NumberedPictures.number(of:))
+        #expect(numbers == (Array(7..<24) + Array(60..<84) + Array(36..<41)).map { 256 + $0 })
+        let tags = ["-select_streams", "v", "-show_entries", "stream_tags=timecode", "-of", "csv=p=0"]
+        #expect(try FFmpeg.probe(tags + [folder.path("o.mov")]) == ["01:00:00:00"])
+        let hash = [
+            "-select_streams", "v", "-show_data_hash", "MD5", "-show_entries", "packet=data_hash", "-of", "csv=p=0",
+        ]
+        let known = try Set(FFmpeg.probe(hash + [folder.path("media/one.mp4")]))
+        #expect(try known.isSuperset(of: FFmpeg.probe(hash + [folder.path("o.mov")])))
+
+        try write("between.otio", [("media/one.mp4", 0, 12), ("media/one.mp4", 30, 24)])
+        try write("other.otio", [("media/one.mp4", 0, 12), ("media/two.mov", 0, 12)])
+        for (name, words) in [
+            ("between", "segment 2 of track 1, at 0.48 s"), ("other", "segment 2"), ("dissolves", "part of a dissolve"),
+            ("cuts", "which has to be rendered"),
+        ] {
+            let result = try Program.run(
+                Program.mediatool, ["export", name + ".otio", "-o", "n.mov", "--copy"], folder: folder.path)
+            #expect(result.status == 2 && result.errorLines.count == 1, "\(result.error)")
+            #expect(result.error.contains(words), "\(result.error)")
+            #expect(try folder.names().contains("n.mov") == false)
+        }
     }
 
     @Test func mediaIsTakenFromTheTimelinesOwnFolder() throws {
@@ -231,6 +276,5 @@ import Testing
     @Test func whatLooksLikeATimelineAndIsNoneIsRefused() throws {
         try folder.write("a.otio", "hello".utf8)
         #expect(try export(["a.otio", "-o", "o.mov"]).error.contains("is no JSON"))
-        #expect(try export(["cuts.otio", "-o", "o.mov", "--audio", "copy"]).status == 2)
     }
 }

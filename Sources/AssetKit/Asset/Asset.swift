@@ -43,6 +43,8 @@ public final class Asset: Sendable {
     let source: InputSource?
     /// What is read where that is no file.
     let composition: Composition?
+    /// How a composition's tracks become one of each kind, where that is what is read.
+    let rendering: Rendering?
     let options: Options
     private let state = Mutex(State())
     private let loading = Mutex(())
@@ -66,6 +68,16 @@ public final class Asset: Sendable {
         self.source = source
         self.options = options
         composition = nil
+        rendering = nil
+    }
+
+    /// An asset that is made of a composition, of which everything is known.
+    init(_ rendering: Rendering, _ contents: AssetContents) {
+        source = nil
+        options = Options()
+        composition = nil
+        self.rendering = rendering
+        state.withLock { $0.result = .success(contents) }
     }
 
     /// An asset that is put together from others, as the composition is now.
@@ -75,6 +87,7 @@ public final class Asset: Sendable {
         source = nil
         options = Options()
         self.composition = composition
+        rendering = nil
         state.withLock { $0.result = .success(AssetContents(composition)) }
     }
 

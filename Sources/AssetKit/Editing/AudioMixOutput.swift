@@ -18,7 +18,7 @@ public final class AudioMixOutput: ReaderOutput {
     /// One output for each track, in their order.
     public let trackOutputs: [TrackOutput]
     /// What comes out.
-    private let format: FormatDescription
+    let format: FormatDescription
     private let form: CompositionSound.Form
     private let mix = Mutex(AudioMix())
     private let state = Mutex(State())

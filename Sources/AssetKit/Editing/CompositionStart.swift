@@ -21,8 +21,8 @@ struct CompositionStart: PipelineMaker {
         let range = OutputRange(timeRange, trackEnd: edited.end)
         switch settings {
         case .stored:
-            throw MediaError(
-                .unsupported, "a composition's samples are not stored anywhere; ask for sound or pictures")
+            return try CompositionStored(
+                self, edited, index: track.index, timescale: track.naturalTimeScale, range: range)
         case .audio(let settings):
             return try CompositionSound(self, edited, index: track.index, range: range, settings: settings)
         case .video(let settings):

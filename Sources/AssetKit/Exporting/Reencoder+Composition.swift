@@ -35,20 +35,36 @@ extension Reencoder {
         try add(output, to: input)
         return input
     }
+
+    /// Throws where sound that is taken as it is has a gap that the file's times cannot hold.
+    ///
+    /// Linear PCM gets silence there.
+    func checkHoles(in track: AssetTrack) throws(MediaError) {
+        guard let edited = reader.asset.composition?.track(withID: track.id), !writer.fileType.keepsLateStarts,
+            track.formatDescriptions.first?.codec.hasPrefix("pcm_") != true,
+            let gap = edited.segments.first(where: \.isEmpty), gap.end < edited.end
+        else { return }
+        throw edited.failure(of: gap, "it is a gap, which a \(writer.fileType) file cannot hold between coded sound")
+    }
 }
 
 extension AssetTrack {
     /// What is known of the frames of a video composition, as if they were a track of a file.
-    package init(framesOf composition: VideoComposition) {
+    package init(framesOf composition: VideoComposition) { self.init(framesOf: composition, index: 0) }
+
+    /// The same as a track of an asset.
+    init(framesOf composition: VideoComposition, index: Int, duration: MediaTime? = nil, timecode: String? = nil) {
         let video = VideoFormat(
             encodedSize: composition.outputSize, sampleAspectRatio: .one, pixelFormat: .rgba, bitDepth: 8,
             color: ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "bt709", range: "tv"),
             fieldOrder: "progressive")
         let frame = composition.frameDuration
         var stream = StreamInfo(
-            index: 0, id: 1, timeBase: Rational(1, Int64(max(1, frame.timescale))),
-            format: FormatDescription(mediaType: .video, codec: "rawvideo", video: video), metadata: [])
+            index: index, id: index + 1, timeBase: Rational(1, Int64(max(1, frame.timescale))),
+            format: FormatDescription(mediaType: .video, codec: "rawvideo", video: video),
+            metadata: timecode.map { [(key: "timecode", value: $0)] } ?? [])
         stream.startTime = .zero
+        stream.duration = duration
         stream.nominalFrameRate = Rational(frame)?.inverse
         stream.averageFrameRate = stream.nominalFrameRate
         self.init(stream, origin: .zero, keySpace: .common, edits: nil, scan: nil)

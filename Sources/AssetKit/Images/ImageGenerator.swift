@@ -77,8 +77,10 @@ public final class ImageGenerator: Sendable {
 
     /// A generator for an asset; opens nothing yet.
     public init(asset: Asset) {
-        self.asset = asset
+        // Frames of what is rendered are composited of the composition's pictures.
+        self.asset = asset.rendering?.asset ?? asset
         damageLog = DamageLog()
+        if let rendering = asset.rendering { videoComposition = rendering.videoComposition }
     }
 
     /// A further generator for the same asset and with the same configuration, to be used on another thread.
@@ -276,6 +278,11 @@ extension ImageGenerator {
         at time: MediaTime, unlessOf other: GeneratedImage?, before upcoming: MediaTime
     ) throws(MediaError) -> GeneratedImage? {
         let configuration = self.configuration
+        if let compositing = compositing.withLock({ $0 }) {
+            if let other, other.actualTime <= time, time < other.actualTime + other.duration { return nil }
+            return try compositing.image(
+                of: self, at: time, configuration, born: currentGeneration, unlessCancelled: Cancellation())
+        }
         let (found, track) = try locate(time, configuration, upcoming: upcoming, born: currentGeneration)
         if found.time == other?.actualTime { return nil }
         return try render(found, of: track, for: time, configuration)

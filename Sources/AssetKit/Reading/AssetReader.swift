@@ -170,6 +170,12 @@ public final class AssetReader: Sendable {
             )
             return (core, start)
         }
+        if let rendering = asset.rendering {
+            let core = ReaderCore(named: asset.displayName, outputs: outputs.count, cancellation: cancellation)
+            let start = RenderingStart(
+                rendering: rendering, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation)
+            return (core, start)
+        }
         let landing = ReaderLanding(asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)
         let (file, core, isFromStart) = try landing.land()
         let start = PipelineStart(

@@ -46,6 +46,10 @@ public final class TrackOutput: Sendable {
     }
 
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
+    ///
+    /// Of a composition they are those of its segments, at the composition's times, where all segments are coded alike and
+    /// play at their own speed, and each but the first begins with a sample that needs no other; else reading throws an
+    /// error that names the segment. Samples that the first or last segment needs from outside are marked as not shown.
     public init(track: AssetTrack) {
         self.track = track
         digester = nil

@@ -94,6 +94,33 @@ public final class SampleBuffer: Sendable {
         content = buffer.content
     }
 
+    /// The same stored sample, decoded at another time.
+    convenience init(_ buffer: SampleBuffer, decodeTime: MediaTime) {
+        self.init(
+            buffer, ofTrack: buffer.trackIndex, presentationTime: buffer.presentationTime, decodeTime: decodeTime,
+            duration: buffer.duration, isShown: true)
+    }
+
+    /// A stored sample as part of another track, at other times.
+    ///
+    /// - Parameters:
+    ///   - isShown: Whether it is more than what others need to be decoded.
+    ///   - sample: What is stored in its place; `nil` for the same.
+    init(
+        _ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, decodeTime: MediaTime?,
+        duration: MediaTime, isShown: Bool, sample: StoredSample? = nil
+    ) {
+        trackIndex = index
+        codecParameters = buffer.codecParameters
+        self.presentationTime = presentationTime
+        self.decodeTime = decodeTime
+        self.duration = duration
+        isSync = buffer.isSync
+        formatDescription = buffer.formatDescription
+        attachments = isShown ? buffer.attachments : buffer.attachments.union(.isNotShown)
+        content = sample.map { .stored($0) } ?? buffer.content
+    }
+
     /// The picture; `nil` for other content.
     public var pixelBuffer: PixelBuffer? {
         if case .picture(let picture) = content { picture } else { nil }

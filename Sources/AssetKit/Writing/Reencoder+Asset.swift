@@ -75,10 +75,13 @@ extension Reencoder {
             }
             let input = AssetWriterInput(copying: track)
             try setTimecode(of: input, track)
-            try readFromSyncSample(of: track)
-            // Pictures at the end may need some that are shown later: H.264 and HEVC hold back 16 at most.
-            let frame = track.pictureRate?.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
-            read(longerBy: frame * 17)
+            // A composition gives what its first and last pictures need by itself.
+            if reader.asset.composition == nil {
+                try readFromSyncSample(of: track)
+                // Pictures at the end may need some that are shown later: H.264 and HEVC hold back 16 at most.
+                let frame = track.pictureRate?.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
+                read(longerBy: frame * 17)
+            }
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let wanted):
@@ -105,6 +108,7 @@ extension Reencoder {
         case .leaveOut: return nil
         case .copy:
             let input = AssetWriterInput(copying: track)
+            try checkHoles(in: track)
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let settings):

@@ -179,7 +179,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             case "pcm_mulaw": 0xFF
             default: 0
             }
-        var start = soundEnd ?? time
+        // Files that know no times begin with the first sample that they have.
+        var start = soundEnd ?? (session.fileType.keepsLateStarts ? time : min(time, .zero))
         // Less is the coarseness of a container's clock.
         if time - start > MediaTime(value: 1, timescale: 100) {
             var left = (time - start).sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0

@@ -117,7 +117,9 @@ package struct ExportJob: Sendable {
     ) throws(MediaError) {
         switch plan.video {
         case .none: break
-        case .track(let track) where request.copies: try reencoder.add(track, video: .copy)
+        case .track(let track) where request.copies:
+            let input = try reencoder.add(track, video: .copy)
+            if let timecode = plan.startTimecode { input?.startTimecode = timecode }
         case .track(let track):
             if let settings = try request.videoSettings(for: track, in: fileType) {
                 try reencoder.add(track, video: .encode(settings))

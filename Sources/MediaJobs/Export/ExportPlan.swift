@@ -145,10 +145,6 @@ extension ExportPlan {
     init(
         _ request: ExportRequest, timeline file: TimelineFile, media: TimelineMedia, fileType: MediaFileType
     ) throws(MediaError) {
-        guard !request.copies, request.audio != .copy else {
-            throw MediaError(
-                .unsupported, "a timeline is composited and mixed, so nothing can be copied; leave out --copy")
-        }
         guard request.videoTrack == nil, request.audioTracks == nil else {
             throw MediaError(.invalidArgument, "tracks are chosen of a media file, not of a timeline")
         }
@@ -160,14 +156,19 @@ extension ExportPlan {
         self.init(Asset(composition: made.composition))
         warnings = reader.warnings + pieces.warnings
         let tracks = try asset.loadNow(.tracks)
-        if var composition = made.videoComposition, fileType.holdsPictures,
+        if request.copies {
+            try pieces.checkStorable(.video)
+            if fileType.holdsPictures, let track = tracks.first(where: { $0.mediaType == .video }) {
+                video = .track(track)
+            }
+        } else if var composition = made.videoComposition, fileType.holdsPictures,
             case .encode = request.preset(for: fileType).video(for: AssetTrack(framesOf: composition))
         {
             composition.overlays = request.overlays(in: composition.renderSize)
             video = .frames(composition, tracks.filter { $0.mediaType == .video })
         }
         if let mix = made.audioMix, request.audio != .none {
-            self.mix = mix
+            if request.copies || request.audio == .copy { try pieces.checkStorable(.audio) } else { self.mix = mix }
             audio = tracks.filter { $0.mediaType == .audio }
         }
         if case .none = video, audio.isEmpty {
@@ -176,7 +177,8 @@ extension ExportPlan {
         let frame = made.videoComposition?.frameDuration
         try setRange(request, timeline, frame, until: made.duration)
         self.timeline = ExportReport.Timeline(
-            name: timeline.name, duration: pieces.duration, renderSize: made.videoComposition?.renderSize,
+            name: timeline.name, duration: pieces.duration,
+            renderSize: request.copies ? nil : made.videoComposition?.renderSize,
             frameRate: frame.flatMap { Rational($0)?.inverse }, clips: pieces.counts.clips,
             dissolves: pieces.counts.dissolves, videoTracks: pieces.counts.videoTracks,
             audioTracks: pieces.counts.audioTracks, mediaFiles: media.count)
@@ -187,13 +189,7 @@ extension ExportPlan {
         _ request: ExportRequest, _ timeline: Timeline, _ frame: MediaTime?, until end: MediaTime
     ) throws(MediaError) {
         let rate = frame.flatMap { Rational($0)?.inverse }
-        var zero: Timecode?
-        if let start = timeline.globalStart?.time, start >= .zero, let rate {
-            // As OpenTimelineIO writes timecode: numbers are dropped where that exists.
-            let isDropFrame = rate == Rational(30000, 1001) || rate == Rational(60000, 1001)
-            let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: isDropFrame)
-            zero = counting.flatMap { try? Timecode(elapsed: start, rate: $0, rounding: .halfAwayFromZero) }
-        }
+        let zero = rate.flatMap { timeline.startTimecode(at: $0) }
         let context = TimeExpression.Context(
             timeRange: MediaTimeRange(start: .zero, duration: end), frameRate: rate, startTimecode: zero)
         func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {

@@ -19,17 +19,27 @@ package struct ThumbsJob: Sendable {
         /// How it is opened.
         package let options: Asset.Options
 
+        /// What is read in its place, such as a timeline; `nil` for the file itself.
+        private let made: Asset?
+
         /// Makes an input; opens nothing.
-        package init(path: FilePath, isStandardInput: Bool = false, options: Asset.Options = Asset.Options()) {
+        ///
+        /// - Parameter asset: What is read, where the file only says how that is made.
+        package init(
+            path: FilePath, isStandardInput: Bool = false, options: Asset.Options = Asset.Options(),
+            asset: Asset? = nil
+        ) {
             self.path = path
             self.isStandardInput = isStandardInput
             self.options = options
+            made = asset
         }
 
         /// What `{stem}` stands for in names: the file's name without its last extension; `stdin` for standard input.
         package var stem: [UInt8] { isStandardInput ? FilePath("-").inputStem : path.inputStem }
 
         func asset(isPrecise: Bool) -> Asset {
+            if let made { return made }
             var options = options
             options.isPrecise = isPrecise
             return isStandardInput ? .standardInput(options: options) : Asset(path: path, options: options)

@@ -16,8 +16,11 @@ package struct TimelineFile: Sendable {
     ///
     /// A file whose name ends with `.otio` is one whatever it holds.
     ///
+    /// - Parameter isSure: Whether other JSON is none, unless its beginning names OpenTimelineIO's schema.
     /// - Throws: `limitExceeded` where it is too large, and what reading throws.
-    package init?(path: FilePath, until deadline: ContinuousClock.Instant? = nil) throws(MediaError) {
+    package init?(
+        path: FilePath, isSure: Bool = false, until deadline: ContinuousClock.Instant? = nil
+    ) throws(MediaError) {
         guard let status = try? Stat(path), status.type == .regular,
             let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
         else { return nil }
@@ -25,7 +28,7 @@ package struct TimelineFile: Sendable {
         let folder = path.removingLastComponent()
         try self.init(
             reading: file, path: path, folder: folder,
-            isNamed: path.extension?.lowercased() == "otio", until: deadline)
+            isNamed: path.extension?.lowercased() == "otio", isSure: isSure, until: deadline)
     }
 
     /// Reads standard input where that holds a timeline, else leaves all of it to be read.
@@ -36,22 +39,23 @@ package struct TimelineFile: Sendable {
     ///   - standardInput: Where it is.
     ///   - deadline: Until when a silent pipe is waited for; `nil` for as long as it takes.
     package init?(
-        standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil
+        standardInput: FileDescriptor, isSure: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
-            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false, until: deadline)
+            try self.init(
+                reading: standardInput, path: "-", folder: "", isNamed: false, isSure: isSure, until: deadline)
         } else {
-            guard Self.isTimeline(peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)) else {
-                return nil
-            }
-            try self.init(reading: standardInput, path: "-", folder: "", isNamed: false, until: deadline)
+            let prefix = peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)
+            guard Self.isTimeline(prefix, isSure: isSure) else { return nil }
+            try self.init(
+                reading: standardInput, path: "-", folder: "", isNamed: false, isSure: isSure, until: deadline)
         }
     }
 
     private init?(
         reading file: FileDescriptor, path: FilePath, folder: FilePath, isNamed: Bool,
-        until deadline: ContinuousClock.Instant?
+        isSure: Bool, until deadline: ContinuousClock.Instant?
     ) throws(MediaError) {
         func some(_ count: Int) throws(MediaError) -> [UInt8] {
             _ = waitForInput(file, until: deadline)
@@ -63,7 +67,7 @@ package struct TimelineFile: Sendable {
             }
         }
         var bytes = try some(Self.prefixBytes)
-        guard isNamed || Self.isTimeline(bytes) else { return nil }
+        guard isNamed || Self.isTimeline(bytes, isSure: isSure) else { return nil }
         while bytes.count <= TimelineReader.mostBytes, case let more = try some(1 << 20), !more.isEmpty {
             bytes += more
         }
@@ -76,7 +80,10 @@ package struct TimelineFile: Sendable {
     }
 
     /// Whether a file that begins so is an object of JSON, which no media file is.
-    private static func isTimeline(_ prefix: [UInt8]) -> Bool {
+    ///
+    /// - Parameter isSure: Whether it has to name OpenTimelineIO's schema too.
+    private static func isTimeline(_ prefix: [UInt8], isSure: Bool) -> Bool {
+        guard !isSure || prefix.firstRange(of: Array("\"OTIO_SCHEMA\"".utf8)) != nil else { return false }
         let text = prefix.starts(with: [0xEF, 0xBB, 0xBF]) ? prefix.dropFirst(3) : prefix[...]
         return text.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) } == UInt8(ascii: "{")
     }

@@ -26,6 +26,9 @@ final class TimelineMedia {
     /// How many files were opened.
     var count: Int { known.count }
 
+    /// Which files were opened.
+    var identities: [FileIdentity] { known.keys.compactMap { FileIdentity(of: $0) } }
+
     /// Refuses an output that is one of the files, also through a link.
     func refuse(_ output: FilePath) throws(MediaError) {
         guard let identity = FileIdentity(of: output) else { return }

@@ -285,6 +285,26 @@ struct TimelinePieces {
     }
 }
 
+extension TimelinePieces {
+    /// Throws where something of a kind has to be rendered, so that it cannot be taken as it is stored.
+    func checkStorable(_ type: MediaType) throws(MediaError) {
+        let pieces = type == .video ? video : audio
+        var last: TimelinePiece?
+        for piece in pieces.sorted(by: { $0.start < $1.start }) {
+            var reason: String?
+            if let last, piece.start < last.end { reason = "lies over \(last.described)" }
+            if piece.fadeIn != nil || piece.fadeOut != nil { reason = "is part of a dissolve" }
+            if piece.speed != .one { reason = "plays at another speed" }
+            if let reason {
+                throw MediaError(
+                    .unsupported,
+                    "\(piece.described): it \(reason), which has to be rendered; copy without it, or encode")
+            }
+            last = piece
+        }
+    }
+}
+
 extension TimelineItem {
     /// The rate by which its range counts, where that is one of frames and not of samples or of a clock.
     fileprivate var frameRate: Rational? {

@@ -57,7 +57,14 @@ package struct FrameTimes {
     mutating func allTimes() throws(MediaError) -> [MediaTime] {
         if let times { return times }
         let read: [MediaTime]
-        if let stored = try storedTimes() { read = stored } else { read = try decodedTimes() }
+        if let frame = asset.frameDuration {
+            let count = Rational(track.timeRange.end)?.divided(by: Rational(frame) ?? .one)?.rounded(.up) ?? 0
+            read = (0..<max(0, min(count, highest == .max ? count : highest + 1))).map { frame.multiplied(by: $0) }
+        } else if let stored = try storedTimes() {
+            read = stored
+        } else {
+            read = try decodedTimes()
+        }
         times = read
         return read
     }

@@ -38,7 +38,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup(title: "Output") var output: MediaOutputOptions
     @OptionGroup(title: "Encoding") var encoding: ExportEncodingOptions
     @OptionGroup(title: "Content") var content: ContentOptions
-    @OptionGroup(title: "Timelines") var timelines: ExportTimelineOptions
+    @OptionGroup(title: "Timelines") var timelines: TimelineOptions
     @OptionGroup(title: "Result") var result: OutputFormatOptions
     @OptionGroup(title: "Run") var running: RunOptions
 
@@ -116,10 +116,7 @@ struct ExportCommand: ParsableCommand {
         }
 
         private func input(_ file: PathArgument, _ request: ExportRequest) throws -> ExportJob.Input {
-            let timeline =
-                try file.isStandardStream
-                ? TimelineFile(standardInput: .standardInput, until: request.opening.limits.deadline)
-                : TimelineFile(path: file.path, until: request.opening.limits.deadline)
+            let timeline = try TimelineOptions.file(file, until: request.opening.limits.deadline)
             if let timeline { return .timeline(timeline) }
             var opening = request.opening
             opening.isPrecise = request.needsExactDuration

@@ -115,17 +115,7 @@ struct ExportEncodingOptions: ParsableArguments {
     }
 }
 
-/// The options of `export` that are for timelines.
-struct ExportTimelineOptions: ParsableArguments {
-    @Flag(help: "Let the timeline take media from outside its folder.")
-    var allowOutside = false
-
-    @Flag(help: "Make clips whose media is missing gaps, instead of failing.")
-    var allowMissing = false
-
-    @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
-    var ignoreEffects = false
-
+extension TimelineOptions {
     /// Puts what was asked for into a request.
     func apply(to request: inout ExportRequest) {
         request.allowsOutside = allowOutside

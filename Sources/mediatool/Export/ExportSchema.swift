@@ -40,7 +40,7 @@ enum ExportSchema {
                     "name": { "description": "Its name; empty where it has none.", "type": "string" },
                     "duration": { "description": "How long it is.", "$ref": "#/$defs/time" },
                     "renderSize": {
-                      "description": "The size in which the pictures were composited; absent without pictures.",
+                      "description": "The size in which the pictures were composited; absent without pictures, and where they were copied.",
                       "type": "object",
                       "properties": {
                         "width": { "description": "Columns.", "type": "integer", "minimum": 2 },

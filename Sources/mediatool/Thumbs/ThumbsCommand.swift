@@ -1,4 +1,5 @@
 import ArgumentParser
+import AssetKit
 import MediaBase
 import MediaJobs
 import SystemPackage
@@ -11,6 +12,8 @@ struct ThumbsCommand: ParsableCommand {
         discussion: """
             An image shows the picture that is on screen at its time; what was delivered for each time is printed, or \
             as JSON with --json. A time outside the track is an error for that time only, and the exit code is then 2.
+
+            Of an OpenTimelineIO timeline (.otio, JSON) the frames are shown that 'export' writes.
 
             Times: \(TimeExpression.forms). Percentages and end refer to the whole track.
 
@@ -28,6 +31,8 @@ struct ThumbsCommand: ParsableCommand {
                   sheets of 10x10 small images, and web/clip.vtt for a player
               mediatool thumbs --contact-sheet --grid 4x5 -o clip.jpg clip.mov
                   up to twenty images with their times on one page
+              mediatool thumbs --count 12 -o 'cut-{index}.jpg' cut.otio
+                  twelve frames of a timeline
             """)
 
     @OptionGroup(title: "Images") var images: ThumbsOptions
@@ -37,6 +42,8 @@ struct ThumbsCommand: ParsableCommand {
     @OptionGroup(title: "Picture") var picture: ThumbsPictureOptions
 
     @OptionGroup(title: "Output") var output: ThumbsOutputOptions
+
+    @OptionGroup(title: "Timelines") var timelines: TimelineOptions
 
     @OptionGroup(title: "Result") var result: OutputFormatOptions
 
@@ -68,13 +75,12 @@ struct ThumbsCommand: ParsableCommand {
         // Where files are worked on at once, their lines wait until each file has its turn.
         let isAlone = min(running.jobs, files.count) <= 1
         var printer = ResultPrinter(form: form)
-        try concurrentForEach(Array(files.indices), workers: running.jobs) { [files, running] index -> Outcome in
+        try concurrentForEach(Array(files.indices), workers: running.jobs) {
+            [files, running, timelines = timelines.settings] index -> Outcome in
             var lines = ""
-            let input = ThumbsJob.Input(
-                path: files[index].path, isStandardInput: files[index].isStandardStream,
-                options: running.assetOptions())
             let result = Result { () throws(MediaError) in
-                try job.run(on: input, outputs: outputs) {
+                let input = try Self.input(files[index], timelines, running, protectedIn: outputs)
+                return try job.run(on: input, outputs: outputs) {
                     progress.update(part: index, fraction: $0)
                 } announce: { event throws(MediaError) in
                     guard form == .text else { return }
@@ -105,6 +111,21 @@ private struct Outcome: Sendable {
 }
 
 extension ThumbsCommand {
+    /// What images are made of: a file, or the timeline in it.
+    private static func input(
+        _ file: PathArgument, _ timelines: TimelineSettings, _ running: RunOptions, protectedIn outputs: OutputFileSet
+    ) throws(MediaError) -> ThumbsJob.Input {
+        let options = running.assetOptions()
+        var made: TimelineAsset?
+        if let timeline = try TimelineOptions.file(file, isSure: true, until: options.limits.deadline) {
+            made = try TimelineAsset(timeline, timelines, opening: options)
+        }
+        if !running.quiet { for warning in made?.warnings ?? [] { StandardError.warn(warning, path: file.path) } }
+        made?.protect(in: outputs)
+        return ThumbsJob.Input(
+            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: made?.asset)
+    }
+
     private func request(threads: Int) -> ThumbsRequest? {
         images.request(sheetCount: output.imagesPerSheet, threads: threads).map { request in
             var request = request

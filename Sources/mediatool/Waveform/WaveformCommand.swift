@@ -17,6 +17,8 @@ struct WaveformCommand: ParsableCommand {
             A peaks file (.dat, .json) as input is written in other formats, as a picture, and at levels that are exact \
             multiples of its own; its channels stay as they are, and ranges are widened to whole points.
 
+            Of an OpenTimelineIO timeline (.otio, JSON) the mix is measured that 'export' writes.
+
             Examples:
               mediatool waveform talk.mp3 -o talk.png
               mediatool waveform film.mov -o film.dat -o film.json --samples-per-pixel 512
@@ -32,6 +34,7 @@ struct WaveformCommand: ParsableCommand {
                   --samples-per-pixel 1024
               sox in.wav -t raw -e signed -b 16 - |
                   mediatool waveform - --raw s16le:44100:2 -o in.dat
+              mediatool waveform cut.otio -o cut.png
               mediatool waveform *.wav -o '{stem}.dat' --jobs 2
               mediatool waveform talk.mp3 --json        # loudness only
             """)
@@ -42,6 +45,7 @@ struct WaveformCommand: ParsableCommand {
     @OptionGroup(title: "Sound") var sound: WaveformSoundOptions
     @OptionGroup(title: "Outputs") var outputs: WaveformOutputOptions
     @OptionGroup(title: "Picture") var picture: WaveformPictureOptions
+    @OptionGroup(title: "Timelines") var timelines: TimelineOptions
     @OptionGroup(title: "Result") var output: OutputFormatOptions
     @OptionGroup(title: "Run") var options: RunOptions
 
@@ -77,7 +81,7 @@ struct WaveformCommand: ParsableCommand {
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
         let work = Work(
-            options: settings, raw: sound.raw, outputs: outputs, running: options,
+            options: settings, raw: sound.raw, outputs: outputs, timelines: timelines.settings, running: options,
             files: OutputFileSet(force: options.force, inputs: files.compactMap(\.identity)),
             progress: Progress(
                 label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
@@ -105,12 +109,22 @@ struct WaveformCommand: ParsableCommand {
         let options: WaveformOptions
         let raw: RawSound?
         let outputs: WaveformOutputOptions
+        let timelines: TimelineSettings
         let running: RunOptions
         let files: OutputFileSet
         let progress: Progress
 
         func run(_ file: PathArgument, part: Int) throws -> WaveformResult {
             var opening = running.assetOptions()
+            if raw == nil,
+                let timeline = try TimelineOptions.file(file, isSure: true, until: opening.limits.deadline)
+            {
+                let made = try TimelineAsset(timeline, timelines, opening: opening)
+                if !running.quiet { for warning in made.warnings { StandardError.warn(warning, path: file.path) } }
+                let outputs = files.setForAnotherJob()
+                made.protect(in: outputs)
+                return try measure(made.asset, file, part: part, into: outputs)
+            }
             if raw == nil, let peaks = try peaksFile(file, until: opening.limits.deadline) {
                 let requests = outputs.requests(for: file.path, standardLevel: peaks.peaks.samplesPerPixel)
                 let report = try PeaksFileJob(peaks, options: options).run(requests, into: files.setForAnotherJob())
@@ -121,6 +135,12 @@ struct WaveformCommand: ParsableCommand {
             let asset =
                 file.isStandardStream
                 ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
+            return try measure(asset, file, part: part, into: files.setForAnotherJob())
+        }
+
+        private func measure(
+            _ asset: Asset, _ file: PathArgument, part: Int, into files: OutputFileSet
+        ) throws -> WaveformResult {
             let clock = ContinuousClock()
             let begun = clock.now
             let tell: ((Double, Double) -> Void)? =
@@ -131,7 +151,7 @@ struct WaveformCommand: ParsableCommand {
                 } : nil
             return .sound(
                 try WaveformJob(asset: asset, options: options)
-                    .run(outputs.requests(for: file.path), into: files.setForAnotherJob(), progress: tell))
+                    .run(outputs.requests(for: file.path), into: files, progress: tell))
         }
 
         private func peaksFile(
