@@ -49,7 +49,7 @@ package struct ExportJob: Sendable {
     ///   be exported. Nothing remains of the file then.
     package func run(
         to path: FilePath, outputs: OutputFileSet, makesFolder: Bool = false,
-        progress: (@Sendable (ProxyJob.Progress) -> Void)? = nil
+        progress: (@Sendable (JobProgress) -> Void)? = nil
     ) throws(MediaError) -> ExportReport {
         let fileType = try Self.fileType(of: path)
         let plan: ExportPlan
@@ -74,7 +74,7 @@ package struct ExportJob: Sendable {
             witness.see(buffer, in: input)
             guard let progress, ObjectIdentifier(input) == leading, buffer.presentationTime.isNumeric else { return }
             let done = (buffer.presentationTime - plan.range.start).seconds
-            progress(ProxyJob.Progress(fraction: length.map { done / $0 } ?? 0, seconds: done))
+            progress(JobProgress(fraction: length.map { done / $0 } ?? 0, seconds: done))
         }
         let made = Mutex<ExportReport?>(nil)
         writer.verification = { [request, reader = reencoder.reader, weak writer] temporary throws(MediaError) in

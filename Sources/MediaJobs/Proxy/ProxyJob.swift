@@ -12,14 +12,6 @@ package struct ProxyJob: Sendable {
     private let request: ProxyRequest
     private let asset: Asset
 
-    /// How far a job has come.
-    package struct Progress: Sendable {
-        /// From 0 to 1.
-        package var fraction: Double
-        /// Seconds of the source that were done.
-        package var seconds: Double
-    }
-
     /// Makes a job.
     package init(_ request: ProxyRequest, asset: Asset) {
         self.request = request
@@ -53,7 +45,7 @@ package struct ProxyJob: Sendable {
     ///   should be. Nothing remains of it then.
     package func run(
         to path: FilePath, outputs: OutputFileSet, makesFolder: Bool = false,
-        progress: (@Sendable (Progress) -> Void)? = nil
+        progress: (@Sendable (JobProgress) -> Void)? = nil
     ) throws(MediaError) -> ProxyReport {
         let fileType = try Self.fileType(of: path)
         try asset.loadContents()
@@ -69,7 +61,7 @@ package struct ProxyJob: Sendable {
             witness.see(buffer, of: track)
             guard let progress, track.index == video.index else { return }
             let done = (buffer.presentationTime - plan.range.start).seconds
-            progress(Progress(fraction: length.map { done / $0 } ?? 0, seconds: done))
+            progress(JobProgress(fraction: length.map { done / $0 } ?? 0, seconds: done))
         }
         let checked = Mutex<ProxyReport?>(nil)
         writer.verification = { [request, reader = reencoder.reader, weak writer] temporary throws(MediaError) in

@@ -57,26 +57,20 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         if encoding.listPresets { return try StandardOutput.write(ExportText.presets) }
         if result.schema { return try StandardOutput.write(ExportSchema.text) }
-        let inputs = files + [encoding.watermark].compactMap(\.self)
-        let work = Work(
-            request: try request(), output: output, running: running,
-            outputs: OutputFileSet(force: running.force, inputs: inputs.compactMap(\.identity)),
-            progress: Progress(
-                label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
-                isQuiet: running.quiet, parts: files.count))
-        var printer = ResultPrinter(form: result.form(fileCount: files.count))
-        try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { part, file in
-            Result { try work.run(file, part: part) }
-        } deliver: { index, result in
-            let path = files[index].path
-            if index == files.count - 1 { work.progress.finish() }
-            if let report = try? result.get(), !running.quiet {
-                if !report.damage.isEmpty { StandardError.warn(report.damage.text, path: path) }
-                for warning in report.warnings { StandardError.warn(warning, path: path) }
-            }
-            try printer.print(result, of: path) { ExportText.text(of: $0) }
+        let request = try request()
+        let run = MediaFilesRun(
+            files: files, output: output, ending: Self.ending, running: running,
+            form: result.form(fileCount: files.count))
+        try run(reading: [encoding.watermark].compactMap(\.self)) { [running] part in
+            var request = request
+            request.opening = running.assetOptions()
+            return try ExportJob(request, try Self.input(part, request)).run(
+                to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
+        } warnings: { report in
+            (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings
+        } text: {
+            ExportText.text(of: $0)
         }
-        throw try printer.finish()
     }
 
     private func request() throws -> ExportRequest {
@@ -93,36 +87,14 @@ struct ExportCommand: ParsableCommand {
         return request
     }
 
-    /// What is done with each file, from whatever thread.
-    private struct Work: Sendable {
-        let request: ExportRequest
-        let output: MediaOutputOptions
-        let running: RunOptions
-        let outputs: OutputFileSet
-        let progress: Progress
-
-        func run(_ file: PathArgument, part: Int) throws -> ExportReport {
-            let begun = ContinuousClock.now
-            let path = output.path(for: file.path, ending: ExportCommand.ending)
-            var request = request
-            request.opening = running.assetOptions()
-            return try ExportJob(request, input(file, request)).run(
-                to: path, outputs: outputs.setForAnotherJob(), makesFolder: output.namesFolder
-            ) { done in
-                progress.update(
-                    part: part, fraction: done.fraction,
-                    speed: ProxyText.speed(done.seconds, in: ContinuousClock.now - begun))
-            }
-        }
-
-        private func input(_ file: PathArgument, _ request: ExportRequest) throws -> ExportJob.Input {
-            let timeline = try TimelineOptions.file(file, until: request.opening.limits.deadline)
-            if let timeline { return .timeline(timeline) }
-            var opening = request.opening
-            opening.isPrecise = request.needsExactDuration
-            return .media(
-                file.isStandardStream
-                    ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening))
-        }
+    /// The timeline that an input is, or the media in it.
+    private static func input(
+        _ part: MediaFilesRun.Part, _ request: ExportRequest
+    ) throws(MediaError) -> ExportJob.Input {
+        let timeline = try TimelineOptions.file(part.file, until: request.opening.limits.deadline)
+        if let timeline { return .timeline(timeline) }
+        var opening = request.opening
+        opening.isPrecise = request.needsExactDuration
+        return .media(part.asset(opening))
     }
 }

@@ -48,25 +48,20 @@ struct ProxyCommand: ParsableCommand {
     func run() throws {
         if encoding.listPresets { return try StandardOutput.write(ProxyText.presets) }
         if result.schema { return try StandardOutput.write(ProxySchema.text) }
-        let work = Work(
-            request: try request(), output: output, running: running,
-            outputs: OutputFileSet(force: running.force, inputs: files.compactMap(\.identity)),
-            progress: Progress(
-                label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
-                isQuiet: running.quiet, parts: files.count))
-        var printer = ResultPrinter(form: result.form(fileCount: files.count))
-        try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { part, file in
-            Result { try work.run(file, part: part) }
-        } deliver: { index, result in
-            let path = files[index].path
-            if index == files.count - 1 { work.progress.finish() }
-            if let report = try? result.get(), !running.quiet {
-                if !report.damage.isEmpty { StandardError.warn(report.damage.text, path: path) }
-                for change in report.changes { StandardError.warn(change, path: path) }
-            }
-            try printer.print(result, of: path) { ProxyText.text(of: $0) }
+        let request = try request()
+        let run = MediaFilesRun(
+            files: files, output: output, ending: request.preset.fileType.rawValue, running: running,
+            form: result.form(fileCount: files.count))
+        try run { [running] part in
+            var opening = running.assetOptions()
+            opening.isPrecise = ProxyJob.needsPreciseTiming(request)
+            return try ProxyJob(request, asset: part.asset(opening)).run(
+                to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
+        } warnings: { report in
+            (report.damage.isEmpty ? [] : [report.damage.text]) + report.changes
+        } text: {
+            ProxyText.text(of: $0)
         }
-        throw try printer.finish()
     }
 
     private func request() throws -> ProxyRequest {
@@ -76,31 +71,5 @@ struct ProxyCommand: ParsableCommand {
         request.isStrict = running.strict
         request.threads = running.threads ?? 0
         return request
-    }
-
-    /// What is done with each file, from whatever thread.
-    private struct Work: Sendable {
-        let request: ProxyRequest
-        let output: MediaOutputOptions
-        let running: RunOptions
-        let outputs: OutputFileSet
-        let progress: Progress
-
-        func run(_ file: PathArgument, part: Int) throws -> ProxyReport {
-            var opening = running.assetOptions()
-            opening.isPrecise = ProxyJob.needsPreciseTiming(request)
-            let asset =
-                file.isStandardStream
-                ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
-            let begun = ContinuousClock.now
-            let path = output.path(for: file.path, ending: request.preset.fileType.rawValue)
-            return try ProxyJob(request, asset: asset).run(
-                to: path, outputs: outputs.setForAnotherJob(), makesFolder: output.namesFolder
-            ) { done in
-                progress.update(
-                    part: part, fraction: done.fraction,
-                    speed: ProxyText.speed(done.seconds, in: ContinuousClock.now - begun))
-            }
-        }
     }
 }

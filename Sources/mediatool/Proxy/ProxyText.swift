@@ -29,12 +29,4 @@ enum ProxyText {
         }
         return report.output.displayPath + ": " + parts.joined(separator: ", ") + "\n"
     }
-
-    /// Seconds of the source in a second, in words.
-    static func speed(_ seconds: Double, in time: Duration) -> String {
-        let elapsed = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        let factor = seconds / elapsed
-        guard factor.isFinite, factor > 0, factor < 1e9 else { return "" }
-        return factor < 10 ? "\(Double(Int(factor * 10)) / 10)x" : "\(Int(factor))x"
-    }
 }
