@@ -8,6 +8,8 @@
 //   mediacheck copy FILE OUT [START END]                         stored samples as they are, in another file
 //   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
 //   mediacheck feed FILE OUT video|audio|turns                   encoded anew, one track before the other, or in turn
+//   mediacheck mix EDIT                                          the mix of an edit (EditScript.swift), 32-bit floats
+//   mediacheck composite EDIT                                    its frames, RGBA
 //
 // Times are exact rationals such as 1001/30000. TRACK counts the file's audio or video tracks from 0.
 
@@ -199,6 +201,8 @@ do {
     case "feed":
         guard arguments.count > 3 else { fail("usage: feed FILE OUT video|audio|turns") }
         try feed(asset, Array(arguments.dropFirst(2)))
+    case "mix": try edit(arguments[1], isMix: true)
+    case "composite": try edit(arguments[1], isMix: false)
     case "at": try images(asset, Array(arguments.dropFirst(2)))
     default: fail("no such check: \(arguments[0])")
     }

@@ -4,13 +4,14 @@ import argparse
 import os
 import sys
 
-from . import commands, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
+from . import commands, editing, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
 from .tools import ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
           "pictures": pictures.pictures, "frames": frames.frames, "probe": probe.probe, "scan": scan.scan,
           "mediainfo": mediainfo.mediainfo, "commands": commands.commands, "shapes": commands.shapes,
-          "sheets": sheets.sheets, "proxy": proxy.proxy, "copies": proxy.copies, "export": export.export, "loudness": qc.loudness}
+          "sheets": sheets.sheets, "proxy": proxy.proxy, "copies": proxy.copies, "export": export.export,
+          "editing": editing.editing, "loudness": qc.loudness}
 
 
 def media_files(folder, part):

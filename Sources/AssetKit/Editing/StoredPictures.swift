@@ -64,8 +64,8 @@ final class StoredPictures: StoredClip {
         for needed in behind {
             guard request.endsAnywhere else {
                 throw request.failure(
-                    "its last pictures need one that is shown only \((needed.presentationTime - to).seconds) s behind its end; "
-                        + "end it before a sync sample")
+                    "its last pictures need one that is shown behind its end, at \(needed.presentationTime.seconds) s of "
+                        + "its source; end it where no later one is needed")
             }
             ready.append(placed(needed, isShown: false))
         }
