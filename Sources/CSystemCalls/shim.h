@@ -4,7 +4,6 @@
 #define CSYSTEMCALLS_SHIM_H
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -28,9 +27,6 @@ static inline int csc_insert_range(int file, long long offset, long long length)
 static inline int csc_get_affinity(void *mask, size_t mask_size) {
     return sched_getaffinity(0, mask_size, mask);
 }
-
-/// malloc_trim(3), which the C library's module leaves out.
-static inline void csc_trim_heap(void) { malloc_trim(0); }
 
 /// open(2) with O_TMPFILE: a file without a name in a folder, or -1 with errno.
 static inline int csc_open_nameless(const char *folder) {

@@ -9,9 +9,6 @@ package func availableProcessors() -> Int {
     return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
 }
 
-/// Gives memory that was freed back to the system, as far as it is whole pages: malloc_trim(3).
-package func releaseFreedMemory() { csc_trim_heap() }
-
 /// Ends the process at once, without running what libraries have left for the end: _exit(2).
 package func exitImmediately(_ status: CInt) -> Never {
     _exit(status)

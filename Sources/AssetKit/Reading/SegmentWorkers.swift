@@ -27,6 +27,9 @@ final class SegmentWorkers: Sendable {
     private let keepsDecoders: Bool
     private let feed: Mutex<Feed>
     private let schedule = Monitor(Schedule())
+    private let hasThreads = Atomic(false)
+    /// The same as in the schedule, for who is about to read.
+    private let isStopped = Atomic(false)
     /// Decoders whose segments are over.
     private let decoders = Mutex<[DecoderBox]>([])
 
@@ -98,9 +101,6 @@ final class SegmentWorkers: Sendable {
             $0.begun = 1
         }
         guard count > 1 else { return }
-        // Opening a file may take twice the memory of its index, of which half is free by now; the C library gives threads
-        // memory of their own instead.
-        releaseFreedMemory()
         for _ in 0..<count {
             do throws(WorkerThread.CannotStart) {
                 let thread = try WorkerThread { self.work() }
@@ -111,8 +111,6 @@ final class SegmentWorkers: Sendable {
             }
         }
     }
-
-    private let hasThreads = Atomic(false)
 
     /// How many segments may be begun and not given, so that no thread is idle and memory stays bounded.
     private var room: Int { count + 1 }
@@ -138,7 +136,7 @@ final class SegmentWorkers: Sendable {
     /// Reads the packets of the next segment; `nil` where there is none.
     private func cut() -> SoundSegment? {
         feed.withLock { feed in
-            guard let next = feed.next, !schedule.update({ $0.isStopped }) else { return nil }
+            guard let next = feed.next, !isStopped.load(ordering: .acquiring) else { return nil }
             let segment = feed.cutter.next(from: next)
             schedule.update {
                 if let segment { $0.cut.append(segment) } else { $0.isOver = true }
@@ -168,7 +166,10 @@ final class SegmentWorkers: Sendable {
     }
 
     /// Has the threads end after what they are at.
-    func stop() { schedule.update { $0.isStopped = true } }
+    func stop() {
+        isStopped.store(true, ordering: .releasing)
+        schedule.update { $0.isStopped = true }
+    }
 
     /// Ends decoding side by side; waits for who reads at the moment.
     func rest() -> Rest {

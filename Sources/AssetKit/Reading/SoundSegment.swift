@@ -31,6 +31,10 @@ final class SoundSegment: Sendable {
 
     /// Packets before the track's end whose frames stay as they are: an edit list most often cuts some of their samples.
     private static let lastPackets = 3
+    /// Packets at the track's start likewise, whose samples may be the encoder's priming, before time 0.
+    ///
+    /// Where some are to be cut of what was digested, the whole segment is decoded once more.
+    private static let firstPackets = 4
 
     /// A decoder that was used and is emptied, or a new one.
     private static func ready(
@@ -44,7 +48,7 @@ final class SoundSegment: Sendable {
     ///
     /// - Parameters:
     ///   - digester: What takes the place of frames, save those of the first packet and of the one after the
-    ///     last, which the seams are checked by, and those of the track's last packets.
+    ///     last, which the seams are checked by, and those of the track's first and last packets.
     ///   - used: A decoder that has decoded another segment; `nil` for a new one.
     func decode(
         _ setup: DecoderSetup, digester: SoundDigester?, reusing used: consuming PacketDecoder? = nil
@@ -56,7 +60,8 @@ final class SoundSegment: Sendable {
             var head = 0
             for (place, sample) in packets.enumerated() {
                 let isNearEnd = isLast && packets.count - place <= Self.lastPackets
-                try gatherer.take(sample, &decoder, keepsFrames: place == 0 || isNearEnd)
+                let isNearStart = place < (number == 0 ? Self.firstPackets : 1)
+                try gatherer.take(sample, &decoder, keepsFrames: isNearStart || isNearEnd)
                 if place == 0 { head = gatherer.events.count }
                 guard gatherer.byteCount <= byteLimit else { return DecodedSegment(.isTooLarge) }
             }
