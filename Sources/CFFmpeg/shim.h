@@ -80,6 +80,18 @@ static inline int shim_add_chapter(AVFormatContext *file, int64_t id, int timesc
     return 0;
 }
 
+// Empties a decoder and has it forget how often time stamps were wrong; 0 where only libavcodec itself could, from 6.0 on.
+static inline int shim_decoder_restart(AVCodecContext *context) {
+#if LIBAVCODEC_VERSION_MAJOR < 60
+    avcodec_flush_buffers(context);
+    context->pts_correction_num_faulty_pts = 0;
+    context->pts_correction_num_faulty_dts = 0;
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 // A frame's duration in its time base, 0 where unknown: pkt_duration before 6.0.
 static inline int64_t shim_frame_duration(const AVFrame *frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)

@@ -13,6 +13,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
     /// An empty frame that the last call found no use for.
     private var spare: Frame?
+    private let frames = Shelf<AVFrame>()
     /// Whether the packet that was sent last is a sync sample, where that must be said of its frame: libvpx does not.
     private var sentKey: Bool?
 
@@ -123,7 +124,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     /// The next frame, if there is one.
     package mutating func receive() throws(MediaError) -> Output {
         let frame: Frame
-        if let kept = spare.take() { frame = kept } else { frame = try Frame() }
+        if let kept = spare.take() { frame = kept } else { frame = try Frame(from: frames) }
         let status = AVStatus(rawValue: avcodec_receive_frame(context, frame.pointer))
         if status == .again || status == .endOfFile {
             spare = consume frame
@@ -138,6 +139,10 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
 
     /// Forgets all that was sent, as is due after a seek.
     package mutating func flush() { avcodec_flush_buffers(context) }
+
+    /// Forgets all that was sent and what libavcodec has concluded from time stamps, so that it is as if opened anew but
+    /// for what the codec itself keeps; `false` where this version does not allow that.
+    package mutating func restart() -> Bool { shim_decoder_restart(context) != 0 }
 }
 
 extension DecoderSetup {

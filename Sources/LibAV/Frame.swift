@@ -7,14 +7,25 @@ package import MediaBase
 /// Nothing changes a frame once it left the decoder or converter that made it, so it may be shared between threads.
 package struct Frame: ~Copyable, @unchecked Sendable {
     let pointer: UnsafeMutablePointer<AVFrame>
+    /// Where the empty frame goes in the end; `nil` for nowhere.
+    private let shelf: Shelf<AVFrame>?
 
     /// An empty frame for a decoder to fill.
     init() throws(MediaError) {
         guard let pointer = av_frame_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         self.pointer = pointer
+        shelf = nil
+    }
+
+    /// An empty frame from a shelf, to which it returns.
+    init(from shelf: Shelf<AVFrame>) throws(MediaError) {
+        guard let pointer = shelf.take() else { throw MediaError(.outOfResources, "out of memory") }
+        self.pointer = pointer
+        self.shelf = shelf
     }
 
     deinit {
+        if let shelf { return shelf.put(pointer) }
         var pointer: UnsafeMutablePointer<AVFrame>? = pointer
         av_frame_free(&pointer)
     }

@@ -9,6 +9,7 @@ import SystemPackage
 package final class InputFile: @unchecked Sendable {
     let io: InputIO
     let context: UnsafeMutablePointer<AVFormatContext>
+    private let packets = Shelf<AVPacket>()
     private let allowsNested: Bool
 
     /// What the file may ask for.
@@ -257,7 +258,7 @@ extension InputFile {
     ///
     /// - Throws: what the system says, or ``MediaError/Code-swift.struct/damaged`` where the demuxer gives up.
     package func readPacket() throws(MediaError) -> Packet? {
-        let packet = try Packet()
+        let packet = try Packet(from: packets)
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
         if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }

@@ -6,14 +6,25 @@ import MediaBase
 /// Nothing changes a packet once it was read, so it may be shared between threads.
 package struct Packet: ~Copyable, @unchecked Sendable {
     let pointer: UnsafeMutablePointer<AVPacket>
+    /// Where the empty packet goes in the end; `nil` for nowhere.
+    private let shelf: Shelf<AVPacket>?
 
     /// An empty packet for a demuxer to fill.
     init() throws(MediaError) {
         guard let pointer = av_packet_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         self.pointer = pointer
+        shelf = nil
+    }
+
+    /// An empty packet from a shelf, to which it returns.
+    init(from shelf: Shelf<AVPacket>) throws(MediaError) {
+        guard let pointer = shelf.take() else { throw MediaError(.outOfResources, "out of memory") }
+        self.pointer = pointer
+        self.shelf = shelf
     }
 
     deinit {
+        if let shelf { return shelf.put(pointer) }
         var pointer: UnsafeMutablePointer<AVPacket>? = pointer
         av_packet_free(&pointer)
     }

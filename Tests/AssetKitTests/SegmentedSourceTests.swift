@@ -164,6 +164,17 @@ import Testing
         #expect(try read(path, segments: 60_000, threads: 2) == serial)
     }
 
+    /// Threads that have read ahead to the place where a file breaks off tell nobody who did not ask for that part.
+    @Test(arguments: [1, 2, 8]) func theBreakIsToldOnlyToWhoComesThere(threads: Int) throws {
+        let folder = try TemporaryFolder()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: Fixtures.path("flac.mkv")))
+        let path = try folder.write("cut.mkv", Array(bytes.prefix(bytes.count / 2)))
+        let range = MediaTimeRange(start: .zero, end: MediaTime(value: 9, timescale: 10))
+        #expect(try read(path, segments: 200_000, threads: threads).damage.isTruncated)
+        #expect(try !read(path, segments: 200_000, threads: threads, range: range).damage.isTruncated)
+        #expect(try !read(path, segments: nil, threads: threads, range: range).damage.isTruncated)
+    }
+
     @Test func aSegmentThatIsCancelledEnds() throws {
         let asset = Asset(path: FilePath(try Fixtures.path("flac-s16-stereo.flac")))
         let output = TrackOutput(track: try Media.track(asset, .audio), audioSettings: AudioSettings())

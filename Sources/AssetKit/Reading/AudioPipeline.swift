@@ -113,12 +113,20 @@ final class AudioPipeline: SamplePipeline {
         var place = place
         var first: Int64?
         var next: Int64 = 0
-        for timing in sound.timings {
-            let time = timing.ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-            let start = place.place(count: timing.sampleCount, rate: form.sampleRate, time: time)
-            guard start >= 0, start < 1 << 62, first == nil || start == next else { return nil }
-            first = first ?? start
-            next = start + Int64(timing.sampleCount)
+        if let ticks = sound.timings.first?.ticks, sound.isEven(timeBase: track.timeBase) {
+            // Then none but the first can be out of place.
+            let time = MediaTime(ticks: ticks, timeBase: track.timeBase) - origin
+            let start = place.place(count: sound.sampleCount, rate: form.sampleRate, time: time)
+            guard start >= 0, start < 1 << 62 else { return nil }
+            first = start
+        } else {
+            for timing in sound.timings {
+                let time = timing.ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+                let start = place.place(count: timing.sampleCount, rate: form.sampleRate, time: time)
+                guard start >= 0, start < 1 << 62, first == nil || start == next else { return nil }
+                first = first ?? start
+                next = start + Int64(timing.sampleCount)
+            }
         }
         guard let first else { return nil }
         let kept = kept(count: sound.sampleCount, rate: form.sampleRate, at: first)

@@ -66,6 +66,24 @@ struct DigestedSound: Sendable {
         self.place = place
     }
 
+    /// Whether the time stamps tell, without rounding, that each frame begins where the one before ends.
+    func isEven(timeBase: Rational) -> Bool {
+        guard let start = timings.first?.ticks, timeBase.num > 0, timeBase.den > 0,
+            case let (unit, overflow) = timeBase.num.multipliedReportingOverflow(by: Int64(form.sampleRate)),
+            !overflow, unit > 0
+        else { return false }
+        var samples: Int64 = 0
+        for timing in timings {
+            let (scaled, overflow) = samples.multipliedReportingOverflow(by: timeBase.den)
+            let (steps, rest) = scaled.quotientAndRemainder(dividingBy: unit)
+            guard !overflow, rest == 0, let ticks = timing.ticks,
+                case let (end, wraps) = start.addingReportingOverflow(steps), !wraps, ticks == end
+            else { return false }
+            samples += Int64(timing.sampleCount)
+        }
+        return true
+    }
+
     /// What the whole segment gives, decoded again, with nothing digested.
     func undigested() throws(MediaError) -> [SoundEvent] {
         let decoded = segment.decode(setup, digester: nil)

@@ -93,6 +93,15 @@ struct PacketDecoder: ~Copyable, Sendable {
         isFinishing = false
     }
 
+    /// Forgets all packets, as if it were opened anew but for what the codec itself keeps; gives whether it could.
+    mutating func restart() -> Bool {
+        guard decoder.restart() else { return false }
+        isFinishing = false
+        lastSent = nil
+        failuresInARow = 0
+        return true
+    }
+
     private func damage(_ error: MediaError) throws(MediaError) -> Damage {
         switch error.code {
         case .cancelled, .timedOut, .outOfResources: throw error

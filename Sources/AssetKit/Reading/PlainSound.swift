@@ -118,9 +118,9 @@ extension PlainSound.Encoding {
 }
 
 /// Reads plain sound block by block into memory that is used again; one thread uses it at a time.
-package struct PlainSoundReader {
+package struct PlainSoundReader: Sendable {
     /// The samples that were read last, interleaved.
-    package enum Samples {
+    package enum Samples: Sendable {
         case uint8([UInt8])
         case int16([Int16])
         case int32([Int32])

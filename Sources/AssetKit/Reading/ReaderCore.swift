@@ -16,6 +16,7 @@ final class ReaderCore: Sendable {
     fileprivate struct Demux {
         var queues: [Queue]
         var isAtEnd = false
+        var breaksOff = false
         var waitingBytes = 0
         var limits = MediaLimits()
     }
@@ -63,11 +64,20 @@ final class ReaderCore: Sendable {
 
     /// The next packet for an output; `nil` at the file's end.
     func nextPacket(for output: Int) throws(MediaError) -> StoredSample? {
+        if let sample = try packetAhead(for: output) { return sample }
+        if demux.withLock({ $0.breaksOff }) { status.withLock { $0.damage.isTruncated = true } }
+        return nil
+    }
+
+    /// The next packet for an output that may not be looked at; `nil` at the file's end, and when the output has ended.
+    ///
+    /// That the container breaks off is kept from ``damage`` until somebody has come to its end.
+    func packetAhead(for output: Int) throws(MediaError) -> StoredSample? {
         try demux.withLock { demux throws(MediaError) in
             while true {
                 if let sample = demux.take(from: output) { return sample }
-                guard !demux.isAtEnd else { return nil }
-                guard let packet = try readPacket() else {
+                guard !demux.isAtEnd, demux.isOpen(output) else { return nil }
+                guard let packet = try readPacket(&demux.breaksOff) else {
                     demux.isAtEnd = true
                     continue
                 }
@@ -84,16 +94,16 @@ final class ReaderCore: Sendable {
         return sample
     }
 
-    private func readPacket() throws(MediaError) -> Packet? {
+    private func readPacket(_ breaksOff: inout Bool) throws(MediaError) -> Packet? {
         guard let file else { return nil }
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { status.withLock { $0.damage.isTruncated = true } }
+            if packet == nil, file.breaksOff { breaksOff = true }
             return packet
         } catch {
             // A container that breaks off is used as far as it goes.
             guard error.endsContainer else { throw error }
-            status.withLock { $0.damage.isTruncated = true }
+            breaksOff = true
             return nil
         }
     }
@@ -191,6 +201,8 @@ extension ReaderCore.Demux {
             throw limits.error(.waitingBytes, "\(waitingBytes) bytes wait for an output that is not read in turn")
         }
     }
+
+    fileprivate func isOpen(_ output: Int) -> Bool { queues.indices.contains(output) && queues[output].isOpen }
 
     fileprivate mutating func close(_ output: Int) {
         guard queues.indices.contains(output) else { return }

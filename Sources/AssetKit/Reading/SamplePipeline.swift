@@ -17,6 +17,10 @@ struct PacketQueue {
     let reportDamage: (Int64?) -> Void
     /// Whether a packet's picture may be left out if no other refers to it.
     var isDispensable: (StoredSample) -> Bool = { _ in false }
+    /// The next packet of the track for threads that read ahead; `nil` where only the caller's thread may read.
+    ///
+    /// That the container breaks off is noted only when ``next`` gives `nil`.
+    var ahead: (@Sendable () throws(MediaError) -> StoredSample?)?
 }
 
 /// The times between which an output delivers, on the presentation's time line.

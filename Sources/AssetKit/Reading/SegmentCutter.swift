@@ -2,7 +2,7 @@ import LibAV
 import MediaBase
 
 /// Cuts the packets of a track into segments, at places that depend on the packets alone.
-struct SegmentCutter {
+struct SegmentCutter: Sendable {
     private let rule: SegmentRule
     private let timeBase: Rational
     private let sampleRate: Int
@@ -43,7 +43,7 @@ struct SegmentCutter {
     static func samples(in bytes: Int, _ format: AudioFormat) -> Int { max(1, bytes / (4 * max(1, format.channels))) }
 
     /// The next segment; `nil` where there is none.
-    mutating func next(from packets: PacketQueue) -> SoundSegment? {
+    mutating func next(from packets: () throws(MediaError) -> StoredSample?) -> SoundSegment? {
         guard !isOver else { return nil }
         var list: [StoredSample] = []
         var samples = 0
@@ -73,9 +73,9 @@ struct SegmentCutter {
         }
     }
 
-    private mutating func take(_ packets: PacketQueue) throws(MediaError) -> StoredSample? {
+    private mutating func take(_ packets: () throws(MediaError) -> StoredSample?) throws(MediaError) -> StoredSample? {
         if let head = head.take() { return head }
-        return try packets.next()
+        return try packets()
     }
 
     private mutating func segment(_ list: [StoredSample], isLast: Bool) -> SoundSegment {

@@ -15,6 +15,8 @@ struct SegmentRule: Sendable {
 
     /// How the sound at a seam is checked.
     let seam: Seam
+    /// Whether a decoder that was emptied decodes another segment: one that takes long to open and keeps nothing.
+    let keepsDecoders: Bool
     /// Packets that the pre-roll has at least.
     private let packets: Int
     /// Bytes that they have together at least.
@@ -25,9 +27,11 @@ struct SegmentRule: Sendable {
     private let longestFrame: Int
 
     private init(
-        _ seam: Seam, packets: Int, bytes: Int = 0, milliseconds: Int64 = 0, longestFrame: Int = .max
+        _ seam: Seam, packets: Int, bytes: Int = 0, milliseconds: Int64 = 0, longestFrame: Int = .max,
+        keepsDecoders: Bool = false
     ) {
         self.seam = seam
+        self.keepsDecoders = keepsDecoders
         self.packets = packets
         self.bytes = bytes
         duration = MediaTime(value: milliseconds, timescale: 1000)
@@ -38,13 +42,15 @@ struct SegmentRule: Sendable {
     init?(_ format: FormatDescription) {
         switch format.codec {
         case "flac", "alac", "tta", "wavpack": self.init(.identical, packets: 1)
-        // Half of a window overlaps; the filter bank remembers a frame.
-        case "vorbis", "mp2": self.init(.identical, packets: 4)
+        // Half of a window overlaps. Opening one means making tables of the codebooks.
+        case "vorbis": self.init(.identical, packets: 4, keepsDecoders: true)
+        // The filter bank remembers a frame.
+        case "mp2": self.init(.identical, packets: 4)
         // The bit reservoir reaches 511 bytes back, not counting headers.
         case "mp3": self.init(.identical, packets: 4, bytes: 2048)
         // Each band's energy is told by the difference to a part of the frame before: after some 30 frames of 20 ms
         // nothing is left of an error in 24 bits.
-        case "opus": self.init(.identical, packets: 8, milliseconds: 800)
+        case "opus": self.init(.identical, packets: 8, milliseconds: 800, keepsDecoders: true)
         // Spectral band replication (twice the samples a frame) has headers that come now and then.
         case "aac" where format.profile == "LC": self.init(.alike, packets: 4, longestFrame: 1024)
         case "ac3", "eac3": self.init(.alike, packets: 4)

@@ -15,7 +15,7 @@ struct SegmentSettings: Sendable, Hashable {
 /// Decodes a track's sound in segments, several at a time, and gives what one decoder would have given.
 ///
 /// Segments are cut at places that depend on the packets alone, so that the result is the same however many threads
-/// there are. The container is read once, in order. Each segment has a decoder of its own, which first decodes the last
+/// there are. The container is read once, in order. Each segment has a decoder to itself, which first decodes the last
 /// packets before the segment, and the decoder of the segment before goes one packet too far: what both give for that
 /// packet must agree by the codec's ``SegmentRule``. Where it does not, and from a packet with a new header on, the
 /// rest is decoded in one go by the decoder that has seen it all.
@@ -25,9 +25,7 @@ final class SegmentedSource: SoundSource {
     private let setup: DecoderSetup
     private let rule: SegmentRule
     private let workers: SegmentWorkers
-    private var cutter: SegmentCutter
-    /// Segments that are under way.
-    private var waiting: [SoundSegment] = []
+    private var hasBegun = false
     /// The segment that is delivered.
     private var current: DecodedSegment?
     private var events: [SoundEvent] = []
@@ -39,6 +37,8 @@ final class SegmentedSource: SoundSource {
     /// Packets that were read already and are to be decoded in one go.
     private var serialPackets: [StoredSample] = []
     private var serialPosition = 0
+    /// Why the packets broke off behind those.
+    private var serialError: MediaError?
 
     /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
     var skippedSamples: Int64 { serial?.skippedSamples ?? tally.skippedSamples }
@@ -50,9 +50,11 @@ final class SegmentedSource: SoundSource {
     ) throws(MediaError) {
         setup = try DecoderSetup(file, stream: track.index)
         self.rule = rule
-        workers = SegmentWorkers(setup, digester: digester, count: settings.threads)
-        cutter = SegmentCutter(rule, format: format, timeBase: track.timeBase, bytes: settings.bytes)
+        let cutter = SegmentCutter(rule, format: format, timeBase: track.timeBase, bytes: settings.bytes)
+        workers = SegmentWorkers(setup, rule, cutter, digester: digester, count: settings.threads)
     }
+
+    deinit { workers.stop() }
 
     /// What comes next; `nil` at the end.
     ///
@@ -96,33 +98,44 @@ final class SegmentedSource: SoundSource {
             serial = FrameSource(continuing: decoder, tally)
             return true
         }
-        while waiting.count < workers.room, let segment = cutter.next(from: packets) {
-            // A track that is not longer than a segment needs no threads.
-            if segment.isLast, segment.number == 0 {
-                try decodeRest(segment.packets)
+        if !hasBegun {
+            hasBegun = true
+            guard let ahead = packets.ahead else {
+                try decodeRest([])
                 return true
             }
-            workers.submit(segment)
-            waiting.append(segment)
+            if let segment = workers.first(from: ahead) {
+                // A track that is not longer than a segment needs no threads.
+                if segment.isLast {
+                    workers.stop()
+                    try decodeRest(segment.packets)
+                    return true
+                }
+                workers.begin(segment)
+            }
         }
-        guard !waiting.isEmpty else {
-            if let head = cutter.head {
+        guard let (segment, decoded) = workers.next() else {
+            let rest = workers.rest()
+            if let head = rest.head {
                 try decodeRest([head])
                 return true
             }
-            if let error = cutter.error { throw error }
+            if let error = rest.error { throw error }
             deliver(nil)
+            // Whether the container broke off is now to be told.
+            _ = try packets.next()
             return false
         }
-        let segment = waiting.removeFirst()
-        let decoded = workers.result(of: segment)
         if case .failed(let error) = decoded.outcome { throw error }
         let isStart = segment.number == 0
         let isSound = if case .decoded = decoded.outcome { true } else { false }
         guard isSound, isStart || current.map({ decoded.follows($0, rule) }) ?? false else {
-            try decodeRest(segment.packets + waiting.flatMap(\.packets) + [cutter.head].compactMap(\.self))
+            let rest = workers.rest()
+            serialError = rest.error
+            try decodeRest(segment.packets + rest.packets)
             return true
         }
+        if let current { workers.takeBack(current) }
         deliver(decoded)
         return true
     }
@@ -135,7 +148,6 @@ final class SegmentedSource: SoundSource {
 
     /// Has all packets from here on decoded in one go, by the decoder that has seen all before them.
     private func decodeRest(_ read: [StoredSample]) throws(MediaError) {
-        waiting = []
         serialPackets = read
         if let previous = current, let decoder = previous.takeDecoder() {
             // It has decoded the first packet already, and what came of that is still to be delivered.
@@ -150,11 +162,11 @@ final class SegmentedSource: SoundSource {
 
     /// The packets that are left: first those that were read already.
     private func queue(_ packets: PacketQueue) -> PacketQueue {
-        guard serialPosition < serialPackets.count || cutter.error != nil else { return packets }
+        guard serialPosition < serialPackets.count || serialError != nil else { return packets }
         return PacketQueue(
             next: { () throws(MediaError) in
                 guard self.serialPosition < self.serialPackets.count else {
-                    if let error = self.cutter.error { throw error }
+                    if let error = self.serialError { throw error }
                     return try packets.next()
                 }
                 defer { self.serialPosition += 1 }

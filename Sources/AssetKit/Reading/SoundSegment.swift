@@ -31,21 +31,37 @@ final class SoundSegment: Sendable {
 
     /// Packets before the track's end whose frames stay as they are: an edit list most often cuts some of their samples.
     private static let lastPackets = 3
+    /// Packets at the track's start likewise, whose samples may be the encoder's priming, before time 0.
+    ///
+    /// Where some are to be cut of what was digested, the whole segment is decoded once more.
+    private static let firstPackets = 4
+
+    /// A decoder that was used and is emptied, or a new one.
+    private static func ready(
+        _ used: consuming PacketDecoder?, _ setup: DecoderSetup
+    ) throws(MediaError) -> PacketDecoder {
+        if var decoder = used, decoder.restart() { return decoder }
+        return PacketDecoder(try Decoder.open(setup, threads: 1))
+    }
 
     /// Decodes the segment with a decoder of its own; on any thread.
     ///
-    /// - Parameter digester: What takes the place of frames, save those of the first packet and of the one after the
-    ///   last, which the seams are checked by, and those of the track's last packets.
-    func decode(_ setup: DecoderSetup, digester: SoundDigester?) -> DecodedSegment {
+    /// - Parameters:
+    ///   - digester: What takes the place of frames, save those of the first packet and of the one after the
+    ///     last, which the seams are checked by, and those of the track's first and last packets.
+    ///   - used: A decoder that has decoded another segment; `nil` for a new one.
+    func decode(
+        _ setup: DecoderSetup, digester: SoundDigester?, reusing used: consuming PacketDecoder? = nil
+    ) -> DecodedSegment {
         do throws(MediaError) {
-            // Not one that was flushed: decoders keep more than that resets, such as a random state.
-            var decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
+            var decoder = try Self.ready(used, setup)
             for sample in preRoll { try decoder.discard(sample) }
             var gatherer = SoundGatherer(self, setup, digester: digester)
             var head = 0
             for (place, sample) in packets.enumerated() {
                 let isNearEnd = isLast && packets.count - place <= Self.lastPackets
-                try gatherer.take(sample, &decoder, keepsFrames: place == 0 || isNearEnd)
+                let isNearStart = place < (number == 0 ? Self.firstPackets : 1)
+                try gatherer.take(sample, &decoder, keepsFrames: isNearStart || isNearEnd)
                 if place == 0 { head = gatherer.events.count }
                 guard gatherer.byteCount <= byteLimit else { return DecodedSegment(.isTooLarge) }
             }
@@ -53,7 +69,13 @@ final class SoundSegment: Sendable {
             gatherer.endRun()
             var overlap = SoundGatherer(self, setup, digester: nil)
             if let following { try overlap.take(following, &decoder) }
-            return DecodedSegment(.decoded, gatherer.events, head: head, overlap: overlap.events, decoder)
+            // What a packet has a decoder leave out may reach beyond it, and damage may have any consequence.
+            let leavesNothing =
+                gatherer.events.allSatisfy(\.isSound) && overlap.events.allSatisfy(\.isSound)
+                && preRoll.allSatisfy { $0.packet.skippedSamples == 0 }
+            return DecodedSegment(
+                .decoded, gatherer.events, head: head, overlap: overlap.events, decoder,
+                leavesNothingBehind: leavesNothing)
         } catch {
             return DecodedSegment(.failed(error))
         }
@@ -79,6 +101,8 @@ final class DecodedSegment: Sendable {
     /// What the first packet gave.
     private let head: [SoundEvent]
     private let decoder: Mutex<PacketDecoder?>
+    /// Whether the decoder has seen nothing out of the ordinary, and may serve again.
+    let leavesNothingBehind: Bool
 
     init(_ outcome: Outcome) {
         self.outcome = outcome
@@ -86,17 +110,19 @@ final class DecodedSegment: Sendable {
         overlap = []
         head = []
         decoder = Mutex(nil)
+        leavesNothingBehind = false
     }
 
     init(
         _ outcome: Outcome, _ events: [SoundEvent], head: Int, overlap: [SoundEvent],
-        _ decoder: consuming PacketDecoder
+        _ decoder: consuming PacketDecoder, leavesNothingBehind: Bool
     ) {
         self.outcome = outcome
         self.events = Mutex(events)
         self.head = Array(events.prefix(head))
         self.overlap = overlap
         self.decoder = Mutex(decoder)
+        self.leavesNothingBehind = leavesNothingBehind
     }
 
     /// The decoder, which has decoded the packet after the last one too; the first time only.
@@ -129,6 +155,13 @@ enum SoundEvent: Sendable {
 
     /// Bytes of sound.
     var byteCount: Int { if case .frame(let box) = self { box.byteCount } else { 0 } }
+
+    fileprivate var isSound: Bool {
+        switch self {
+        case .frame, .digested: true
+        case .damage, .skips: false
+        }
+    }
 
     fileprivate func agrees(with other: SoundEvent, _ rule: SegmentRule) -> Bool {
         switch (self, other) {

@@ -101,7 +101,7 @@ public final class TrackOutput: Sendable {
                 reportDamage: { ticks in
                     reader.reportDamage(
                         track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin })
-                })
+                }, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
             do throws(MediaError) {
                 let buffer = try pipeline.next(from: queue)
                 if buffer == nil {

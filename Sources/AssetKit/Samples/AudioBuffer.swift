@@ -100,8 +100,10 @@ public final class AudioBuffer: Sendable {
     public func withBytes<Result, Failure: Error>(
         plane: Int = 0, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let result = try frame?.withSamples(plane: plane, in: range, body) else { return try body(RawSpan()) }
-        return result
+        switch frame {
+        case .some(let frame): return try frame.withSamples(plane: plane, in: range, body)
+        case nil: return try body(RawSpan())
+        }
     }
 
     /// Lends the samples of a plane as numbers; empty for a plane that does not exist, and for another sample format.
@@ -112,9 +114,9 @@ public final class AudioBuffer: Sendable {
     public func withSamples<Sample: BitwiseCopyable, Result, Failure: Error>(
         of type: Sample.Type, plane: Int = 0, _ body: (Span<Sample>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        guard let result = try frame?.withSamples(of: type, plane: plane, in: range, body) else {
-            return try body(Span<Sample>())
+        switch frame {
+        case .some(let frame): return try frame.withSamples(of: type, plane: plane, in: range, body)
+        case nil: return try body(Span<Sample>())
         }
-        return result
     }
 }

@@ -1,6 +1,7 @@
 internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
+internal import Synchronization
 internal import SystemCalls
 
 /// Measures linear PCM straight from the file, block by block on all cores.
@@ -30,8 +31,9 @@ struct WaveformPlainReading {
             $0..<min($0 + length, frames.upperBound)
         }
         let workers = threads > 0 ? threads : availableProcessors()
+        let workspaces = Workspaces()
         try concurrentForEach(parts, workers: workers) { part in
-            try measurePart(part, startingAt: part.lowerBound - frames.lowerBound, of: total)
+            try measurePart(part, startingAt: part.lowerBound - frames.lowerBound, of: total, workspaces)
         } deliver: { index, part in
             try whole.append(part.meter)
             whole.makeRoom()
@@ -45,31 +47,51 @@ struct WaveformPlainReading {
         let meter: WaveformMeter
     }
 
+    /// What a part needs beside its own result: memory that is large enough for the system to clear it for each part.
+    private struct Workspace: Sendable {
+        var distiller: SoundDistiller
+        var reader: PlainSoundReader
+    }
+
+    /// Those that no worker has at the moment.
+    private final class Workspaces: Sendable {
+        let idle = Mutex<[Workspace]>([])
+    }
+
+    private func workspace() throws(MediaError) -> Workspace {
+        let bits = significantBits ?? WaveformDigester.noSignificantBits
+        // Below this nothing is at full scale before the conversion to 16 bits.
+        let quiet = Int32.fullScale(significantBits: bits).int16Value
+        return Workspace(
+            distiller: try SoundDistiller(channels: sound.channels, mode: request.mode, significantBits: bits),
+            reader: PlainSoundReader(sound, blockFrames: Self.blockFrames, exactFrom: quiet))
+    }
+
     private func meter(of total: Int64, startingAt start: Int64) throws(MediaError) -> WaveformMeter {
         try WaveformMeter(
             request, sampleRate: sound.sampleRate, channels: sound.channels, significantBits: significantBits,
             atLeast: total, startingAt: start)
     }
 
-    private func measurePart(_ frames: Range<Int64>, startingAt start: Int64, of total: Int64) throws -> Part {
+    private func measurePart(
+        _ frames: Range<Int64>, startingAt start: Int64, of total: Int64, _ workspaces: Workspaces
+    ) throws -> Part {
         var meter = try meter(of: total, startingAt: start)
-        let bits = significantBits ?? WaveformDigester.noSignificantBits
-        var distiller = try SoundDistiller(channels: sound.channels, mode: request.mode, significantBits: bits)
-        // Below this nothing is at full scale before the conversion to 16 bits.
-        let quiet = Int32.fullScale(significantBits: bits).int16Value
-        var reader = PlainSoundReader(sound, blockFrames: Self.blockFrames, exactFrom: quiet)
+        var workspace = try workspaces.idle.withLock { $0.popLast() } ?? workspace()
         var place = frames.lowerBound
         while place < frames.upperBound {
-            let count = Int(min(Int64(try reader.read(from: place)), frames.upperBound - place))
-            switch reader.samples {
-            case .uint8(let samples): try measure(samples.span, count, &distiller, &meter)
-            case .int16(let samples): try measure(samples.span, count, &distiller, &meter)
-            case .int32(let samples): try measure(samples.span, count, &distiller, &meter)
-            case .float32(let samples): try measure(samples.span, count, &distiller, &meter)
-            case .float64(let samples): try measure(samples.span, count, &distiller, &meter)
+            let count = Int(min(Int64(try workspace.reader.read(from: place)), frames.upperBound - place))
+            switch workspace.reader.samples {
+            case .uint8(let samples): try measure(samples.span, count, &workspace.distiller, &meter)
+            case .int16(let samples): try measure(samples.span, count, &workspace.distiller, &meter)
+            case .int32(let samples): try measure(samples.span, count, &workspace.distiller, &meter)
+            case .float32(let samples): try measure(samples.span, count, &workspace.distiller, &meter)
+            case .float64(let samples): try measure(samples.span, count, &workspace.distiller, &meter)
             }
             place += Int64(count)
         }
+        let done = workspace
+        workspaces.idle.withLock { $0.append(done) }
         return Part(meter: meter)
     }
 
