@@ -149,6 +149,26 @@ extension CodecParameters {
     }
 }
 
+extension CodecParameters {
+    /// The same for a part of a track: FLAC's header has the length of the whole and a sum of all its samples, which
+    /// become unknown (RFC 9639, 8.2).
+    package func ofPart() throws(MediaError) -> CodecParameters {
+        let (total, sum) = (13..<18, 18..<34)
+        guard codec == "flac", case var bytes = extradata, bytes.count >= sum.upperBound else { return self }
+        guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        let made = CodecParameters(adopting: copy, sideData: sideData)
+        try AVStatus.check(
+            avcodec_parameters_copy(copy, pointer), "avcodec_parameters_copy", doing: "describe a part of a track")
+        // The upper half of the first byte belongs to the number of bits.
+        bytes[total.lowerBound] &= 0xF0
+        for place in total.dropFirst() { bytes[place] = 0 }
+        for place in sum { bytes[place] = 0 }
+        av_freep(&copy.pointee.extradata)
+        try made.setExtradata(bytes)
+        return made
+    }
+}
+
 extension CodecParameters: Hashable {
     /// Whether both say the same to a decoder.
     package static func == (left: CodecParameters, right: CodecParameters) -> Bool {

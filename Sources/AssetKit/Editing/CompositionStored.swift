@@ -67,7 +67,7 @@ final class CompositionStored: SamplePipeline {
             beginsAnywhere: isAtFirst && segment.start <= range.start, endsAnywhere: clips.count == 1, track: track,
             start: start, trackIndex: index)
         if track.mediaType == .video { return try StoredPictures(request) }
-        if let form = PCMForm(source.track) { return try StoredPCM(request, form) }
+        if let form = PCMForm(source.track.formatDescriptions.first) { return try StoredPCM(request, form) }
         return try StoredSound(request)
     }
 

@@ -59,28 +59,6 @@ final class StoredSound: StoredClip {
     }
 }
 
-/// How linear PCM lies in stored samples.
-struct PCMForm {
-    /// Bytes of one moment's samples of all channels.
-    let frameBytes: Int
-    let rate: Int32
-
-    /// Forms in which the samples of a moment do not lie side by side.
-    private static let packed: Set<String> = ["pcm_dvd", "pcm_bluray", "pcm_lxf"]
-
-    /// `nil` for sound that is no linear PCM.
-    init?(_ track: AssetTrack) {
-        guard let format = track.formatDescriptions.first, format.codec.hasPrefix("pcm_"),
-            !Self.packed.contains(format.codec), !format.codec.hasSuffix("_planar"), let audio = format.audio,
-            let rate = Int32(exactly: audio.sampleRate), rate > 0,
-            let bytes = audio.bitsPerSample.map({ $0 / 8 }) ?? audio.sampleFormat?.bytesPerSample, bytes > 0,
-            audio.channels > 0, bytes * audio.channels <= 1 << 16
-        else { return nil }
-        frameBytes = bytes * audio.channels
-        self.rate = rate
-    }
-}
-
 /// The linear PCM of one segment, cut to the sample: the same ones as when it is decoded.
 final class StoredPCM: StoredClip {
     private let request: StoredClipRequest

@@ -55,6 +55,8 @@ extension MediaFileType {
     public func canHold(codec: String, mediaType: MediaType) -> Bool {
         guard Self.all.contains(self), holds(mediaType) else { return false }
         // libavformat has a code for these, but no way to describe them.
+        // Of these the packets' lengths would be lost: WAV keeps none.
+        if self == .wav, ["aac", "aac_latm", "vorbis", "opus", "flac", "alac"].contains(codec) { return false }
         if self == .mov, ["vp8", "vp9", "av1", "flac", "opus", "truehd"].contains(codec) { return false }
         return MuxerFile.format(muxer, canHold: codec)
     }
@@ -83,8 +85,11 @@ extension MediaFileType {
     /// Whether files say by edit lists what of their samples is shown.
     package var keepsEdits: Bool { isISO }
 
+    /// Whether files say how pictures are turned; libavformat writes that into MP4 and QuickTime files alone.
+    package var keepsTurns: Bool { isISO }
+
     /// Whether a track may begin later than the file does.
-    var keepsLateStarts: Bool { isISO || [.mkv, .mka, .webm].contains(self) }
+    package var keepsLateStarts: Bool { isISO || [.mkv, .mka, .webm].contains(self) }
 
     /// libavformat's name of the muxer.
     var muxer: String {

@@ -73,6 +73,7 @@ extension Reencoder {
             guard !appliesPreferredTrackTransform else {
                 throw MediaError(.invalidArgument, "pictures that are taken as they are cannot be turned")
             }
+            try Self.checkEdits(of: track)
             let input = AssetWriterInput(copying: track)
             try setTimecode(of: input, track)
             // A composition gives what its first and last pictures need by itself.
@@ -89,7 +90,8 @@ extension Reencoder {
             let settings = try wanted.carrying(track, turnedBy: turn)
             let input = AssetWriterInput(videoSettings: settings, like: track)
             if appliesPreferredTrackTransform, turn.isQuarterTurn { input.transform = .identity }
-            input.mediaTimeScale = Self.timescale(of: track, from: reader.timeRange.start)
+            input.mediaTimeScale = VideoEncodingPipeline.timescale(
+                track.naturalTimeScale, from: reader.timeRange.start)
             try setTimecode(of: input, track)
             let format = settings.readerSettings(for: track, turnedBy: turn)
             try add(TrackOutput(track: track, videoSettings: format), to: input)
@@ -107,6 +109,7 @@ extension Reencoder {
         switch audio {
         case .leaveOut: return nil
         case .copy:
+            try Self.checkEdits(of: track)
             let input = AssetWriterInput(copying: track)
             try checkHoles(in: track)
             try add(TrackOutput(track: track), to: input)
@@ -132,13 +135,19 @@ extension Reencoder {
         read(from: max(.zero, before.max() ?? .zero))
     }
 
-    /// Ticks a second in which the track's times are whole when they are counted from `start`; the track's own where that
-    /// would take too many.
-    private static func timescale(of track: AssetTrack, from start: MediaTime) -> Int32 {
-        let own = track.naturalTimeScale
-        guard start.isNumeric, start > .zero else { return own }
-        let both = VideoEncodingPipeline.timescale(holding: [MediaTime(value: 1, timescale: max(1, own)), start])
-        return both <= 10_000_000 ? both : own
+    /// Refuses to copy what an edit list puts together: stored samples are written in one run.
+    private static func checkEdits(of track: AssetTrack) throws(MediaError) {
+        let media = track.segments.filter { $0.mediaStart != nil }
+        let isOneRun = zip(media, media.dropFirst()).allSatisfy { before, next in
+            guard let start = before.mediaStart else { return true }
+            return next.mediaStart == start + before.duration
+        }
+        guard isOneRun, media.allSatisfy({ $0.rate == .one }) else {
+            throw MediaError(
+                .unsupported,
+                "track \(track.index) is put together of \(media.count) parts by its edit list, which a copy cannot keep; "
+                    + "encode it")
+        }
     }
 }
 
@@ -197,7 +206,9 @@ extension AssetTrack {
 
 extension MetadataItem {
     /// What a writer says itself of the files it writes.
-    package static let keysOfFiles: Set<String> = ["encoder", "timecode", "duration"]
+    package static let keysOfFiles: Set<String> = [
+        "encoder", "timecode", "duration", "major_brand", "minor_version", "compatible_brands",
+    ]
 }
 
 extension Chapter {

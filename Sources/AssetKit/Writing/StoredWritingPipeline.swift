@@ -49,6 +49,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         guard buffer.storedSample != nil else {
             throw MediaError(.invalidArgument, "an input without settings takes stored samples; others need settings")
         }
+        var buffer = buffer
+        // Where nothing says what of the samples is heard, they are cut.
+        if !session.fileType.keepsEdits, let form = PCMForm(buffer.formatDescription) {
+            guard let cut = try form.cut(buffer, from: session.start, to: session.end) else { return }
+            buffer = cut
+        }
         let begins = time(of: buffer)
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
         if let decode = buffer.decodeTime, decode >= session.end { return }
@@ -76,9 +82,18 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         waitsForSync =
             mediaType == .video && !session.fileType.isISO && early.contains { time(of: $0) < .zero }
         for (sample, decode) in zip(early, Self.decodeTimes(of: early))
-        where session.fileType.isISO || time(of: sample) >= .zero {
+        where session.fileType.isISO || time(of: sample) >= .zero || isPriming(sample) {
             try write(sample, decodedAt: decode, to: sink)
         }
+    }
+
+    /// Whether a sample is from before the file's first one, where Matroska says by itself that it is not heard.
+    private func isPriming(_ sample: SampleBuffer) -> Bool {
+        guard session.fileType.keepsLateStarts, session.start == .zero,
+            let rate = sample.formatDescription.audio?.sampleRate,
+            let padding = (sample.codecParameters ?? hint.parameters)?.initialPadding, padding > 0
+        else { return false }
+        return time(of: sample) >= -MediaTime(value: Int64(padding), timescale: Int32(clamping: max(1, rate)))
     }
 
     /// When samples are decoded; those before the first that says so a frame earlier each.
@@ -164,21 +179,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     ///
     /// Containers keep PCM as one run of samples: a hole would be closed, and all that follows be heard too early.
     private func fillHole(before buffer: SampleBuffer, at time: MediaTime, to sink: any PacketSink) throws(MediaError) {
-        let codec = buffer.formatDescription.codec
-        let bytes = buffer.formatDescription.audio.flatMap { audio in
-            (audio.bitsPerSample.map { $0 / 8 } ?? audio.sampleFormat?.bytesPerSample).map { $0 * audio.channels }
-        }
-        guard mediaType == .audio, codec.hasPrefix("pcm_"), let sample = buffer.storedSample,
-            let rate = (buffer.formatDescription.audio?.sampleRate).flatMap({ Int32(exactly: $0) }), rate > 0,
-            let size = bytes, size > 0, size <= 1 << 16
-        else { return }
-        let silence: UInt8 =
-            switch codec {
-            case "pcm_u8": 0x80
-            case "pcm_alaw": 0xD5
-            case "pcm_mulaw": 0xFF
-            default: 0
-            }
+        guard let form = PCMForm(buffer.formatDescription), let sample = buffer.storedSample else { return }
+        let (rate, size) = (form.rate, form.frameBytes)
         // Files that know no times begin with the first sample that they have.
         var start = soundEnd ?? (session.fileType.keepsLateStarts ? time : min(time, .zero))
         // Less is the coarseness of a container's clock.
@@ -187,7 +189,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             while left > 0 {
                 let count = min(left, 8192)
                 if let (before, _) = last.take() { try sink.add(before.packet.shared()) }
-                let packet = try Packet.copying([UInt8](repeating: silence, count: Int(count) * size))
+                let packet = try Packet.copying([UInt8](repeating: form.silence, count: Int(count) * size))
                 let ticks = start.ticks(in: timeBase, rounding: .halfAwayFromZero)
                 let length = MediaTime(value: count, timescale: rate)
                 try sink.add(
@@ -203,14 +205,18 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
 
     private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
         let times = [buffer.presentationTime - session.start, buffer.decodeTime ?? .zero, buffer.duration]
-        let scale = hint.timescale > 0 ? hint.timescale : VideoEncodingPipeline.timescale(holding: times)
+        let scale =
+            hint.timescale > 0
+            ? VideoEncodingPipeline.timescale(hint.timescale, from: session.start)
+            : VideoEncodingPipeline.timescale(holding: times)
         timeBase = Rational(1, Int64(scale))
-        let parameters: CodecParameters
+        var parameters: CodecParameters
         if let known = buffer.codecParameters ?? hint.parameters {
             parameters = known
         } else {
             parameters = try CodecParameters(buffer.formatDescription)
         }
+        if session.start > .zero || session.end.isNumeric { try parameters = parameters.ofPart() }
         if parameters.isAudio, parameters.sampleRate > 0 {
             let frame = MediaTime(
                 value: Int64(parameters.frameSize), timescale: Int32(clamping: parameters.sampleRate))

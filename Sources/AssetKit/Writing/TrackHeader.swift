@@ -47,12 +47,15 @@ enum MetadataWriting {
         var entries: [(key: String, value: String)] = []
         for item in items {
             guard let text = item.value.text else { continue }
+            // Matroska's keys are in capitals.
+            let lower = item.identifier.lowercased()
+            let key = known.contains(lower) ? lower : item.identifier
             // Muxers look for the key alone first, and then for the one of the same text with a language.
-            if let language = item.language { entries.append(("\(item.identifier)-\(language)", text)) }
+            if let language = item.language { entries.append(("\(key)-\(language)", text)) }
             if item.language == nil
                 || !items.contains(where: { $0.identifier == item.identifier && $0.language == nil })
             {
-                entries.append((item.identifier, text))
+                entries.append((key, text))
             }
         }
         return entries
@@ -68,6 +71,6 @@ enum MetadataWriting {
 
     /// Whether there is something that only QuickTime's keys (`mdta`) can name.
     static func needsKeys(_ items: [MetadataItem]) -> Bool {
-        items.contains { $0.value.text != nil && !known.contains($0.identifier) }
+        items.contains { $0.value.text != nil && !known.contains($0.identifier.lowercased()) }
     }
 }

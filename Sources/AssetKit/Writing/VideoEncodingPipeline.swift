@@ -132,6 +132,14 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         try sink.begin(stream)
     }
 
+    /// Ticks a second in which times of a track are whole when they are counted from `start`; the track's own where that
+    /// would take too many.
+    static func timescale(_ own: Int32, from start: MediaTime) -> Int32 {
+        guard start.isNumeric, start > .zero else { return own }
+        let both = timescale(holding: [MediaTime(value: 1, timescale: max(1, own)), start])
+        return both <= 10_000_000 ? both : own
+    }
+
     /// The lowest number of ticks a second in which all of the times are whole.
     static func timescale(holding times: [MediaTime]) -> Int32 {
         let sum = times.filter(\.isNumeric).reduce(MediaTime.zero) { sum, time in

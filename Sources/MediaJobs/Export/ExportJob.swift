@@ -87,7 +87,7 @@ package struct ExportJob: Sendable {
                 options.isPrecise = writer.inputs.contains { $0.settings == .stored } && !fileType.keepsEdits
                 var report = try ExportReport(
                     plan, witness, writer.inputs, made: Asset(path: temporary, options: options),
-                    keepsEdits: fileType.keepsEdits)
+                    keepsEdits: fileType.keepsEdits, keepsStarts: fileType.keepsLateStarts)
                 report.damage = damage
                 made.withLock { $0 = report }
             } catch {
@@ -121,8 +121,11 @@ package struct ExportJob: Sendable {
             let input = try reencoder.add(track, video: .copy)
             if let timecode = plan.startTimecode { input?.startTimecode = timecode }
         case .track(let track):
-            if let settings = try request.videoSettings(for: track, in: fileType) {
-                try reencoder.add(track, video: .encode(settings))
+            if var settings = try request.videoSettings(for: track, in: fileType) {
+                // Where the file cannot say how pictures are turned, they are turned.
+                let isTurned = !fileType.keepsTurns && track.preferredTransform != .identity
+                if isTurned { settings.dimensions = settings.dimensions.map(track.preferredTransform.apply(to:)) }
+                try reencoder.add(track, video: .encode(settings), appliesPreferredTrackTransform: isTurned)
             }
         case .frames(let composition, let tracks):
             let made = AssetTrack(framesOf: composition)

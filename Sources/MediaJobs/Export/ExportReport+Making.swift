@@ -9,9 +9,11 @@ extension ExportReport {
     ///   - inputs: What wrote its tracks, in their order.
     ///   - made: The file.
     ///   - keepsEdits: Whether such files say by edit lists what is shown.
+    ///   - keepsStarts: Whether they say when a track begins.
     /// - Throws: what reading its header throws; `verificationFailed` where it does not hold what was put into it.
     init(
-        _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset, keepsEdits: Bool
+        _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
+        keepsStarts: Bool
     ) throws(MediaError) {
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
@@ -32,7 +34,12 @@ extension ExportReport {
         for (input, track) in zip(written, tracks) {
             guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
             let isStored = input.settings == .stored
-            let delivered = Delivered(plan, seen, track, duration: try made.loadNow(.duration), isStored: isStored)
+            var delivered = Delivered(plan, seen, track, duration: try made.loadNow(.duration), isStored: isStored)
+            if !keepsEdits { delivered.storedFrom = nil }
+            // Linear PCM is cut to the sample, and silence stands for what is not there.
+            if isStored, !keepsStarts, !format.codec.hasPrefix("pcm_") {
+                delivered.move(to: seen.firstInside, from: plan.range.start)
+            }
             if let pictures = format.video {
                 if !isStored, let count = track.sampleCount, count != Int64(seen.shown) {
                     throw MediaError(
@@ -59,19 +66,36 @@ extension ExportReport {
             video: video, audio: audio,
             leftOut: (plan.leftOut + silent).sorted { $0.index < $1.index }.map { ProxyReport.LeftOut($0) },
             warnings: plan.warnings, damage: DamageSummary(DamageReport()))
-        if !keepsEdits, written.first?.settings == .stored { warnings += Self.late(plan, video) }
+        let isStored = written.first?.settings == .stored
+        if !keepsEdits, case .track(let track) = plan.video { warnings += Self.lost(track, isStored: isStored) }
+        if !keepsEdits, isStored { warnings += Self.late(plan, video, audio) }
+    }
+
+    /// What is told of pictures of which the file cannot say how they are to be shown.
+    private static func lost(_ track: AssetTrack, isStored: Bool) -> [String] {
+        var lost: [String] = []
+        if isStored, track.preferredTransform != .identity { lost.append("turn") }
+        if track.formatDescriptions.first?.video?.cleanAperture != nil { lost.append("clean aperture") }
+        return lost.map { "the pictures' \($0) is lost; an output that ends with .mov or .mp4 keeps it" }
     }
 
     /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.
-    private static func late(_ plan: ExportPlan, _ video: Video?) -> [String] {
-        guard let wanted = plan.requested?.start, let video, case .track(let track) = plan.video else { return [] }
-        let start = track.timeRange.start.isNumeric ? max(wanted, track.timeRange.start) : wanted
-        guard video.delivered.start > start else { return [] }
-        let later = (video.delivered.start - start).seconds
-        return [
-            "the pictures begin \(later) s later than asked for, with the first that needs no other; "
-                + "an output that ends with .mov or .mp4 begins exactly"
-        ]
+    private static func late(_ plan: ExportPlan, _ video: Video?, _ audio: [Audio]) -> [String] {
+        guard let wanted = plan.requested?.start else { return [] }
+        func delay(_ delivered: Delivered, _ track: AssetTrack) -> Double? {
+            let start = track.timeRange.start.isNumeric ? max(wanted, track.timeRange.start) : wanted
+            return delivered.start > start ? (delivered.start - start).seconds : nil
+        }
+        let exact = "an output that ends with .mov or .mp4 begins exactly"
+        if let video, case .track(let track) = plan.video, let later = delay(video.delivered, track) {
+            return [
+                "the pictures begin \(later) s later than asked for, with the first that needs no other; \(exact)"
+            ]
+        }
+        guard video == nil, let first = audio.first, let track = plan.audio.first,
+            let later = delay(first.delivered, track)
+        else { return [] }
+        return ["the sound begins \(later) s later than asked for, with the first whole packet; \(exact)"]
     }
 }
 
@@ -82,5 +106,12 @@ extension ExportReport.Delivered {
         // Some containers say only how long they last as a whole.
         end = plan.range.start + (track.timeRange.end.isNumeric ? track.timeRange.end : duration)
         storedFrom = isStored && seen.start < plan.range.start && start <= plan.range.start ? seen.start : nil
+    }
+
+    /// Moves it to where the first sample is from, in files that always begin at zero.
+    fileprivate mutating func move(to first: MediaTime, from start: MediaTime) {
+        guard first.isNumeric, first > start else { return }
+        self.start += first - start
+        end += first - start
     }
 }

@@ -15,6 +15,8 @@ final class ExportWitness: Sendable {
         var shown = 0
         /// When the first of all buffers begins, on the source's time line.
         var start = MediaTime.positiveInfinity
+        /// When the first of them begins that begins in the range.
+        var firstInside = MediaTime.positiveInfinity
     }
 
     /// - Parameter range: What is shown of the source.
@@ -30,6 +32,7 @@ final class ExportWitness: Sendable {
             var seen = state[ObjectIdentifier(input)] ?? Seen()
             if isShown { seen.shown += 1 }
             seen.start = min(seen.start, time)
+            if isShown, time >= range.start { seen.firstInside = min(seen.firstInside, time) }
             state[ObjectIdentifier(input)] = seen
         }
     }

@@ -11,6 +11,8 @@ struct QCHeaderComparison {
     private static let lengthSlack = 0.1
     private static let rateSlack = 0.005
 
+    private static let formatsWithoutLength: Set<String> = ["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "aac"]
+
     /// What differs, track by track.
     var mismatches: [QCMeasurements.Mismatch] {
         measurements.tracks.flatMap { measured -> [QCMeasurements.Mismatch] in
@@ -23,6 +25,8 @@ struct QCHeaderComparison {
                 found += Self.headers(described?.video)
             }
             if let sound = measured.sound, measured.pairedTrackIndex == nil { found += Self.sound(track, sound) }
+            // Streams without an index say nothing of lengths; what is known is libavformat's estimate.
+            if Self.formatsWithoutLength.contains(report.container.format) { found.removeAll { $0.0 == "length" } }
             return found.map { .init(trackIndex: index, what: $0.0, container: $0.1, media: $0.2) }
         }
     }
