@@ -95,6 +95,7 @@ struct ExportCommand: ParsableCommand {
         if let timeline { return .timeline(timeline) }
         var opening = request.opening
         opening.isPrecise = request.needsExactDuration
+        opening.spoolsPipe = opening.isPrecise
         return .media(part.asset(opening))
     }
 }
