@@ -2,19 +2,21 @@ package import MediaBase
 package import SystemPackage
 
 extension MediaError {
-    /// Makes the error of a failed system call on an output or a folder; the one place that maps `errno`.
+    /// Makes the error of a failed system call on an output, a folder or a file that is read whole; the one place that
+    /// maps `errno`.
     ///
     /// - Parameters:
     ///   - errno: What the call left.
-    ///   - operation: What was being done, as it fits after "cannot": "write", "create".
+    ///   - operation: What was being done, as it fits after "cannot": "write", "create"; what begins with "read" is no output.
     ///   - path: The file as the user named it, or `nil` where no file is concerned.
     package init(_ errno: Errno, _ operation: String, path: FilePath?) {
-        let (code, reason) = Self.meaning(of: errno)
+        let (code, reason) = Self.meaning(of: errno, reading: operation.hasPrefix("read"))
         self.init(code, "cannot \(operation): \(reason)", path: path?.string, cause: errno.description)
     }
 
-    private static func meaning(of errno: Errno) -> (Code, String) {
+    private static func meaning(of errno: Errno, reading: Bool) -> (Code, String) {
         switch errno {
+        case .noSuchFileOrDirectory where reading: (.notFound, "there is no such file; look at its name and folder")
         case .noSuchFileOrDirectory:
             (.notFound, "the file or its folder does not exist; make the folder first")
         case .notDirectory: (.notFound, "a part of the path is a file, not a folder")

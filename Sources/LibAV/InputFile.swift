@@ -38,19 +38,21 @@ package final class InputFile: @unchecked Sendable {
 
     /// Opens a container and reads its header.
     ///
-    /// An MP4 or MP3 that comes through a pipe is first read to its end, into a temporary file without a name.
+    /// An MP4 or MP3 that comes through a pipe is first read to its end, into a temporary file without a name; with
+    /// `spoolsPipe` any format is.
     ///
     /// - Parameters:
     ///   - source: What to open.
     ///   - rawSound: How the file's sound is stored, where it is nothing but samples; `nil` to recognise the format.
     ///   - allowsNested: Whether the file may make libavformat open others.
     ///   - readAhead: How packets are read ahead until each stream's parameters are known.
+    ///   - spoolsPipe: Whether a pipe is read to its end first, so that it can be read more than once.
     ///   - limits: What the file may ask for, and until when it is read.
     ///   - cancellation: Ends opening, and all reading later.
     /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
     package init(
         opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false,
-        readAhead: ReadAhead = .forReading, limits: MediaLimits = MediaLimits(),
+        readAhead: ReadAhead = .forReading, spoolsPipe: Bool = false, limits: MediaLimits = MediaLimits(),
         cancellation: Cancellation = Cancellation()
     ) throws(MediaError) {
         LibraryLog.install()
@@ -67,7 +69,7 @@ package final class InputFile: @unchecked Sendable {
                 try Self.recognise(io, allowsNested: allowsNested)
             }
         formatName = String(cString: format.pointee.name)
-        try io.settle(needsWhole: Self.wholeFormats.contains(formatName))
+        try io.settle(needsWhole: spoolsPipe || Self.wholeFormats.contains(formatName))
         guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
         allocated.pointee.pb = io.context
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO

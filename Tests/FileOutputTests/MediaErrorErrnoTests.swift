@@ -18,4 +18,11 @@ import Testing
         #expect(error.message.hasPrefix("cannot write: "))
         #expect(error.cause == errno.description)
     }
+
+    @Test(arguments: ["read", "read the file"]) func whatIsReadNeedsNoNewFolder(operation: String) {
+        let error = MediaError(.noSuchFileOrDirectory, operation, path: "policy.yml")
+        #expect(error.code == .notFound)
+        #expect(error.message == "cannot \(operation): there is no such file; look at its name and folder")
+        #expect(MediaError(.noSuchFileOrDirectory, "write", path: "a.dat").message.contains("make the folder first"))
+    }
 }

@@ -35,6 +35,32 @@ import Testing
     }
 
     @Test(arguments: [
+        (["--limit", "foo=1", "a"], "NAME=NUMBER"), (["--limit", "foo=1", "a"], "probe-bytes"),
+        (["--limit", "pixels=0", "a"], "from 1 to 2147483647"), (["--timeout", "0.00001", "a"], "from 0.001"),
+        (["--timeout", "soon", "a"], "such as 30 or 0.5"),
+    ])
+    func errorsNameTheForms(arguments: [String], form: String) {
+        #expect {
+            try Command.parse(arguments)
+        } throws: { error in
+            Command.exitCode(for: error).rawValue == 64 && Command.message(for: error).contains(form)
+        }
+    }
+
+    @Test func errorsOfCommandsNameTheForms() {
+        for (arguments, form) in [
+            (["probe", "--select", "tracks[*].codec", "a"], "a number in the brackets"),
+            (["waveform", "-o", "a.png", "--color", "#f008", "a"], "#rrggbbaa"),
+        ] {
+            #expect {
+                try MediaTool.parseAsRoot(arguments)
+            } throws: { MediaTool.message(for: $0).contains(form) }
+        }
+        let good = ["waveform", "-o", "a.png", "--color", "red,#00f", "a"]
+        #expect(throws: Never.self) { try MediaTool.parseAsRoot(good) }
+    }
+
+    @Test(arguments: [
         [], ["--jsonl", "--array", "a"], ["--jobs", "0", "a"], ["--threads", "-1", "a"], ["--jobs", "1025", "a"],
         ["--progress", "sometimes", "a"], ["-", "-"], [""], ["--output", "", "a"],
     ])

@@ -161,6 +161,16 @@ import Testing
         #expect(Self.examples.contains { $0.hasPrefix("sox") && $0.contains("\nmediatool waveform - --raw") })
     }
 
+    /// A line that is broken to fit the screen is another command when it is pasted.
+    @Test(arguments: ["probe", "waveform", "thumbs", "proxy", "export", "qc"])
+    func helpBreaksNoExample(command: String) throws {
+        let help = try Program.run(Program.mediatool, [command, "--help"], environment: ["COLUMNS": "80"]).output
+        let shown = Set(help.split(separator: "\n").map { $0.drop { $0 == " " } })
+        let examples = Self.examples.filter { $0.contains("mediatool \(command) ") }
+        #expect(!examples.isEmpty)
+        for line in examples.flatMap({ $0.split(separator: "\n") }) { #expect(shown.contains(line), "\(line)") }
+    }
+
     @Test(arguments: documented) func ofTheDocuments(command: String) throws { try run(command) }
 
     @Test(arguments: examples) func ofTheHelp(command: String) throws { try run(command) }

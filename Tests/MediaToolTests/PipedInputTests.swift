@@ -30,6 +30,55 @@ import Testing
         #expect(try folder.names() == ["stdin-001.png", "stdin-002.png", "stdin-003.png"])
     }
 
+    /// What needs the length of a pipe, or more than one way through it, gives the images of the file.
+    @Test(
+        arguments: [
+            ["--every", "1"], ["--count", "3"], ["--keyframes"], ["--at", "50%,2.9"], ["--at", "30f"],
+            ["--at", "1", "--best"],
+        ], ["mpegts-10s.ts", "h264-aac.mkv"])
+    func imagesAreThoseOfTheFile(times: [String], fixture: String) throws {
+        func images(_ isPiped: Bool) throws -> [String: [UInt8]] {
+            let folder = try TemporaryFolder()
+            let (path, output) = (try Fixtures.path(fixture), ["-o", folder.path + "/{index}.png", "--width", "32"])
+            let script = isPiped ? "cat \"$1\" | { shift; \"$0\" thumbs - \"$@\"; }" : "\"$0\" thumbs \"$@\""
+            let result = try Program.run("/bin/sh", ["-c", script, Program.mediatool, path] + output + times)
+            #expect(result.status == 0, "\(result.error)")
+            var images: [String: [UInt8]] = [:]
+            for name in try folder.names() { images[name] = try folder.bytes(name) }
+            return images
+        }
+        let file = try images(false)
+        #expect(try !file.isEmpty && images(true) == file)
+    }
+
+    @Test(arguments: [["--end", "50%"], ["--start", "10f"]], ["mpegts-10s.ts", "h264-aac.mkv"])
+    func partsOfPeaksAreThoseOfTheFile(part: [String], fixture: String) throws {
+        let script = " -o - --format dat --samples-per-pixel 64 \"$2\" \"$3\""
+        let file = try Program.run(
+            "/bin/sh",
+            ["-c", "\"$0\" waveform \"$1\"" + script, Program.mediatool, Fixtures.path(fixture)] + part)
+        let pipe = try Program.run(
+            "/bin/sh",
+            ["-c", "cat \"$1\" | \"$0\" waveform -" + script, Program.mediatool, Fixtures.path(fixture)] + part)
+        #expect(file.status == 0 && pipe.status == 0, "\(pipe.error)")
+        #expect(file.bytes.count > 100 && pipe.bytes == file.bytes)
+    }
+
+    /// A film whose header and first sample disagree is opened a second time, where it was kept.
+    @Test func aPipeIsOpenedAgainWhereItWasKept() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("hlg.mp4")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=160x90:d=0.4", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-x264-params",
+            "colorprim=bt2020:transfer=bt2020-10:colormatrix=bt2020nc:alternative-transfer=arib-std-b67", path,
+        ])
+        let result = try Program.run(
+            "/bin/sh",
+            ["-c", "cat \"$1\" | \"$0\" probe --select 'tracks[0].video.color.effective.transfer' -"]
+                + [Program.mediatool, path])
+        #expect(result.status == 0 && result.output == "arib-std-b67\n", "\(result.error)")
+    }
+
     @Test func anEmptyPipeIsEmpty() throws {
         let result = try Program.run("/bin/sh", ["-c", ": | \"$0\" probe -", Program.mediatool])
         #expect(result.status == 2)

@@ -128,6 +128,30 @@ import Testing
         #expect(try tracks(try Fixtures.path("av.mp4")).allSatisfy { $0["scan"] == nil })
     }
 
+    @Test(arguments: ["av.mp4", "mpegts-10s.ts", "h264-aac.mkv", "pcm-s16-mono.wav"])
+    func timeScalesAreThoseOfTheTimeStamps(fixture: String) throws {
+        let path = try Fixtures.path(fixture)
+        let bases = try FFmpeg.probe(["-show_entries", "stream=time_base", "-of", "default=nw=1:nk=1", path])
+        let scales = try tracks(path).map { ($0["timeScale"] as? Int).map { "1/\($0)" } ?? "none" }
+        #expect(!scales.isEmpty && Array(bases.prefix(scales.count)).map { String($0) } == scales)
+    }
+
+    /// Frames of 1/50 s, of which most are left out, and of 1/25 s (`scripts/fixtures`).
+    @Test func theShortestFrameIsTold() throws {
+        func shortest(_ arguments: String...) throws -> Double? {
+            let result = try Program.run(Program.mediatool, ["probe", "--json", "--quiet"] + arguments)
+            let report = try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any]
+            let video = (report?["tracks"] as? [[String: Any]])?.first?["video"] as? [String: Any]
+            return (video?["minimumFrameDuration"] as? [String: Any])?["seconds"] as? Double
+        }
+        #expect(try shortest(try Fixtures.path("vfr.mp4")) == 0.02)
+        #expect(try shortest(try Fixtures.path("av.mp4")) == 0.04)
+        #expect(try shortest(try Fixtures.path("h264-aac.mkv")) == nil)
+        #expect(try shortest("--scan", try Fixtures.path("h264-aac.mkv")) == 0.04)
+        let text = try Program.run(Program.mediatool, ["probe", try Fixtures.path("vfr.mp4")]).output
+        #expect(text.contains("each at least 0.02 s"))
+    }
+
     @Test func aScanOfAPipeReadsItOnce() throws {
         let path = try Fixtures.path("mpegts-10s.ts")
         let piped = try Program.run(

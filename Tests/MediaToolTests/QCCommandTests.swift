@@ -74,6 +74,100 @@ import Testing
         #expect(states == ["notApplicable", "notApplicable"])
     }
 
+    /// The states of a policy's rules on a file, in their order.
+    private func states(_ rules: String, _ path: String) throws -> [String] {
+        let report = try json(qc("--json", "--quiet", "--policy", try policy(rules), path))
+        return (report["rules"] as? [[String: Any]] ?? []).compactMap { $0["status"] as? String }
+    }
+
+    /// av.mp4 has 3 s at 25 frames a second (`scripts/fixtures`); the sound's packets are not frames.
+    @Test func rulesAboutAScanReadAllPackets() throws {
+        let rules = """
+              - {id: a, field: 'tracks[type=video].scan.frameCount', equals: 75}
+              - {id: b, field: 'tracks[*].scan.corruptCount', max: 0}
+              - {id: c, field: 'tracks[type=video].scan.packetCount', max: 74}
+            """
+        #expect(try states(rules, try Fixtures.path("av.mp4")) == ["pass", "pass", "fail"])
+    }
+
+    /// A pipe whose packets are counted and whose pictures are decoded gives what the file gives.
+    @Test func aPipeIsReadTwice() throws {
+        let policy = try policy(
+            """
+              - {id: a, field: 'tracks[type=video].scan.frameCount', equals: 75}
+              - {id: b, check: black}
+              - {id: c, check: silence}
+            """)
+        let path = try Fixtures.path("mpegts-10s.ts")
+        let script = "cat \"$1\" | \"$0\" qc --json --quiet --policy \"$2\" -"
+        let piped = try Program.run("/bin/sh", ["-c", script, Program.mediatool, path, policy])
+        let file = try json(qc("--json", "--quiet", "--policy", policy, path))
+        let report = try json(piped)
+        #expect(piped.status == 0 && report["verdict"] as? String == "pass", "\(piped.error)")
+        let measured = try [report, file].map { try #require($0["measurements"] as? NSDictionary) }
+        #expect(measured[0] == measured[1])
+    }
+
+    @Test func whatIsNotSaidIsAsNoComparisonWantsIt() throws {
+        let rules = """
+              - {id: a, field: container.startTimecode, exists: true}
+              - {id: b, field: container.startTimecode, exists: false}
+              - {id: c, field: 'tracks[type=video].video.hdr.masteringDisplay.maximumLuminance', max: 1000}
+              - id: d
+                any:
+                  - {field: 'tracks[type=video].video.hdr.masteringDisplay.maximumLuminance', exists: false}
+                  - {field: 'tracks[type=video].video.hdr.masteringDisplay.maximumLuminance', max: 1000}
+              - {id: e, field: warnings, exists: false}
+              - {id: f, field: warnings, exists: true}
+              - {id: g, field: tracks, exists: true}
+              - {id: h, field: 'tracks[type=video].video', exists: true}
+              - {id: i, field: 'tracks[type=video].video', exists: false}
+              - {id: j, field: 'tracks[type=subtitle].codec', exists: true}
+              - {id: k, field: 'tracks[type=subtitle].codec', exists: false}
+              - {id: l, field: 'tracks[type=subtitle].codec', equals: mov_text}
+            """
+        #expect(
+            try states(rules, try Fixtures.path("av.mp4")) == [
+                "fail", "pass", "fail", "pass", "pass", "fail", "pass", "pass", "fail", "fail", "pass", "notApplicable",
+            ])
+    }
+
+    /// Black from frame 50 to frame 99 of 29.97 a second, whose times Matroska rounds to milliseconds.
+    @Test(arguments: ["mkv", "mov"]) func findingsHaveTimecodes(type: String) throws {
+        func timecodes(_ options: String...) throws -> [String?] {
+            let path = folder.path + "/film." + type
+            _ = try FFmpeg.run(
+                [
+                    "-f", "lavfi", "-i", "testsrc=s=64x48:r=30000/1001:d=5", "-vf",
+                    "drawbox=color=black:t=fill:enable='between(n,50,99)'", "-c:v", "ffv1", "-pix_fmt", "yuv420p",
+                ] + options + ["-y", path])
+            let policy = try policy("  - {id: b, check: black, minDuration: 1}\n")
+            let result = try qc("--json", "--force", "--csv", "r.csv", "--policy", policy, path)
+            let finding = try #require((try json(result)["findings"] as? [[String: Any]])?.first)
+            let texts = [finding["startTimecode"] as? String, finding["endTimecode"] as? String]
+            let row = String(decoding: try folder.bytes("r.csv"), as: UTF8.self)
+            #expect(row.contains("," + texts.map { $0 ?? "" }.joined(separator: ",") + ","))
+            return texts
+        }
+        #expect(try timecodes() == ["00:00:01:20", "00:00:03:10"])
+        #expect(try timecodes("-timecode", "01:00:00:00") == ["01:00:01:20", "01:00:03:10"])
+        // Numbers 00 and 01 of the second minute are left out.
+        #expect(try timecodes("-timecode", "00:00:58;20") == ["00:01:00;12", "00:01:02;02"])
+    }
+
+    @Test func withoutPicturesThereIsNoTimecode() throws {
+        let path = try sound("quiet.wav", "aevalsrc=0:d=3:s=8000")
+        let report = try json(qc("--json", "--policy", try policy("  - {id: s, check: silence}\n"), path))
+        let finding = try #require((report["findings"] as? [[String: Any]])?.first)
+        #expect(finding["start"] != nil && finding["startTimecode"] == nil && finding["endTimecode"] == nil)
+    }
+
+    @Test func aPolicyThatIsNotThereIsNoFolderToMake() throws {
+        let result = try qc("--policy", "nofile.yml", Repository.sampleMovie)
+        #expect(result.status == 2 && result.error.contains("nofile.yml: cannot read: there is no such file"))
+        #expect(!result.error.contains("make the folder"))
+    }
+
     /// Tech 3341's first signal, half a minute of it, so that the parts of a plain file have seams.
     @Test func loudnessOfASineIsThatOfItsLevel() throws {
         let path = try sound(

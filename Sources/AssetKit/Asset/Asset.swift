@@ -35,6 +35,10 @@ public final class Asset: Sendable {
         /// Nothing changes where timing is precise, or the source is a stream.
         package var isForDescription = false
 
+        /// Whether what comes through a pipe is first read to its end, into a temporary file without a name, so that it can
+        /// be read more than once and its length be told; MP4 and MP3 are in any case.
+        package var spoolsPipe = false
+
         /// The header's word, and the named file alone.
         public init() {}
     }
@@ -173,15 +177,16 @@ extension Asset {
             let byHeaders = options.isForDescription && !options.isPrecise
             var file = try open(
                 cancellation, byHeaders ? .forDescription { PictureFacts($0, sample: []) } : .forReading)
+            let (isStream, spool) = (!file.isSeekable, file.spool)
+            // Now, because a pipe that was read to its end is opened again from there.
+            state.withLock {
+                $0.isStream = isStream
+                $0.spool = spool
+            }
             var contents = try AssetContents(file, scan: nil)
             if !PictureFacts.firstSamplesAgree(with: file) {
                 file = try open(cancellation)
                 contents = try AssetContents(file, scan: nil)
-            }
-            let (isStream, spool) = (!file.isSeekable, file.spool)
-            state.withLock {
-                $0.isStream = isStream
-                $0.spool = spool
             }
             guard options.isPrecise, file.isSeekable else {
                 state.withLock { $0.file = file }
@@ -211,7 +216,7 @@ extension Asset {
     ) throws(MediaError) -> InputFile {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-            readAhead: readAhead, limits: options.limits, cancellation: cancellation)
+            readAhead: readAhead, spoolsPipe: options.spoolsPipe, limits: options.limits, cancellation: cancellation)
     }
 
     /// An open file at its beginning that belongs to the caller alone.

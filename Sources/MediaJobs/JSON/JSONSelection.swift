@@ -46,7 +46,9 @@ package struct JSONSelection: Sendable, Hashable {
 
     private static func error(_ text: String) -> MediaError {
         MediaError(
-            .invalidArgument, "'\(text)' is no path to a value; write it like tracks[0].video.encodedSize.width")
+            .invalidArgument,
+            "'\(text)' is no path to one value; write it like tracks[0].video.encodedSize.width or tracks[-1].codec, "
+                + "with a number in the brackets")
     }
 
     /// The value that the path leads to, as text without a line break at the end.

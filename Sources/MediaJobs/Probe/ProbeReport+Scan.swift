@@ -3,9 +3,9 @@ package import MediaBase
 
 /// What reading all packets of a track showed.
 package struct ScanReport: Encodable, Sendable {
-    /// How many packets there are; for video, frames, unless ``frameCount`` says otherwise.
+    /// How many packets there are.
     package var packetCount: Int
-    /// How many frames there are; `nil` where every packet is one, and for other tracks than video.
+    /// How many frames they are: fewer than packets where some hold one field; `nil` for other tracks than video.
     package var frameCount: Int?
     /// Their bytes.
     package var sizeBytes: Int64
@@ -24,9 +24,9 @@ package struct ScanReport: Encodable, Sendable {
     /// How many such stretches there are, of which the first hundred are listed.
     package var gapCount: Int
 
-    init(_ statistics: PacketStatistics) {
+    init(_ statistics: PacketStatistics, isVideo: Bool) {
         packetCount = statistics.packetCount
-        frameCount = statistics.frameCount == packetCount ? nil : statistics.frameCount
+        frameCount = isVideo ? statistics.frameCount : nil
         sizeBytes = statistics.byteCount
         corruptCount = statistics.corruptCount
         timeRange = statistics.range.map { TimeRangeReport($0) }

@@ -34,6 +34,8 @@ package struct TrackReport: Encodable, Sendable {
     package var timeRange: TimeRangeReport
     /// How long the stored media is, before any edits.
     package var mediaDuration: MediaTime?
+    /// Ticks a second of the clock that its samples' times are counted by; `nil` where there is none.
+    package var timeScale: Int32?
     /// How many samples there are; for video, frames.
     package var sampleCount: Int64?
     /// The edit list; `nil` without one.
@@ -75,6 +77,7 @@ package struct TrackReport: Encodable, Sendable {
         maximumBitRate = format?.maximumBitRate
         timeRange = TimeRangeReport(track.timeRange)
         mediaDuration = track.mediaDuration?.ifNumeric
+        timeScale = track.naturalTimeScale > 0 ? track.naturalTimeScale : nil
         sampleCount = track.sampleCount
         editList = track.segments.isEmpty ? nil : track.segments.map { EditReport($0) }
         associatedTracks = track.associatedTracks.isEmpty ? nil : track.associatedTracks
@@ -82,7 +85,7 @@ package struct TrackReport: Encodable, Sendable {
         formats = track.formatDescriptions.count < 2 ? nil : track.formatDescriptions.map { FormatReport($0) }
         video = format?.video.map { VideoReport($0, of: track, headers: headers) }
         audio = format?.audio.map { AudioReport($0, speakers: track.containerSpeakers) }
-        scan = statistics.map { ScanReport($0) }
+        scan = statistics.map { ScanReport($0, isVideo: track.mediaType == .video) }
         metadata = track.metadata.map { MetadataReport($0) }
     }
 

@@ -30,6 +30,8 @@ package struct VideoReport: Encodable, Sendable {
     package var containerDisplay: ContainerDisplay?
     /// How many frames there are a second.
     package var frameRate: FrameRateReport?
+    /// The shortest time from one frame to the next; `nil` where unknown without reading all packets.
+    package var minimumFrameDuration: MediaTime?
     /// `progressive`, `tt`, `bb`, `tb` or `bt`.
     package var fieldOrder: String?
     /// Who says what of fields.
@@ -67,7 +69,10 @@ package struct VideoReport: Encodable, Sendable {
             rotation = transform.isQuarterTurn ? transform.rotation : nil
             mirrored = transform.isQuarterTurn ? transform.isMirrored : nil
         }
-        if !track.isAttachedPicture { frameRate = FrameRateReport(track) }
+        if !track.isAttachedPicture {
+            frameRate = FrameRateReport(track)
+            minimumFrameDuration = track.minimumFrameDuration?.ifNumeric
+        }
         containerDisplay = track.containerDisplay
         fields = FieldsReport(container: track.containerFieldOrder, stream: headers?.fieldOrder)
         fieldOrder = fields?.order ?? video.fieldOrder

@@ -4,15 +4,16 @@ package import MediaBase
 package enum QCCSV {
     /// The names of the columns, with a line break.
     package static let header =
-        "path,status,rule,severity,track,channel,start,end,startSeconds,endSeconds,timecode,measured,wanted,message\r\n"
+        "path,status,rule,severity,track,channel,start,end,startSeconds,endSeconds,timecode,endTimecode,"
+        + "measured,wanted,message\r\n"
 
     /// The lines of a file: its findings, or one that says that it passes or why it could not be processed.
     package static func lines(of result: Result<QCReport, MediaError>, path: String) -> String {
         switch result {
         case .failure(let error):
-            line([path, "error", "", "", "", "", "", "", "", "", "", "", "", error.message])
+            line([path, "error"] + Array(repeating: "", count: 12) + [error.message])
         case .success(let report) where report.findings.isEmpty:
-            line([path, report.verdict.rawValue] + Array(repeating: "", count: 12))
+            line([path, report.verdict.rawValue] + Array(repeating: "", count: 13))
         case .success(let report):
             report.findings.map { finding in
                 line([
@@ -20,7 +21,8 @@ package enum QCCSV {
                     finding.trackIndex.map(String.init) ?? "", finding.channel.map(String.init) ?? "",
                     finding.start?.description ?? "", finding.end?.description ?? "",
                     finding.start.map { "\($0.seconds)" } ?? "", finding.end.map { "\($0.seconds)" } ?? "",
-                    finding.startTimecode ?? "", finding.measured, finding.wanted, finding.message,
+                    finding.startTimecode ?? "", finding.endTimecode ?? "", finding.measured, finding.wanted,
+                    finding.message,
                 ])
             }.joined()
         }

@@ -65,10 +65,14 @@ package struct QCEvaluation {
 
     private func field(_ path: QCFieldPath, _ test: QCTest) -> QCOutcome {
         let found = path.values(in: report)
-        guard !found.isEmpty else { return .notApplicable("the file has nothing at \(path.text)") }
-        let facts = found.filter { !test.holds(for: $0.value) }.map {
-            QCFact(
-                subject: path.text, measured: $0.value?.text ?? "not said", wanted: test.text, trackIndex: $0.track)
+        guard !found.isEmpty else {
+            guard let exists = test.exists else { return .notApplicable("the file has nothing at \(path.text)") }
+            // Whether there is something can be told of what is not there too.
+            guard exists else { return .passed }
+            return .failed([QCFact(subject: path.text, measured: "not there", wanted: test.text)])
+        }
+        let facts = found.filter { !test.holds(for: $0) }.map {
+            QCFact(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
         }
         return facts.isEmpty ? .passed : .failed(facts)
     }

@@ -47,12 +47,20 @@ package struct QCFieldPath: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// A value that a path leads to.
+    /// Whether only reading all packets tells what it leads to.
+    var isAboutScan: Bool { steps.contains(.member("scan")) }
+
+    /// A place that a path leads to.
     struct Found {
-        /// The value; `nil` where the place has none.
+        /// The value; `nil` where the place has none that could be compared.
         let value: QCValue?
+        /// Whether there is anything: a value, an object, a list with an element.
+        let isThere: Bool
         /// The track that the path went through.
         let track: Int?
+
+        /// What is there, in words.
+        var text: String { value?.text ?? (isThere ? "there" : "not said") }
     }
 
     /// All values that the path leads to in a report's tree; none where the media that it is about is not there.
@@ -87,7 +95,7 @@ package struct QCFieldPath: Sendable, Hashable {
             isTracks = step == .member("tracks")
             places = next
         }
-        return places.map { Found(value: $0.value?.value, track: $0.track) }
+        return places.map { Found(value: $0.value?.value, isThere: $0.value?.isThere ?? false, track: $0.track) }
     }
 }
 
@@ -97,6 +105,15 @@ extension JSONValue {
         var value = self
         while case .later(let encoder) = value { value = encoder.value }
         return value
+    }
+
+    /// Whether it is anything at all.
+    fileprivate var isThere: Bool {
+        switch withoutDelay {
+        case .null, .later: false
+        case .array(let array): !array.elements.isEmpty
+        case .bool, .number, .string, .object: true
+        }
     }
 
     /// The value as rules compare it: a time by its seconds, a fraction exactly; `nil` for null, and what has parts.

@@ -47,13 +47,25 @@ package struct QCJob: Sendable {
         self.threads = threads
     }
 
+    /// Whether a pipe has to be kept, because the work goes through the file more than once.
+    ///
+    /// - Parameters:
+    ///   - policy: What the file has to be like.
+    ///   - isCompared: Whether there is a source or a reference that it is held against.
+    ///   - options: What else is wanted.
+    package static func readsAgain(_ policy: QCPolicy, isCompared: Bool, options: Options) -> Bool {
+        let request = policy.request
+        let isMeasured = request.needsSound || request.needsPictures
+        return isCompared || options.illustrates || request.needsScan && isMeasured
+    }
+
     /// Does the work.
     ///
     /// - Parameter progress: Told now and then which part is done, 0…1, and how many seconds that is.
     /// - Throws: what opening and reading the file throw.
     package func run(progress: ((Double, Double) -> Void)? = nil) throws -> QCReport {
-        let probe = try ProbeJob(asset: asset).run()
         var request = policy.request
+        let probe = try ProbeJob(asset: asset, scans: request.needsScan).run()
         request.drawsSound = options.illustrates
         var measurements = try QCReading(asset: asset, request: request, threads: threads).measure(progress: progress)
         if request.checks.contains(.headerMismatches) {
@@ -154,27 +166,38 @@ private struct Collector {
         return QCFinding(
             id: id, rule: rule.id, severity: rule.severity, trackIndex: fact.trackIndex, channel: fact.channel,
             start: fact.range?.start, end: fact.range?.end,
-            startTimecode: fact.range.flatMap { timecodes.text(at: $0.start) }, measured: fact.measured,
+            startTimecode: fact.range.flatMap { timecodes.text(at: $0.start) },
+            endTimecode: fact.range.flatMap { timecodes.text(at: $0.end) }, measured: fact.measured,
             wanted: fact.wanted, message: message)
     }
 }
 
-/// The timecodes of moments, by the file's start timecode and the rate of its first video track.
+/// The timecodes of moments, by the rate of the file's first video track: from its start timecode on, which is that of the
+/// first picture, else from 00:00:00:00 at time zero.
 private struct QCTimecodes {
-    private let start: Timecode?
+    /// What is added to a moment's time; `nil` where there are no pictures, or no such timecode.
+    private var offset: MediaTime?
+    private var rate: Timecode.Rate?
 
     init(_ report: ProbeReport) {
-        let rate = report.tracks.lazy.compactMap(\.video?.frameRate?.nominal).first
-        guard let text = report.container.startTimecode, let rate else {
-            start = nil
-            return
+        let pictures = report.tracks.first { $0.video?.frameRate?.nominal != nil }
+        guard let pictures, let frameRate = pictures.video?.frameRate?.nominal else { return }
+        // A picture's own time may have been rounded down to a tick; half a tick more is still the same picture.
+        let slack = pictures.timeScale.map { MediaTime(value: 1, timescale: $0).multiplied(by: 1, dividedBy: 2) }
+        if let text = report.container.startTimecode {
+            guard let kind = try? Timecode.Rate(frameRate: frameRate, isDropFrame: text.contains(";")),
+                let start = try? Timecode(text, rate: kind)
+            else { return }
+            rate = kind
+            offset = start.time - (pictures.timeRange.start ?? .zero) + (slack ?? .zero)
+        } else {
+            rate = try? Timecode.Rate(frameRate: frameRate)
+            offset = slack ?? .zero
         }
-        let kind = try? Timecode.Rate(frameRate: rate, isDropFrame: text.contains(";"))
-        start = kind.flatMap { try? Timecode(text, rate: $0) }
     }
 
     func text(at time: MediaTime) -> String? {
-        guard let start else { return nil }
-        return (try? Timecode(elapsed: start.time + time, rate: start.rate))?.wrappedAt24Hours.description
+        guard let offset, let rate else { return nil }
+        return (try? Timecode(elapsed: time + offset, rate: rate))?.wrappedAt24Hours.description
     }
 }

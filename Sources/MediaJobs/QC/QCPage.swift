@@ -79,6 +79,8 @@ package struct QCPage {
 
     private func clock(_ time: MediaTime?) -> String { time.map { "<time>\($0.clockText())</time>" } ?? "" }
 
+    private func timecode(_ text: String?) -> String { text.map { "<time>\($0)</time>" } ?? "" }
+
     private func row(_ cells: [String], tag: String = "td") -> String {
         let row = "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
         // The head of a table stands on each page that it is printed on.
@@ -91,12 +93,13 @@ package struct QCPage {
             row([
                 badge(finding.severity.rawValue), QCMarkup.escaped(finding.rule),
                 finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
-                finding.startTimecode.map { "<time>\($0)</time>" } ?? "", QCMarkup.escaped(finding.message),
+                timecode(finding.startTimecode), timecode(finding.endTimecode), QCMarkup.escaped(finding.message),
             ])
         }
         let more = report.findings.count > 1000 ? "<p>\(report.findings.count - 1000) more are in the JSON.</p>\n" : ""
         return "<h3>Findings</h3>\n<table>\n"
-            + row(["", "Rule", "Track", "Start", "End", "Timecode", "What"], tag: "th") + rows.joined() + "</table>\n"
+            + row(["", "Rule", "Track", "Start", "End", "Timecode", "End timecode", "What"], tag: "th") + rows.joined()
+            + "</table>\n"
             + more
     }
 

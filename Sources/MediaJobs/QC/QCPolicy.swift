@@ -61,7 +61,7 @@ package indirect enum QCCondition: Sendable {
 
     fileprivate func ask(_ request: inout QCRequest) {
         switch self {
-        case .field: break
+        case .field(let path, _): if path.isAboutScan { request.needsScan = true }
         case .check(let check, let parameters, _, _): request.add(check, parameters)
         case .all(let parts), .any(let parts): for part in parts { part.ask(&request) }
         case .not(let part): part.ask(&request)
@@ -95,7 +95,7 @@ package struct QCTest: Sendable {
     package var oneOf: [QCValue]?
     /// A regular expression that is met somewhere in its text.
     package var matches: String?
-    /// Whether there is a value at all.
+    /// Whether there is anything at all; an empty list is nothing.
     package var exists: Bool?
 
     /// Nothing, unless given.
@@ -106,13 +106,23 @@ package struct QCTest: Sendable {
     }
 
     /// Whether anything at all is wanted.
-    package var isEmpty: Bool {
-        equals == nil && minimum == nil && maximum == nil && oneOf == nil && matches == nil && exists == nil
+    package var isEmpty: Bool { !comparesValue && exists == nil }
+
+    /// Whether what a path led to is as wanted: what is not there is as no comparison wants it.
+    func holds(for found: QCFieldPath.Found) -> Bool {
+        if let exists, exists != found.isThere { return false }
+        if exists == false { return true }
+        guard let value = found.value else { return !comparesValue }
+        return holds(for: value)
     }
 
-    /// Whether a value is as wanted; `nil` for what is not there.
-    func holds(for value: QCValue?) -> Bool {
-        guard let value else { return exists == false }
+    /// Whether anything is wanted of the value itself.
+    private var comparesValue: Bool {
+        equals != nil || minimum != nil || maximum != nil || oneOf != nil || matches != nil
+    }
+
+    /// Whether a value is as wanted.
+    func holds(for value: QCValue) -> Bool {
         if exists == false { return false }
         if let equals, value != equals { return false }
         if let oneOf, !oneOf.contains(value) { return false }

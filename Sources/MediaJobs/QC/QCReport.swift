@@ -65,8 +65,11 @@ package struct QCFinding: Encodable, Sendable {
     package var start: MediaTime?
     /// The first moment after it.
     package var end: MediaTime?
-    /// The timecode of its first frame, where the file has one.
+    /// The timecode of the picture at its start, from the file's start timecode on, else from 00:00:00:00; nothing
+    /// without pictures.
     package var startTimecode: String?
+    /// The timecode of the picture at its end, the first one after it.
+    package var endTimecode: String?
     /// What was measured.
     package var measured: String
     /// What was wanted.

@@ -8,6 +8,8 @@ package struct QCRequest: Sendable, Hashable {
     package private(set) var needsSound = false
     /// Whether pictures have to be decoded.
     package private(set) var needsPictures = false
+    /// Whether all packets have to be read, for what `scan` tells of them.
+    package var needsScan = false
     /// The checks that are asked for.
     package private(set) var checks: Set<QCCheck> = []
     /// Tracks of one channel each that are measured as the two channels of one sound.

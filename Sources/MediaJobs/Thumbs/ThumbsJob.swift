@@ -38,10 +38,14 @@ package struct ThumbsJob: Sendable {
         /// What `{stem}` stands for in names: the file's name without its last extension; `stdin` for standard input.
         package var stem: [UInt8] { isStandardInput ? FilePath("-").inputStem : path.inputStem }
 
-        func asset(isPrecise: Bool) -> Asset {
+        /// - Parameters:
+        ///   - isPrecise: Whether all packets are read, for the exact length.
+        ///   - isReadAgain: Whether a pipe has to be read more than once.
+        func asset(isPrecise: Bool, isReadAgain: Bool = false) -> Asset {
             if let made { return made }
             var options = options
             options.isPrecise = isPrecise
+            options.spoolsPipe = isReadAgain
             return isStandardInput ? .standardInput(options: options) : Asset(path: path, options: options)
         }
     }
@@ -178,8 +182,10 @@ package struct ThumbsJob: Sendable {
 
     /// Opens the file, and reads all its packets where the request depends on a length that the header only estimates.
     private func open(_ input: Input) throws(MediaError) -> (Asset, AssetTrack) {
-        // A pipe can be read once only: what it needs is asked for at once.
-        let asset = input.asset(isPrecise: input.isStandardInput && request.needsTimeRange)
+        // A pipe can be named once only: what it needs is asked for at once, and where it takes more than one way through
+        // the pictures, the pipe is kept.
+        let readsAgain = request.needsTimeRange || request.highestFrame != nil || output.needsFrameNumbers
+        let asset = input.asset(isPrecise: input.isStandardInput && request.needsTimeRange, isReadAgain: readsAgain)
         let track = try track(of: asset)
         guard request.needsTimeRange, !input.isStandardInput else { return (asset, track) }
         if try asset.loadNow(.providesPreciseDurationAndTiming), track.timeRange.end.isNumeric { return (asset, track) }

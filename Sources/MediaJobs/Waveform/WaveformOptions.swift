@@ -30,4 +30,7 @@ package struct WaveformOptions: Sendable {
     package var needsExactDuration: Bool {
         [start, end].contains { if case .percentage = $0 { true } else { $0 == .end } }
     }
+
+    /// Whether all of the file is read before the sound is, so that a pipe has to be kept.
+    package var readsPipeAgain: Bool { needsExactDuration || highestFrame != nil }
 }

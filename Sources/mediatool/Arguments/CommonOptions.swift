@@ -100,12 +100,14 @@ struct RunOptions: ParsableArguments {
         name: .customLong("limit"),
         help: ArgumentHelp(
             "Set what a file may ask for at most, as NAME=NUMBER: \(LimitArgument.names). Repeatable.",
-            valueName: "limit"))
+            valueName: "limit"),
+        transform: CommonArgument.limit)
     var limits: [LimitArgument] = []
 
     @Option(
         help: ArgumentHelp(
-            "Give a file up when reading it takes longer than so many seconds. (default: never)", valueName: "seconds"))
+            "Give a file up when reading it takes longer than so many seconds. (default: never)", valueName: "seconds"),
+        transform: CommonArgument.timeout)
     var timeout: TimeoutArgument?
 
     func validate() throws {

@@ -21,7 +21,8 @@ struct ExportCommand: ParsableCommand {
             Examples:
               mediatool export cut.otio -o cut.mov
               mediatool export cut.otio -o cut.mp4 --size 1280x720 --frame-rate 25 --crf 20
-              mediatool export cut.otio -o cut.mov --preset proRes422LPCM --start 01:00:10:00 --json
+              mediatool export cut.otio -o cut.mov --preset proRes422LPCM \\
+                  --start 01:00:10:00 --json
               mediatool export cut.otio -o mix.wav
               mediatool export cut.otio -o draft.mp4 --preset 960x540 --watermark draft.png
               mediatool export interview.mov -o part.mov --start 1:30 --end 2:10.5
@@ -95,6 +96,7 @@ struct ExportCommand: ParsableCommand {
         if let timeline { return .timeline(timeline) }
         var opening = request.opening
         opening.isPrecise = request.needsExactDuration
+        opening.spoolsPipe = opening.isPrecise
         return .media(part.asset(opening))
     }
 }

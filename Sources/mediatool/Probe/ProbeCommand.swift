@@ -19,7 +19,8 @@ struct ProbeCommand: ParsableCommand {
               mediatool probe --json interview.mov
               mediatool probe --jsonl --jobs 4 *.mp4
               mediatool probe --scan --jobs 4 *.ts
-              mediatool probe --select 'tracks[0].video.cleanApertureSize.width' interview.mov
+              mediatool probe --select 'tracks[0].video.cleanApertureSize.width' \\
+                  interview.mov
               mediatool probe - --json < stream.ts
             """)
 
@@ -35,7 +36,8 @@ struct ProbeCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Print one value of the JSON for each file, such as 'tracks[0].video.encodedSize'; a string as it is, or "
-                + "as JSON with a flag for JSON.", valueName: "path"))
+                + "as JSON with a flag for JSON.", valueName: "path"),
+        transform: CommonArgument.selection)
     var select: JSONSelection?
 
     @OptionGroup var output: OutputFormatOptions
@@ -84,12 +86,5 @@ struct ProbeCommand: ParsableCommand {
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
         return try ProbeJob(asset: asset, scans: scans, isStrict: options.strict).run()
-    }
-}
-
-extension JSONSelection: ExpressibleByArgument {
-    /// Reads a path; `nil` where it is none.
-    package init?(argument: String) {
-        try? self.init(argument)
     }
 }

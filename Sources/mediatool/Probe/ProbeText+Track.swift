@@ -26,7 +26,14 @@ extension ProbeText {
         }
         if let video = track.video {
             add("size", sizes(of: video))
-            add("rate", [video.frameRate.flatMap(rateText), track.sampleCount.map { "\($0) frames" }])
+            let varies = video.frameRate?.mode == "variable"
+            let shortest = varies ? video.minimumFrameDuration.flatMap { Rational($0) } : nil
+            add(
+                "rate",
+                [
+                    video.frameRate.flatMap(rateText), track.sampleCount.map { "\($0) frames" },
+                    shortest.map { "each at least \(QuantityText.decimal($0, places: 6)) s" },
+                ])
             add(
                 "pixels",
                 [
@@ -122,7 +129,8 @@ extension ProbeText {
         let gaps = scan.gapCount > 0 ? "\(scan.gapCount) gaps" : nil
         let damaged = scan.corruptCount > 0 ? "\(scan.corruptCount) damaged" : nil
         return [
-            "\(scan.packetCount) packets", scan.frameCount.map { "\($0) frames" }, lengths, keys,
+            "\(scan.packetCount) packets", scan.frameCount.flatMap { $0 == scan.packetCount ? nil : "\($0) frames" },
+            lengths, keys,
             scan.bitRate.map { "at most " + QuantityText.bitRate($0.maximum) },
             gaps,
             damaged,

@@ -22,6 +22,7 @@ enum ProbeTrackSchema {
                 "maximumBitRate": { "description": "The most bits in any second (btrt).", "type": "integer" },
                 "timeRange": { "description": "From the first sample to the end on the presentation's time line.", "$ref": "#/$defs/timeRange" },
                 "mediaDuration": { "description": "How long the stored media is, before any edits.", "$ref": "#/$defs/time" },
+                "timeScale": { "description": "Ticks a second of the clock that the samples' times are counted by, such as 90000 in a transport stream.", "type": "integer", "minimum": 1 },
                 "sampleCount": { "description": "How many samples there are; for video, frames.", "type": "integer", "minimum": 0 },
                 "editList": {
                   "description": "The edits (elst) of an ISO or QuickTime file; left out where the media plays from its start to its end.",
@@ -70,8 +71,8 @@ enum ProbeTrackSchema {
                   "description": "What reading all packets showed; only with --scan.",
                   "type": "object",
                   "properties": {
-                    "packetCount": { "description": "How many packets there are, those included that an edit list hides; for video, frames, unless frameCount is there.", "type": "integer", "minimum": 0 },
-                    "frameCount": { "description": "How many frames of video there are, where some packets hold one field only. Lengths of frames and distances are then those of packets.", "type": "integer", "minimum": 0 },
+                    "packetCount": { "description": "How many packets there are, those included that an edit list hides.", "type": "integer", "minimum": 0 },
+                    "frameCount": { "description": "How many frames of video those are: fewer where some packets hold one field only. Lengths of frames and distances are then those of packets.", "type": "integer", "minimum": 0 },
                     "sizeBytes": { "description": "Their bytes.", "type": "integer", "minimum": 0 },
                     "corruptCount": { "description": "How many of them the demuxer found damaged.", "type": "integer", "minimum": 0 },
                     "timeRange": { "description": "From the first presentation to the end of the last, samples before time 0 included.", "$ref": "#/$defs/timeRange" },
@@ -159,6 +160,7 @@ enum ProbeTrackSchema {
                   },
                   "additionalProperties": false
                 },
+                "minimumFrameDuration": { "description": "The shortest time from one frame to the next, by an ISO or QuickTime file's tables or by --scan; left out where neither tells.", "$ref": "#/$defs/time" },
                 "containerDisplay": {
                   "description": "The size in which Matroska wants the cropped pictures to be shown.",
                   "type": "object",

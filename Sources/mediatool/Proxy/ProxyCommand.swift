@@ -55,6 +55,7 @@ struct ProxyCommand: ParsableCommand {
         try run { [running] part in
             var opening = running.assetOptions()
             opening.isPrecise = ProxyJob.needsPreciseTiming(request)
+            opening.spoolsPipe = opening.isPrecise
             return try ProxyJob(request, asset: part.asset(opening)).run(
                 to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
         } warnings: { report in

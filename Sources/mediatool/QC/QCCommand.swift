@@ -175,12 +175,14 @@ struct QCCommand: ParsableCommand {
         progress: @escaping (Double) -> Void
     ) throws -> QCReport {
         let assetOptions = options.assetOptions()
-        let asset =
-            file.isStandardStream
-            ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
         var jobOptions = QCJob.Options()
         jobOptions.illustrates = others.illustrates
         jobOptions.keepsFrames = others.keepsFrames
+        var opening = assetOptions
+        opening.spoolsPipe = QCJob.readsAgain(
+            policy, isCompared: others.source != nil || others.reference != nil, options: jobOptions)
+        let asset =
+            file.isStandardStream ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
         let report = try QCJob(
             asset: asset, policy: policy,
             proxyOf: others.source.map { Asset(path: $0.path, options: assetOptions) },

@@ -46,7 +46,7 @@ enum QCPolicySchema {
                     "max": { "$ref": "#/$defs/number" },
                     "oneOf": { "type": "array", "items": { "$ref": "#/$defs/value" }, "minItems": 1 },
                     "matches": { "description": "A regular expression that is met somewhere in the value's text.", "type": "string" },
-                    "exists": { "description": "Whether there is a value at all.", "type": "boolean" }
+                    "exists": { "description": "Whether there is anything at that place; an empty list is nothing. All other tests fail where a track or the file has no such value.", "type": "boolean" }
                   },
                   "required": ["field"]
                 },

@@ -52,7 +52,8 @@ enum QCSchema {
                 "channel": { "description": "The channel, from 0; left out for all.", "type": "integer", "minimum": 0 },
                 "start": { "description": "When it begins; left out for the whole track or file.", "$ref": "#/$defs/time" },
                 "end": { "description": "The first moment after it.", "$ref": "#/$defs/time" },
-                "startTimecode": { "description": "The timecode of its first frame, where the file has one.", "type": "string" },
+                "startTimecode": { "description": "The timecode of the picture at its start: from the file's start timecode on, which is that of the first picture, else from 00:00:00:00; left out without pictures.", "type": "string" },
+                "endTimecode": { "description": "The timecode of the picture at its end, the first one after it.", "type": "string" },
                 "measured": { "description": "What was measured.", "type": "string" },
                 "wanted": { "description": "What was wanted.", "type": "string" },
                 "message": { "description": "It in a sentence.", "type": "string" }

@@ -13,7 +13,8 @@ enum QCText {
         for rule in report.rules {
             let findings = findingsOfRules[rule.id] ?? []
             for finding in findings.prefix(mostFindings) {
-                let timecode = finding.startTimecode.map { " [\($0)]" } ?? ""
+                let end = finding.endTimecode.flatMap { $0 == finding.startTimecode ? nil : " to \($0)" } ?? ""
+                let timecode = finding.startTimecode.map { " [\($0)\(end)]" } ?? ""
                 lines.append("  \(finding.severity.rawValue)  \(finding.rule): \(finding.message)\(timecode)")
             }
             if findings.count > mostFindings {

@@ -27,7 +27,8 @@ struct ThumbsCommand: ParsableCommand {
                   keyframes only, named by the time asked for, and a manifest
               mediatool thumbs --at 50% --best -o - clip.mov > middle.png
               mediatool thumbs --scenes --exact-size 320x180 -o scenes/ clip.mov
-              mediatool thumbs --sprite --every 5 -o 'web/{stem}-{index}.jpg' --vtt web/ clip.mov
+              mediatool thumbs --sprite --every 5 -o 'web/{stem}-{index}.jpg' \\
+                  --vtt web/ clip.mov
                   sheets of 10x10 small images, and web/clip.vtt for a player
               mediatool thumbs --contact-sheet --grid 4x5 -o clip.jpg clip.mov
                   up to twenty images with their times on one page

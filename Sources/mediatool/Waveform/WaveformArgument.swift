@@ -22,6 +22,14 @@ enum WaveformArgument {
         ValidationError("'\(text.prefix(40))' is no number of pixels a second: write 100, 33.3 or 30000/1001.")
     }
 
+    /// Colours parted by commas, each by name or in hexadecimal digits.
+    static func colors(_ text: String) throws -> WaveformPictureOptions.Colors {
+        WaveformPictureOptions.Colors(
+            values: try text.split(separator: ",", omittingEmptySubsequences: false).map {
+                try CommonArgument.color(String($0))
+            })
+    }
+
     /// How raw sound is stored: see ``RawSound/forms``.
     static func raw(_ text: String) throws -> RawSound {
         do { return try RawSound(parsing: text) } catch { throw ValidationError(error.message) }

@@ -132,6 +132,7 @@ struct WaveformCommand: ParsableCommand {
             }
             opening.rawSound = raw
             opening.isPrecise = options.needsExactDuration
+            opening.spoolsPipe = options.readsPipeAgain
             let asset =
                 file.isStandardStream
                 ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)

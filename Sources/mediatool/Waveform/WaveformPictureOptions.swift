@@ -17,7 +17,8 @@ struct WaveformPictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The colour of the waveform; several, parted by commas, for the channels in turn.", valueName: "color,…"))
+            "The colour of the waveform; several, parted by commas, for the channels in turn.", valueName: "color,…"),
+        transform: WaveformArgument.colors)
     var color: Colors?
 
     @Option(
@@ -70,14 +71,8 @@ struct WaveformPictureOptions: ParsableArguments {
     }
 
     /// Colours parted by commas.
-    struct Colors: ExpressibleByArgument {
+    struct Colors {
         var values: [Color]
-
-        init?(argument: String) {
-            let parts = argument.split(separator: ",", omittingEmptySubsequences: false)
-            guard let values = try? parts.map({ try Color(String($0)) }) else { return nil }
-            self.values = values
-        }
     }
 
     /// A factor, or `auto`.
