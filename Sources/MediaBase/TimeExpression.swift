@@ -92,7 +92,12 @@ extension TimeExpression {
     private static func time(of fields: Timecode.Fields, in context: Context) throws(MediaError) -> MediaTime {
         let elapsed: MediaTime
         if let start = context.startTimecode {
-            elapsed = try Timecode(fields, rate: start.rate).time - start.time
+            let wanted = try Timecode(fields, rate: start.rate)
+            let day = Timecode(frameNumber: 144 * start.rate.framesPerTenMinutes, rate: start.rate).time
+            let sameDay = wanted.time - start.time
+            // Behind midnight timecodes begin anew.
+            let isNextDay = sameDay < .zero && context.timecodeOrigin + sameDay + day <= context.timeRange.end
+            elapsed = isNextDay ? sameDay + day : sameDay
         } else if let frameRate = context.frameRate {
             let rate = try Timecode.Rate(frameRate: frameRate, isDropFrame: fields.isDropFrame)
             elapsed = try Timecode(fields, rate: rate).time

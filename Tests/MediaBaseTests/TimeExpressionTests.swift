@@ -43,6 +43,14 @@ import Testing
         #expect(try resolve("01:00:00;00", context) == time(1, 2))
     }
 
+    /// 2 s before midnight: the day's first frame is the sixtieth, and noon lies before the file.
+    @Test func timecodesBeginAnewAtMidnight() throws {
+        var context = context
+        context.startTimecode = try Timecode("23:59:58;00", rate: try rate(30000, 1001, drop: true))
+        #expect(try resolve("00:00:00;00", context) == time(60 * 1001, 30000))
+        #expect(try resolve("12:00:00;00", context) < .zero)
+    }
+
     /// Frame 2 begins at 66.73 ms, which a file in milliseconds says as 67.
     @Test func timecodesMeetRoundedTimestamps() throws {
         var context = context

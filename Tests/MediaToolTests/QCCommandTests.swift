@@ -162,6 +162,12 @@ import Testing
         #expect(finding["start"] != nil && finding["startTimecode"] == nil && finding["endTimecode"] == nil)
     }
 
+    @Test func aFilesNameIsNoField() throws {
+        let policy = try policy("  - {id: n, field: path, matches: mov}\n")
+        let result = try qc("--policy", policy, Repository.sampleMovie)
+        #expect(result.status == 2 && result.error.contains("not about what it is called"), "\(result.error)")
+    }
+
     @Test func aPolicyThatIsNotThereIsNoFolderToMake() throws {
         let result = try qc("--policy", "nofile.yml", Repository.sampleMovie)
         #expect(result.status == 2 && result.error.contains("nofile.yml: cannot read: there is no such file"))

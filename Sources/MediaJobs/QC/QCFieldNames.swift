@@ -21,6 +21,9 @@ package struct QCFieldNames {
     /// - Throws: `invalidArgument` that says which one does not, and what may have been meant.
     func check(_ path: QCFieldPath) throws(MediaError) {
         var place = report
+        if case .member(let name)? = path.steps.first, ["schemaVersion", "path", "pathBytes"].contains(name) {
+            throw error(path, "rules are about what a file says, not about what it is called")
+        }
         for step in path.steps {
             place = resolved(place)
             switch step {
