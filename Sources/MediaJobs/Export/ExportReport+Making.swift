@@ -60,6 +60,18 @@ extension ExportReport {
             leftOut: (plan.leftOut + silent).sorted { $0.index < $1.index }.map { ProxyReport.LeftOut($0) },
             warnings: plan.warnings, damage: DamageSummary(DamageReport()))
         if !keepsEdits, written.first?.settings == .stored { warnings += Self.late(plan, video) }
+        let ends = [video?.delivered.end].compactMap(\.self) + audio.map(\.delivered.end)
+        if plan.namesEnd, let last = ends.max(), last.isNumeric {
+            warnings += Self.early(plan, at: last, pictures: video?.delivered.end)
+        }
+    }
+
+    /// What is told where not one track reaches the end that was asked for.
+    private static func early(_ plan: ExportPlan, at last: MediaTime, pictures: MediaTime?) -> [String] {
+        guard EarlyEnd.warning("", at: last, before: plan.requested?.end) != nil else { return [] }
+        var (what, end) = (pictures == nil ? "the sound ends" : "the pictures end", pictures ?? last)
+        if plan.timeline != nil { (what, end) = ("the timeline ends", last) }
+        return [EarlyEnd.warning(what, at: end, before: plan.requested?.end)].compactMap(\.self)
     }
 
     /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.
