@@ -95,6 +95,11 @@ package final class InputFile: @unchecked Sendable {
             av_dict_set_int(&entries, "sample_rate", Int64(rawSound.sampleRate), 0)
             av_dict_set(&entries, "ch_layout", "\(rawSound.channels) channels", 0)
         }
+        if allowsNested, formatName == "concat" {
+            // By itself it takes only relative names of a few letters; with any path, nothing but files.
+            av_dict_set(&entries, "safe", "0", 0)
+            av_dict_set(&entries, "protocol_whitelist", "file,crypto,data", 0)
+        }
         let status = avformat_open_input(&opening, name ?? "", format, &entries)
         guard status >= 0, let opened = opening else {
             if let stop = io.stop { throw stop }

@@ -12,6 +12,7 @@ package final class MuxerFile: @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVFormatContext>
     private var lastDecodeTimes: [Int64?] = []
     private var firstDecodeTimes: [Int64?] = []
+    private let isMatroska: Bool
 
     /// What one stream is to be.
     package struct Stream: Sendable {
@@ -68,16 +69,26 @@ package final class MuxerFile: @unchecked Sendable {
         context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
         // Packets come in the order in which they are to be written; none waits for others inside libavformat.
         context.pointee.max_interleave_delta = 0
+        // An encoder's priming lies before zero. libavformat would move all tracks for it, or none: that depends on the
+        // first packet.
+        isMatroska = ["matroska", "webm"].contains(format)
+        if isMatroska { context.pointee.avoid_negative_ts = 0 }
         context.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
     }
 
     deinit { avformat_free_context(context) }
 
+    /// What muxers take of which `avformat_query_codec` says that it does not know.
+    private static let untoldCodecs: [String: Set<String>] = [
+        "ogg": ["vorbis", "opus", "flac", "speex", "theora", "vp8"]
+    ]
+
     /// Whether a container of this name can hold a codec, by libavformat's word (`avformat_query_codec`).
     package static func format(_ format: String, canHold codec: String) -> Bool {
         guard let muxer = av_guess_format(format, nil, nil), let descriptor = avcodec_descriptor_get_by_name(codec)
         else { return false }
-        return avformat_query_codec(muxer, descriptor.pointee.id, FF_COMPLIANCE_EXPERIMENTAL) == 1
+        let answer = avformat_query_codec(muxer, descriptor.pointee.id, FF_COMPLIANCE_EXPERIMENTAL)
+        return answer < 0 ? untoldCodecs[format]?.contains(codec) ?? false : answer == 1
     }
 
     /// Whether the container wants the codec's header in its own.
@@ -220,6 +231,9 @@ extension MuxerFile {
         let copy = try packet.shared()
         copy.pointer.pointee.stream_index = Int32(index)
         copy.pointer.pointee.pos = -1
+        let shift = codecDelay(of: stream.pointee.codecpar, in: source)
+        if let presentation = copy.pts { copy.pointer.pointee.pts = presentation &+ shift }
+        if let decode = copy.dts { copy.pointer.pointee.dts = decode &+ shift }
         av_packet_rescale_ts(copy.pointer, source, stream.pointee.time_base)
         if let decode = copy.dts {
             var raised = decode
@@ -231,6 +245,15 @@ extension MuxerFile {
         }
         let status = av_write_frame(context, copy.pointer)
         guard status >= 0 else { throw failure(status, "av_write_frame", doing: "write a packet") }
+    }
+
+    /// By how much Matroska's times are later than those of the samples.
+    ///
+    /// Opus has a `CodecDelay` there, which readers subtract; libavformat 5.1 writes that but does not add it.
+    private func codecDelay(of parameters: UnsafePointer<AVCodecParameters>?, in timeBase: AVRational) -> Int64 {
+        guard isMatroska, let parameters, parameters.pointee.codec_id == AV_CODEC_ID_OPUS else { return 0 }
+        return av_rescale_q(
+            Int64(max(0, parameters.pointee.initial_padding)), AVRational(num: 1, den: 48000), timeBase)
     }
 
     /// The decode time of a stream's first packet as the container counts it; `nil` where none was written.

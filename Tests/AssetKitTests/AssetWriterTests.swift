@@ -46,9 +46,9 @@ import Testing
         #expect(try file.sound().samples == Array(expected))
     }
 
-    @Test(arguments: [MediaFileType.m4a, .mp4, .mov, .mkv, .webm])
+    @Test(arguments: [MediaFileType.m4a, .mp4, .mov, .mkv, .webm, .ogg])
     func lossySoundLiesWhereItWasPut(type: MediaFileType) throws {
-        let codec: AudioOutputSettings.Codec = type == .webm || type == .mkv ? .opus : .aac
+        let codec: AudioOutputSettings.Codec = [.webm, .mkv, .ogg].contains(type) ? .opus : .aac
         let file = try Written("a.\(type)")
         let input = AssetWriterInput(
             audioSettings: AudioOutputSettings(codec: codec, channelLayout: .mono, bitRate: 96_000))

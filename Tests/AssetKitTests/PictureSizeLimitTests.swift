@@ -19,6 +19,12 @@ import Testing
         #expect(size(1440, 1080, .none) == "1440x1080")
     }
 
+    @Test func anOddLimitIsNotExceeded() {
+        #expect(size(320, 180, .height(45)) == "78x44")
+        #expect(size(180, 320, .shorterSide(45)) == "44x78")
+        #expect(size(320, 180, .height(181)) == "320x180")
+    }
+
     @Test func sidesAreEven() {
         #expect(size(853, 479, .none) == "850x476")
         #expect(size(1, 1, .none) == "2x2")

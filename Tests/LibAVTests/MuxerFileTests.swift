@@ -76,6 +76,8 @@ import Testing
                 == .unsupported)
         #expect(MuxerFile.format("mov", canHold: "prores") && !MuxerFile.format("webm", canHold: "prores"))
         #expect(!MuxerFile.format("mov", canHold: "no_such_codec"))
+        for codec in ["opus", "vorbis", "flac", "speex"] { #expect(MuxerFile.format("ogg", canHold: codec)) }
+        for codec in ["aac", "mp3", "pcm_s16le"] { #expect(!MuxerFile.format("ogg", canHold: codec)) }
         let muxer = try MuxerFile(writingTo: descriptor, isSeekable: true, format: "wav")
         let stream = MuxerFile.Stream(parameters: try CodecParameters(pcm), timeBase: Rational(1, 48000))
         _ = try muxer.add(stream)

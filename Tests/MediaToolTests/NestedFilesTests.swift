@@ -117,6 +117,21 @@ import Testing
         #expect(canaries.wasOpened)
     }
 
+    /// Absolute paths and names with a blank too, but no connections.
+    @Test func listsMayNameAnyFileWhereThatIsAllowed() throws {
+        let canaries = try Canaries()
+        try canaries.folder.copy(fixture: "pcm-s16-silent.wav", as: "a name.wav")
+        for file in ["\(canaries.folder.path)/secret.wav", "secret.wav", "a name.wav"] {
+            let list = try canaries.folder.write("list.txt", "ffconcat version 1.0\nfile '\(file)'\n".utf8)
+            let result = try Program.run(Program.mediatool, ["probe", "--json", "--allow-nested", list])
+            #expect(result.status == 0 && result.output.contains("pcm_s16le"), "\(file): \(result.error)")
+        }
+        let list = try canaries.folder.write(
+            "web.txt", "ffconcat version 1.0\nfile 'http://127.0.0.1:\(canaries.port)/secret.ts'\n".utf8)
+        #expect(try Program.run(Program.mediatool, ["probe", "--allow-nested", list]).status == 2)
+        #expect(!canaries.wasCalled)
+    }
+
     @Test func nothingNamedInAListIsOpened() throws {
         let canaries = try Canaries()
         for (name, text) in Self.lists(canaries.folder.path, canaries.port) {

@@ -29,9 +29,12 @@ extension Asset {
         contents.tracks = []
         if let videoComposition, tracks.contains(where: { $0.mediaType == .video }) {
             let index = contents.tracks.count
+            let pictures = tracks.filter { $0.mediaType == .video }
+            let end = videoComposition.end(of: pictures, until: composition.duration)
             contents.tracks.append(
                 AssetTrack(
-                    framesOf: videoComposition, index: index, duration: composition.duration, timecode: startTimecode))
+                    framesOf: videoComposition, index: index, duration: end ?? composition.duration,
+                    timecode: startTimecode))
         }
         let sounds = tracks.filter { $0.mediaType == .audio }
         if audioMix != nil, !sounds.isEmpty {

@@ -97,9 +97,11 @@ final class Compositing: Sendable {
                 .outOfRange, "\(time) is outside the asset, which lasts to \(contents.duration)",
                 path: generator.asset.displayName)
         }
-        // The very end shows the last frame.
-        let isAtEnd = time == contents.duration && number > 0 && exact.den == 1
-        let shown = duration.multiplied(by: isAtEnd ? number - 1 : number)
+        let pictures = contents.tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
+        let end = composition.end(of: pictures, until: contents.duration) ?? contents.duration
+        // The very end shows the last frame, and so does what sound lasts longer.
+        let count = Rational(end)?.divided(by: Rational(duration) ?? .one)?.rounded(.up) ?? .max
+        let shown = duration.multiplied(by: min(number, max(count, 1) - 1))
         guard let instruction = composition.instruction(at: shown) else {
             throw MediaError(.outOfRange, "no instruction says what is shown at \(shown)")
         }
@@ -110,9 +112,7 @@ final class Compositing: Sendable {
                 } else {
                     state.compositor = try LayerCompositor(composition)
                 }
-                state.tracks = contents.tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }.map {
-                    ($0, ImageGenerator(asset: generator.asset, for: generator))
-                }
+                state.tracks = pictures.map { ($0, ImageGenerator(asset: generator.asset, for: generator)) }
             }
             var sources: [Int: SourceFrame] = [:]
             for (track, inner) in state.tracks {
@@ -136,7 +136,7 @@ final class Compositing: Sendable {
         }
         let size = picture.dimensions.fitted(into: configuration.maximumSize)
         return ImageGenerator.GeneratedImage(
-            requestedTime: time, actualTime: shown, duration: min(duration, contents.duration - shown),
+            requestedTime: time, actualTime: shown, duration: min(duration, end - shown),
             isKeyframe: false, image: try picture.bitmap(dimensions: size))
     }
 }

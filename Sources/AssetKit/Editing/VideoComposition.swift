@@ -110,6 +110,25 @@ extension VideoComposition {
 
     private static func text(_ time: MediaTime) -> String { "\(time.seconds) s" }
 
+    /// Where frames of some tracks end, at the asset's end at the latest: with the last of the tracks, or with the last
+    /// instruction where that begins only then; `nil` where a track does not say where it ends.
+    func end(of tracks: [AssetTrack], until duration: MediaTime) -> MediaTime? {
+        let ends = tracks.map(\.timeRange.end)
+        guard ends.allSatisfy(\.isNumeric), let end = ends.max() else { return nil }
+        let last = instructions.last { $0.timeRange.start < duration }
+        if let last, last.timeRange.start >= end { return min(last.timeRange.end, duration) }
+        return withoutRounding(min(end, duration))
+    }
+
+    /// An end without the part of a frame that is there only because headers round up to milliseconds.
+    private func withoutRounding(_ end: MediaTime) -> MediaTime {
+        guard let frame = Rational(frameDuration), let count = Rational(end)?.divided(by: frame)?.rounded(.down)
+        else { return end }
+        let whole = frameDuration.multiplied(by: count)
+        let rest = end - whole
+        return count > 0 && rest <= MediaTime(value: 1, timescale: 1000) && rest + rest < frameDuration ? whole : end
+    }
+
     /// The instruction that holds at a time.
     func instruction(at time: MediaTime) -> Instruction? {
         var (low, high) = (0, instructions.count)

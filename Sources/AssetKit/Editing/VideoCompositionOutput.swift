@@ -5,8 +5,10 @@ import SystemCalls
 
 /// The pictures of several tracks composited into one: `AVAssetReaderVideoCompositionOutput`.
 ///
-/// Frame n begins at n frame durations of the video composition and shows what each track shows then. Frames are made side
-/// by side on all cores; they do not depend on how many there are.
+/// Frame n begins at n frame durations of the video composition and shows what each track shows then. Frames end where the
+/// last of the tracks does, gaps at its end included: sound that goes on behind the pictures adds none. An instruction that
+/// begins only behind that end is shown all the same. Frames are made side by side on all cores; they do not depend on how
+/// many there are.
 public final class VideoCompositionOutput: ReaderOutput {
     /// One output for each track, in their order.
     public let trackOutputs: [TrackOutput]
@@ -22,6 +24,8 @@ public final class VideoCompositionOutput: ReaderOutput {
         var next: Int64 = 0
         var start = MediaTime.zero
         var end = MediaTime.zero
+        /// Whether only reading tells where the pictures end: no header does.
+        var endsByReading = false
         var made: [SampleBuffer] = []
         var isStarted = false
     }
@@ -77,10 +81,13 @@ public final class VideoCompositionOutput: ReaderOutput {
             throw MediaError(.unsupported, "how long the asset lasts is not known; load it with precise timing")
         }
         try videoComposition.validate(duration: end)
+        let known = videoComposition.end(of: trackOutputs.map(\.track), until: end)
+        let framesEnd = known ?? end
         let frame = videoComposition.frameDuration
         let range = trackOutputs.first?.timeRange ?? MediaTimeRange(start: .zero, duration: .positiveInfinity)
         state.start = max(range.start.isNumeric ? range.start : .zero, .zero)
-        state.end = range.end.isNumeric ? min(range.end, end) : end
+        state.end = range.end.isNumeric ? min(range.end, framesEnd) : framesEnd
+        state.endsByReading = known == nil
         // Which frame is on screen at the start: exact, because both are fractions.
         let number = Rational(state.start)?.divided(by: Rational(frame) ?? .one)?.rounded(.down)
         guard let number else { throw MediaError(.limitExceeded, "there are too many frames of \(frame)") }
@@ -110,6 +117,11 @@ public final class VideoCompositionOutput: ReaderOutput {
                 let shown = try Self.picture(of: output, &state.tracks[index], at: max(time, state.start))
                 guard let shown, let picture = shown.pixelBuffer else { continue }
                 sources[output.track.id] = SourceFrame(picture: picture, format: shown.formatDescription.video)
+            }
+            if state.endsByReading, sources.isEmpty, state.tracks.allSatisfy(\.isOver) {
+                let last = state.tracks.compactMap(\.current?.timeRange.end).max() ?? .zero
+                isOver = time >= last && instruction.timeRange.start < last
+                if isOver { continue }
             }
             requests.append(
                 VideoCompositionRequest(

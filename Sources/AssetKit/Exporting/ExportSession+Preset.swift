@@ -38,6 +38,8 @@ extension ExportSession {
         public static let highestQuality = Preset("highestQuality", .quality(.h264, 18, .none))
         /// HEVC in the source's size.
         public static let hevcHighestQuality = Preset("hevcHighestQuality", .quality(.hevc, 22, .none))
+        /// VP9 in the source's size, and Opus: for WebM.
+        public static let vp9HighestQuality = Preset("vp9HighestQuality", .quality(.vp9, 24, .none))
         /// H.264 inside 640 by 480.
         public static let size640x480 = Preset(.size640x480)
         /// H.264 inside 960 by 540.
@@ -58,14 +60,14 @@ extension ExportSession {
         public static let proRes4444LPCM = Preset("proRes4444LPCM", .proRes(.proRes4444))
         /// AAC alone.
         public static let appleM4A = Preset("appleM4A", .soundAlone)
-        /// All samples as they are.
+        /// Pictures and sound as they are.
         public static let passthrough = Preset("passthrough", .passthrough)
 
         /// All of them.
         public static let allCases: [Preset] = [
-            lowQuality, mediumQuality, highestQuality, hevcHighestQuality, size640x480, size960x540, size1280x720,
-            size1920x1080, size3840x2160, hevc1920x1080, hevc3840x2160, proRes422LPCM, proRes4444LPCM, appleM4A,
-            passthrough,
+            lowQuality, mediumQuality, highestQuality, hevcHighestQuality, vp9HighestQuality, size640x480, size960x540,
+            size1280x720, size1920x1080, size3840x2160, hevc1920x1080, hevc3840x2160, proRes422LPCM, proRes4444LPCM,
+            appleM4A, passthrough,
         ]
 
         /// The name.
@@ -78,13 +80,13 @@ extension ExportSession {
                 if case .shorterSide(let side) = limit {
                     "\(codec.displayName), \(side) pixels along the shorter side at most; AAC"
                 } else {
-                    "\(codec.displayName) in the source's size; AAC"
+                    "\(codec.displayName) in the source's size; \(codec == .vp9 ? "Opus" : "AAC")"
                 }
             case .size(let size):
                 "\(size.codec.displayName) inside \(size.box.width) by \(size.box.height); AAC"
             case .proRes(let codec): "\(codec.displayName) and linear PCM"
             case .soundAlone: "AAC alone"
-            case .passthrough: "all samples as they are"
+            case .passthrough: "pictures and sound as they are"
             }
         }
     }
@@ -104,7 +106,9 @@ extension ExportSession.Preset {
         let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
         if needsPictures, !media.contains(where: { $0.mediaType == .video }) { return [] }
         switch making {
-        case .quality(let codec, _, _): return Encoder.exists(codec.encoderName) ? [.mov, .mp4, .mkv] : []
+        case .quality(let codec, _, _):
+            guard Encoder.exists(codec.encoderName) else { return [] }
+            return codec == .vp9 ? [.webm, .mkv] : [.mov, .mp4, .mkv]
         case .size(let size): return Encoder.exists(size.codec.encoderName) ? [.mov, .mp4, .mkv] : []
         case .proRes: return [.mov]
         case .soundAlone: return media.contains { $0.mediaType == .audio } ? [.m4a] : []
@@ -151,6 +155,7 @@ extension ExportSession.Preset {
         switch making {
         case .passthrough: return .copy
         case .proRes: return .encode(AudioOutputSettings(codec: .pcm))
+        case .quality(.vp9, _, _): return .encode(AudioOutputSettings(codec: .opus))
         case .quality, .size, .soundAlone: return .encode(AudioOutputSettings(codec: .aac))
         }
     }
@@ -162,6 +167,7 @@ extension VideoOutputSettings.Codec {
         switch self {
         case .h264: "H.264"
         case .hevc: "HEVC"
+        case .vp9: "VP9"
         case .proRes422: "ProRes 422"
         case .proRes4444: "ProRes 4444"
         default: rawValue

@@ -64,7 +64,8 @@ extension PictureSizeLimit {
 
     private func scale(width: Rational, height: Rational) -> Rational {
         func ratio(_ limit: Int, _ side: Rational) -> Rational {
-            Rational(Int64(max(2, limit))).divided(by: side) ?? .one
+            // An even side above an odd limit would be one too many.
+            Rational(Int64(max(2, limit) / 2 * 2)).divided(by: side) ?? .one
         }
         switch self {
         case .none: return .one

@@ -16,6 +16,8 @@ struct ExportPlan {
     var range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
     /// The same as it was asked for.
     var requested: ProxyReport.Requested?
+    /// Whether the end that was asked for is a moment of its own.
+    var namesEnd = false
     /// The first frame's timecode, where the source does not say it itself.
     var startTimecode: String?
     /// Tracks of the file that are not in the output.
@@ -94,8 +96,14 @@ extension ExportPlan {
         let trim = try TrimRange(
             start: request.start, end: request.end, of: timed, in: asset, threads: request.threads)
         (range, requested) = (trim.range, trim.requested)
+        namesEnd = request.end?.isMoment ?? false
         if let shown {
-            if request.composes { video = try frames(of: shown, request) } else { video = .track(shown) }
+            if request.composes {
+                video = try frames(of: shown, request)
+                if fileType.keepsEdits { try setTimecode(of: shown, at: request.frameRate, tracks) }
+            } else {
+                video = .track(shown)
+            }
         }
         let taken = Set(([shown].compactMap(\.self) + audio).map(\.index))
         // A timecode track is made anew.
@@ -117,6 +125,25 @@ extension ExportPlan {
             instructions: [.init(timeRange: whole, layers: [layer])])
         composition.overlays = request.overlays(in: size)
         return .frames(composition, [track])
+    }
+
+    /// Tells the first frame's timecode; frames of another rate than the track's have none.
+    private mutating func setTimecode(
+        of track: AssetTrack, at rate: Rational?, _ tracks: [AssetTrack]
+    ) throws(MediaError) {
+        let context = TimeExpression.Context(
+            track, tracks: tracks, containerMetadata: try asset.loadNow(.metadata))
+        guard let zero = context.startTimecode else { return }
+        guard rate == nil || rate == track.pictureRate else {
+            warnings.append("the start timecode \(zero) is left out, because it counts frames of another rate")
+            return
+        }
+        // It is that of the track's first picture, which may come late.
+        let passed = try Timecode(elapsed: range.start, rate: zero.rate).frameNumber
+        let late = try Timecode(
+            elapsed: track.timeRange.start, rate: zero.rate, rounding: .halfAwayFromZero
+        ).frameNumber
+        startTimecode = zero.advanced(byFrames: passed - late)?.wrappedAt24Hours.description
     }
 }
 
@@ -204,6 +231,7 @@ extension ExportPlan {
                 .outOfRange, "the start, \(first.seconds) s, is not before the timeline's end at \(end.seconds) s")
         }
         range = MediaTimeRange(start: first ?? .zero, end: min(last ?? end, end))
+        namesEnd = request.end?.isMoment ?? false
         if first != nil || last != nil { requested = ProxyReport.Requested(start: first, end: last) }
         if let zero, let passed = try? Timecode(elapsed: range.start, rate: zero.rate) {
             startTimecode = zero.advanced(byFrames: passed.frameNumber)?.wrappedAt24Hours.description

@@ -69,6 +69,10 @@ extension ExportReport {
         let isStored = written.first?.settings == .stored
         if !keepsEdits, case .track(let track) = plan.video { warnings += Self.lost(track, isStored: isStored) }
         if !keepsEdits, isStored { warnings += Self.late(plan, video, audio) }
+        let ends = [video?.delivered.end].compactMap(\.self) + audio.map(\.delivered.end)
+        if plan.namesEnd, let last = ends.max(), last.isNumeric {
+            warnings += Self.early(plan, at: last, pictures: video?.delivered.end)
+        }
     }
 
     /// What is told of pictures of which the file cannot say how they are to be shown.
@@ -77,6 +81,14 @@ extension ExportReport {
         if isStored, track.preferredTransform != .identity { lost.append("turn") }
         if track.formatDescriptions.first?.video?.cleanAperture != nil { lost.append("clean aperture") }
         return lost.map { "the pictures' \($0) is lost; an output that ends with .mov or .mp4 keeps it" }
+    }
+
+    /// What is told where not one track reaches the end that was asked for.
+    private static func early(_ plan: ExportPlan, at last: MediaTime, pictures: MediaTime?) -> [String] {
+        guard EarlyEnd.warning("", at: last, before: plan.requested?.end) != nil else { return [] }
+        var (what, end) = (pictures == nil ? "the sound ends" : "the pictures end", pictures ?? last)
+        if plan.timeline != nil { (what, end) = ("the timeline ends", last) }
+        return [EarlyEnd.warning(what, at: end, before: plan.requested?.end)].compactMap(\.self)
     }
 
     /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.

@@ -76,7 +76,8 @@ extension ExportRequest {
 
     /// The preset for a type of file.
     func preset(for fileType: MediaFileType) -> ExportSession.Preset {
-        preset ?? (fileType.holdsPictures ? .highestQuality : .appleM4A)
+        let usual: ExportSession.Preset = fileType == .webm ? .vp9HighestQuality : .highestQuality
+        return preset ?? (fileType.holdsPictures ? usual : .appleM4A)
     }
 
     /// How pictures of a track are encoded; `nil` where they are left out.
@@ -88,7 +89,8 @@ extension ExportRequest {
         guard isTunable || (quality == nil && bitRate == nil && keyFrameInterval == nil && speed == nil) else {
             throw MediaError(
                 .invalidArgument,
-                "\(preset(for: fileType)) has one quality; --crf, --bitrate, --gop and --speed are for H.264 and HEVC")
+                "\(preset(for: fileType)) has one quality; --crf, --bitrate, --gop and --speed are for H.264, HEVC and "
+                    + "VP9")
         }
         if let quality { (settings.quality, settings.bitRate) = (quality, nil) }
         if let bitRate { (settings.quality, settings.bitRate) = (nil, bitRate) }
@@ -115,5 +117,7 @@ extension ExportRequest {
 
     private static let usualCodecs: [MediaFileType: AudioOutputSettings.Codec] = [
         .wav: .pcm, .caf: .pcm, .aiff: .pcm, .flac: .flac, .ogg: .opus,
+        // Of AAC's priming a Matroska file cannot tell.
+        .mka: .opus,
     ]
 }

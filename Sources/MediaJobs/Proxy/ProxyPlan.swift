@@ -19,6 +19,8 @@ struct ProxyPlan {
     let range: MediaTimeRange
     /// The same as it was asked for; `nil` where nothing was.
     let requested: ProxyReport.Requested?
+    /// Whether the end that was asked for is a moment of its own.
+    let namesEnd: Bool
 
     /// Whether pixels are to be square.
     let hasSquarePixels: Bool
@@ -49,6 +51,7 @@ struct ProxyPlan {
             let trim = try TrimRange(
                 start: request.start, end: request.end, of: video, in: asset, threads: request.threads)
             (range, requested) = (trim.range, trim.requested)
+            namesEnd = request.end?.isMoment ?? false
             turn = request.turn(of: video)
             videoSettings = try request.videoSettings(for: video).carrying(video, turnedBy: turn)
         } catch {

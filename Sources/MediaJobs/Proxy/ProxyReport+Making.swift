@@ -38,6 +38,12 @@ extension ProxyReport {
             audio: audio,
             leftOut: (plan.leftOut + missing).sorted { $0.index < $1.index }.map { LeftOut($0) },
             changes: Self.changes(plan), checks: checks, damage: damage)
+        let ends = sources.compactMap { witness.seen(of: $0)?.end }
+        if plan.namesEnd, ends.allSatisfy({ EarlyEnd.warning("", at: $0, before: plan.requested?.end) != nil }),
+            let end = witness.seen(of: plan.video)?.end
+        {
+            warnings += [EarlyEnd.warning("the pictures end", at: end, before: plan.requested?.end)].compactMap(\.self)
+        }
     }
 
     /// What of the pictures is not kept, in words.

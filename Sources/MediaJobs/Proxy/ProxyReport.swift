@@ -27,6 +27,8 @@ package struct ProxyReport: Encodable, Sendable {
     package var checks: [Check]
     /// What of the source could not be used.
     package var damage: DamageSummary
+    /// What a person should know although all was delivered; no part of the JSON.
+    package var warnings: [String] = []
 
     /// A range as it was asked for, in exact times.
     package struct Requested: Encodable, Sendable {

@@ -15,6 +15,8 @@ package struct ThumbsReport: Sendable {
     package var errors: [MediaError] = []
     /// What could not be decoded on the way to the images; `nil` where everything could.
     package var damage: DamageSummary?
+    /// What a person should know although all was delivered; no part of the JSON.
+    package var warnings: [String] = []
 
     init(trackIndex: Int, trackID: Int) {
         self.trackIndex = trackIndex

@@ -8,6 +8,8 @@ struct ThumbsTimes {
     let spacing: MediaTime?
     /// The part of the track that they are of; all of it where they were named.
     let range: MediaTimeRange
+    /// What is told where the pictures end before the end that was asked for; `nil` where they do not.
+    let warning: String?
 
     /// Works the times out.
     ///
@@ -27,10 +29,12 @@ struct ThumbsTimes {
             }
             spacing = nil
             range = context.timeRange
+            warning = nil
             return
         }
-        let range = try Self.range(request, in: context, frameTime: frameTime)
+        let (range, warning) = try Self.range(request, in: context, frameTime: frameTime)
         self.range = range
+        self.warning = warning
         switch request.times {
         case .at: (requested, spacing) = ([], nil)
         case .count(let count):
@@ -61,11 +65,11 @@ struct ThumbsTimes {
         }
     }
 
-    /// The part of the track that is asked for.
+    /// The part of the track that is asked for, and what is told where it ends early.
     private static func range(
         _ request: ThumbsRequest, in context: TimeExpression.Context,
         frameTime: (Int64) throws(MediaError) -> MediaTime
-    ) throws(MediaError) -> MediaTimeRange {
+    ) throws(MediaError) -> (MediaTimeRange, warning: String?) {
         let whole = context.timeRange
         let end = try TimeExpression.end.resolve(in: context)
         guard whole.start.isNumeric, whole.start < end else {
@@ -83,7 +87,11 @@ struct ThumbsTimes {
                 "the range \(from.clockText()) to \(to.clockText()) is outside the track, "
                     + "which lasts from \(whole.start.clockText()) to \(end.clockText())")
         }
-        return MediaTimeRange(start: max(from, whole.start), end: min(to, end))
+        let isMoment = request.end?.isMoment ?? false
+        return (
+            MediaTimeRange(start: max(from, whole.start), end: min(to, end)),
+            isMoment ? EarlyEnd.warning("the pictures end", at: end, before: to) : nil
+        )
     }
 
     /// How many steps begin in a range, the first with it.

@@ -9,8 +9,10 @@ struct TimelineComposition {
     private(set) var videoComposition: VideoComposition?
     /// How the sound is mixed; `nil` where there is none.
     private(set) var audioMix: AudioMix?
-    /// How long it is: the timeline in whole frames.
+    /// How long it is: the timeline, and its last frame, which is a whole one.
     private(set) var duration = MediaTime.zero
+    /// Where the frames end; zero where there are none.
+    private var framesEnd = MediaTime.zero
 
     /// Pieces that may lie over each other at one time: each costs a decoder.
     private static let mostLanes = 64
@@ -27,11 +29,15 @@ struct TimelineComposition {
         var frame: Rational?
         if let first = pieces.video.first {
             let rate = frameRate ?? pieces.frameRate ?? first.track.pictureRate ?? Rational(25)
-            guard let length = rate.inverse, let count = Rational(duration)?.divided(by: length)?.rounded(.up) else {
+            // Coded sound seldom ends with a frame: what of it hangs over by less than one shows nothing.
+            let end = pieces.video.map(\.end).max() ?? duration
+            let shown = duration - end < MediaTime(rate.inverse ?? .one) ? min(end, duration) : duration
+            guard let length = rate.inverse, let count = Rational(shown)?.divided(by: length)?.rounded(.up) else {
                 throw MediaError(.invalidArgument, "there are no \(rate) frames a second")
             }
             // A frame that is begun is a whole one.
-            duration = MediaTime(length).multiplied(by: count)
+            framesEnd = MediaTime(length).multiplied(by: count)
+            duration = max(duration, framesEnd)
             frame = length
         }
         let pictures = try insert(pieces.video, .video)
@@ -43,7 +49,7 @@ struct TimelineComposition {
             }
             videoComposition = VideoComposition(
                 renderSize: shape, frameDuration: MediaTime(frame),
-                instructions: try Self.instructions(pictures, until: duration, size: shape))
+                instructions: try Self.instructions(pictures, framesUntil: framesEnd, until: duration, size: shape))
         }
         if !sounds.isEmpty { audioMix = try Self.audioMix(sounds) }
     }
@@ -78,8 +84,9 @@ struct TimelineComposition {
             placed.append(PlacedPiece(piece: piece, track: lanes[lane].id))
         }
         // A gap at the end belongs to the timeline.
-        if let first = lanes.first, let last = composition.track(withID: first.id)?.end, last < duration {
-            try composition.insertEmptyTimeRange(MediaTimeRange(start: last, end: duration), intoTrack: first.id)
+        let end = type == .video ? framesEnd : duration
+        if let first = lanes.first, let last = composition.track(withID: first.id)?.end, last < end {
+            try composition.insertEmptyTimeRange(MediaTimeRange(start: last, end: end), intoTrack: first.id)
         }
         return placed
     }
@@ -112,8 +119,12 @@ struct TimelineComposition {
     // MARK: Pictures
 
     /// One instruction for each stretch between two moments at which something begins or ends.
+    ///
+    /// - Parameters:
+    ///   - end: Where the frames end.
+    ///   - last: Where the sound does, which may be later.
     private static func instructions(
-        _ placed: [PlacedPiece], until end: MediaTime, size: Dimensions
+        _ placed: [PlacedPiece], framesUntil end: MediaTime, until last: MediaTime, size: Dimensions
     ) throws(MediaError) -> [VideoComposition.Instruction] {
         let borders = Set(placed.flatMap { [$0.piece.start, $0.piece.end] } + [.zero, end]).sorted()
         var instructions: [VideoComposition.Instruction] = []
@@ -126,7 +137,8 @@ struct TimelineComposition {
                 waiting.removeFirst()
             }
             let layers = try TimelineLayers(size: size).layers(of: shown)
-            instructions.append(.init(timeRange: MediaTimeRange(start: start, end: next), layers: layers))
+            let until = next == end ? max(end, last) : next
+            instructions.append(.init(timeRange: MediaTimeRange(start: start, end: until), layers: layers))
         }
         return instructions
     }

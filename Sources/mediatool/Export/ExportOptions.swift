@@ -10,8 +10,8 @@ struct ExportEncodingOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "How the file is encoded; '--list-presets' tells more. (default: highestQuality, and what is usual for "
-                + "files of sound alone)", valueName: "preset"))
+            "How the file is encoded; '--list-presets' tells more. (default: highestQuality, for .webm "
+                + "vp9HighestQuality, and what is usual for files of sound alone)", valueName: "preset"))
     var preset: Named<ExportSession.Preset>?
 
     @Flag(help: "Print the presets and do nothing else.")
@@ -19,7 +19,10 @@ struct ExportEncodingOptions: ParsableArguments {
 
     @Flag(
         name: [.customLong("copy"), .customLong("passthrough")],
-        help: "Take all samples as they are: quick and without loss; '--preset passthrough' is the same.")
+        help: """
+            Take pictures and sound as they are: quick and without loss; other tracks are left out. '--preset \
+            passthrough' is the same.
+            """)
     var copy = false
 
     @Option(

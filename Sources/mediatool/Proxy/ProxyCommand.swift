@@ -59,7 +59,7 @@ struct ProxyCommand: ParsableCommand {
             return try ProxyJob(request, asset: part.asset(opening)).run(
                 to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
         } warnings: { report in
-            (report.damage.isEmpty ? [] : [report.damage.text]) + report.changes
+            (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings + report.changes
         } text: {
             ProxyText.text(of: $0)
         }

@@ -95,8 +95,9 @@ struct ThumbsCommand: ParsableCommand {
             let report = try? outcome.result.get()
             let failures = report?.failures ?? []
             Self.report(failures, of: path)
-            if let damage = report?.damage, !running.quiet {
-                StandardError.warn(damage.text, path: path)
+            if let report, !running.quiet {
+                let damage = [report.damage?.text].compactMap(\.self)
+                for warning in damage + report.warnings { StandardError.warn(warning, path: path) }
             }
             try printer.print(outcome.result, of: path, isComplete: failures.isEmpty) { _ in outcome.lines }
         }

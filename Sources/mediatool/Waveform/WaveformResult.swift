@@ -32,11 +32,10 @@ enum WaveformResult: Encodable, Sendable {
     private static func early(
         _ requested: WaveformReport.Requested?, end: MediaTime, _ namesEnd: Bool
     ) -> [String] {
-        // Who writes a length rounded to hundredths means the end.
-        guard namesEnd, let wanted = requested?.end, wanted > end + MediaTime(value: 1, timescale: 100) else {
+        guard namesEnd, let warning = EarlyEnd.warning("the sound ends", at: end, before: requested?.end) else {
             return []
         }
-        return ["the sound ends at \(end.seconds) s, before '--end' (\(wanted.seconds) s)"]
+        return [warning]
     }
 
     /// Writes what the report writes.

@@ -60,12 +60,7 @@ struct WaveformSoundOptions: ParsableArguments {
     }
 
     /// Whether `--end` is a moment of its own, not one that follows from the length of the track.
-    var namesEnd: Bool {
-        switch end {
-        case .time, .timecode, .frame: true
-        case .percentage, .end, nil: false
-        }
-    }
+    var namesEnd: Bool { end?.isMoment ?? false }
 
     /// What the options ask for.
     func options() -> WaveformOptions {
