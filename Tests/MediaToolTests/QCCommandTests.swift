@@ -150,6 +150,8 @@ import Testing
             return texts
         }
         #expect(try timecodes() == ["00:00:01:20", "00:00:03:10"])
+        // libavformat reads no start timecode of Matroska's tags.
+        guard type == "mov" else { return }
         #expect(try timecodes("-timecode", "01:00:00:00") == ["01:00:01:20", "01:00:03:10"])
         // Numbers 00 and 01 of the second minute are left out.
         #expect(try timecodes("-timecode", "00:00:58;20") == ["00:01:00;12", "00:01:02;02"])
