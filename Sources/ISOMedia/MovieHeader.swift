@@ -89,12 +89,17 @@ extension MovieHeader {
     /// - Parameters:
     ///   - source: The file.
     ///   - limits: What is not gone beyond.
-    /// - Throws: `unknownFormat` where the source does not begin with a box of such a file, `damaged` where it has no
-    ///   movie box, and what the source throws.
+    /// - Throws: `unknownFormat` where the source does not begin with a box of such a file, `limitExceeded` where a
+    ///   limit ends the search for the movie box, `damaged` where there is none, and what the source throws.
     package init(reading source: any ByteSource, limits: BoxLimits = BoxLimits()) throws(MediaError) {
         var reader = BoxReader(source, limits: limits)
         let top = try TopLevelBoxes(&reader)
         guard let moov = top.movie else {
+            if top.isKnownFormat, reader.reachedLimit {
+                throw MediaError(
+                    .limitExceeded,
+                    "the movie box (moov) was not found within the limit boxes=\(limits.boxes); raise that to read it")
+            }
             throw top.isKnownFormat
                 ? MediaError(.damaged, "no movie box (moov) was found: the recording may not have been finished")
                 : MediaError(.unknownFormat, "the content is not MP4 or QuickTime")

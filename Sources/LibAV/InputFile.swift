@@ -36,6 +36,11 @@ package final class InputFile: @unchecked Sendable {
     /// Formats whose end says what its beginning means: MP4's tables and edit lists, the number of an MP3's samples.
     private static let wholeFormats: Set<String> = ["mov,mp4,m4a,3gp,3g2,mj2", "mp3"]
 
+    /// Formats whose last block libavformat marks as damaged for being shorter than others.
+    ///
+    /// It does so also where the header leaves the length open. That a file is shorter than it says is told apart from that.
+    private static let blockFormats: Set<String> = ["wav", "w64", "aiff", "caf"]
+
     /// Opens a container and reads its header.
     ///
     /// An MP4 or MP3 that comes through a pipe is first read to its end, into a temporary file without a name; with
@@ -272,6 +277,7 @@ extension InputFile {
         guard !status.isFailure else {
             throw MediaError(status, call: "av_read_frame", doing: "read on")
         }
+        if packet.isCorrupt, Self.blockFormats.contains(formatName) { packet.clearCorrupt() }
         return packet
     }
 

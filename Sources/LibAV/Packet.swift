@@ -45,6 +45,8 @@ package struct Packet: ~Copyable, @unchecked Sendable {
     package var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Whether the demuxer saw damage.
     package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+    /// Takes back what the demuxer says of damage; before anybody else has the packet.
+    func clearCorrupt() { pointer.pointee.flags &= ~AV_PKT_FLAG_CORRUPT }
     /// Whether it is decoded only for the sake of others, and not shown (before an edit).
     package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
 

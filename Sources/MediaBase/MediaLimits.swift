@@ -13,7 +13,8 @@ public struct MediaLimits: Sendable, Hashable {
     /// Channels of one track.
     public var channels = 512
 
-    /// Boxes of MP4 and QuickTime whose headers are looked at; the rest is not read, which is a warning, no error.
+    /// Boxes of MP4 and QuickTime whose headers are looked at; the rest is not read, which is a warning, and an error
+    /// only where the movie box is among it.
     public var boxes = 100_000
 
     /// Bytes that are read ahead, from the beginning on, until all tracks are known: `probesize` of libavformat.

@@ -88,6 +88,59 @@ enum Damage {
         #expect(damage.places.allSatisfy { $0.trackIndex == index && $0.time.isNumeric })
     }
 
+    /// ffmpeg says of the pictures once "corrupt input packet in stream 0" and once "corrupt decoded frame in stream 0".
+    @Test(arguments: [1, 2]) func whatIsMarkedOrPatchedUpIsCountedOnce(_ threads: Int) throws {
+        func damage(_ fixture: String, _ type: MediaType, _ settings: TrackOutput.Settings) throws -> DamageReport {
+            let asset = try Media.asset(fixture)
+            let track = try Media.track(asset, type)
+            let output: TrackOutput
+            switch settings {
+            case .stored: output = TrackOutput(track: track)
+            case .audio(let settings): output = TrackOutput(track: track, audioSettings: settings)
+            case .video(let settings): output = TrackOutput(track: track, videoSettings: settings)
+            }
+            let reader = try AssetReader(asset: asset)
+            reader.threadsPerOutput = threads
+            try reader.add(output)
+            try reader.startReading()
+            _ = try output.remaining()
+            return reader.damage
+        }
+        let pictures = try damage("damaged.ts", .video, .video(VideoSettings()))
+        #expect(threads > 1 ? pictures.packetCount > 0 : pictures.packetCount == 2, "\(pictures)")
+        #expect(Set(pictures.places).count == pictures.packetCount)
+        // ffprobe -show_packets: one packet has the flag C.
+        #expect(try damage("damaged.ts", .video, .stored).packetCount == 1)
+        for settings in [TrackOutput.Settings.stored, .video(VideoSettings())] {
+            #expect(try damage("mpegts-10s.ts", .video, settings).isEmpty)
+            #expect(try damage("h264-opengop.ts", .video, settings).isEmpty)
+        }
+        #expect(try damage("mpegts-10s.ts", .audio, .audio(AudioSettings())).isEmpty)
+    }
+
+    /// Behind a page whose checksum is wrong the time stamps go on where they should.
+    @Test func soundThatOggLostIsDamage() throws {
+        let folder = try TemporaryFolder()
+        var bytes = try Fixtures.bytes("opus.opus")
+        let middle = bytes.count / 2
+        bytes.replaceSubrange(middle..<middle + 3000, with: repeatElement(0, count: 3000))
+        let path = try folder.write("damaged.ogg", bytes)
+        let damage = try read(Asset(path: FilePath(path)), .audio).damage
+        #expect(damage.packetCount > 0 && damage.places.count == damage.packetCount)
+        for fixture in ["opus.opus", "vorbis.ogg"] {
+            #expect(try read(Media.asset(fixture), .audio).damage.isEmpty)
+        }
+    }
+
+    /// The last block of a file whose header leaves its length open is shorter than others, and whole.
+    @Test(arguments: ["wav", "caf"]) func anOpenLengthIsNoDamage(_ format: String) throws {
+        let folder = try TemporaryFolder()
+        let bytes = try FFmpeg.run(
+            ["-f", "lavfi", "-i", "sine=d=1:r=44100", "-c:a", "pcm_s16le", "-f", format, "-"])
+        let path = try folder.write("open.\(format)", bytes)
+        #expect(try read(Asset(path: FilePath(path)), .audio).damage.isEmpty)
+    }
+
     @Test func nothingButNoiseFails() throws {
         let folder = try TemporaryFolder()
         let asset = Asset(path: FilePath(try folder.write("noise.mp4", Damage.noiseInMedia("av.mp4"))))

@@ -131,7 +131,9 @@ import Testing
     }
 
     /// Damage in the middle, at a seam or not, is counted once and in order.
-    @Test(arguments: ["flac-s16-stereo.flac", "mp3-vbr-stereo.mp3", "vorbis.ogg", "alac.m4a", "aac.adts"])
+    @Test(arguments: [
+        "flac-s16-stereo.flac", "mp3-vbr-stereo.mp3", "vorbis.ogg", "opus.opus", "alac.m4a", "aac.adts",
+    ])
     func damageIsWhatOneGoGives(_ fixture: String) throws {
         let folder = try TemporaryFolder()
         let path = folder.path("damaged")

@@ -66,6 +66,19 @@ struct MovieHeaderTests {
         #expect(header.warnings == ["the movie box is compressed (cmov) and was not read"])
     }
 
+    @Test func aMovieBehindTheLimitIsAnErrorThatNamesIt() throws {
+        let file = box("ftyp", code("isom"), u32(0)) + box("mdat", zeros(10)) + box("moov", Movie.mvhd())
+        func read(_ boxes: Int) throws -> MovieHeader {
+            var limits = MediaLimits()
+            limits.boxes = boxes
+            return try MovieHeader(reading: ArrayByteSource(file), limits: BoxLimits(limits))
+        }
+        // A tenth of the limit may lie on the top level.
+        let error = #expect(throws: MediaError.self) { try read(20) }
+        #expect(error?.code == .limitExceeded && error?.message.contains("boxes=20") == true)
+        #expect(try read(30).timescale == 600)
+    }
+
     @Test(arguments: [
         (box("ftyp", code("isom"), u32(0)) + box("mdat", zeros(10)), MediaError.Code.damaged),
         (ascii("Once upon a time, there was no movie"), .unknownFormat), ([], .unknownFormat), ([0], .unknownFormat),

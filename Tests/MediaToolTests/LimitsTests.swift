@@ -27,6 +27,7 @@ import Testing
         (["probe"], "many-tracks.mp4", "streams=2"), (["thumbs", "--at", "0"], "av.mp4", "pixels=1000"),
         (["waveform"], "pcm-s16-5.1.wav", "channels=5"), (["waveform"], "aac-5.1.m4a", "channels=5"),
         (["proxy", "-o", "proxy.mov"], "av.mp4", "pixels=1000"), (["qc"], "av.mp4", "pixels=1000"),
+        (["probe"], "av.mp4", "boxes=10"), (["waveform"], "aac.m4a", "boxes=3"),
     ])
     func goingBeyondIsAnErrorThatNamesTheLimit(command: [String], fixture: String, limit: String) throws {
         let folder = try TemporaryFolder()

@@ -299,6 +299,9 @@ extension Asset {
         try packetScan(Cancellation()).streams.mapValues(\.statistics)
     }
 
+    /// Whether reading all packets, as for ``packetStatistics()``, showed that the container breaks off before its end.
+    package func breaksOff() throws(MediaError) -> Bool { try packetScan(Cancellation()).breaksOff }
+
     /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
     ///
     /// From any thread, any number of times. Properties that were loaded stay so, and readers go on.

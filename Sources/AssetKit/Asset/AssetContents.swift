@@ -21,8 +21,9 @@ struct AssetContents: Sendable {
     /// - Parameter scan: Whether all packets were read, and what that showed.
     init(_ file: InputFile, scan: PacketScan?) throws(MediaError) {
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
-        let movie = ISOMovie(file)
-        warnings = movie?.warnings ?? []
+        var warnings: [String] = []
+        let movie = try ISOMovie(file, warnings: &warnings)
+        warnings += movie?.warnings ?? []
         let matroska = MatroskaTracks(file)
         for place in streams.indices {
             movie?.complete(&streams[place], warnings: &warnings)
@@ -53,9 +54,10 @@ struct AssetContents: Sendable {
                 "the duration is that of the fragments that were read, and may be longer: reading all packets, or a "
                     + "higher limit boxes, tells")
         }
-        if let scan, file.breaksOff {
+        if let scan, scan.breaksOff {
             warnings += tracks.compactMap { Self.warning(ofMissingSamplesIn: $0, scan.streams[$0.index]) }
         }
+        self.warnings = warnings
         duration = Self.duration(of: tracks, file: file, isISO: movie != nil)
         if chapters.isEmpty { chapters = movie?.chapters(within: duration) ?? [] }
         container.setBitRate(duration: duration, headerDuration: file.duration)

@@ -8,11 +8,24 @@ struct ISOMovie: Sendable {
     let header: MovieHeader
 
     /// Reads the boxes; `nil` for other formats, streams that cannot be rewound, and files too damaged to say anything.
-    init?(_ file: InputFile) {
-        guard file.isSeekable, file.formatName.split(separator: ",").contains("mov"),
-            let header = try? MovieHeader(reading: FileByteSource(file: file), limits: BoxLimits(file.limits))
-        else { return nil }
-        self.header = header
+    ///
+    /// - Parameter warnings: Gets a word on such damage.
+    /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` where a limit hides the movie box, without which edits and
+    ///   much else would be passed over; what ends reading.
+    init?(_ file: InputFile, warnings: inout [String]) throws(MediaError) {
+        guard file.isSeekable, file.formatName.split(separator: ",").contains("mov") else { return nil }
+        do throws(MediaError) {
+            header = try MovieHeader(reading: FileByteSource(file: file), limits: BoxLimits(file.limits))
+        } catch {
+            switch error.code {
+            case .limitExceeded, .cancelled, .timedOut: throw error
+            // A relative of the format that libavformat reads with the same demuxer.
+            case .unknownFormat: return nil
+            default:
+                warnings.append("the movie's boxes could not be read: \(error.message)")
+                return nil
+            }
+        }
     }
 
     /// Which vocabulary each key of the movie's metadata is of.

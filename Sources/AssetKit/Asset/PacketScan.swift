@@ -8,6 +8,8 @@ import MediaBase
 struct PacketScan: Sendable {
     /// What was found of each stream, by its index.
     private(set) var streams: [Int: Stream] = [:]
+    /// Whether the container broke off before its end.
+    private(set) var breaksOff = false
 
     /// One stream's packets.
     struct Stream: Sendable {
@@ -41,7 +43,7 @@ struct PacketScan: Sendable {
         var fields: [Int: H264FieldPairs] = [:]
         let isISO = file.formatName.split(separator: ",").contains("mov")
         var builders: [Int: PacketStatisticsBuilder] = [:]
-        while let packet = try readOn(file) {
+        while let packet = try readOn(file, &breaksOff) {
             let index = packet.streamIndex
             if facts[index] == nil {
                 let stream = file.stream(index)
@@ -65,6 +67,7 @@ struct PacketScan: Sendable {
             let sync = isVideo && packet.isKey ? SyncSample(time: time, position: packet.position) : nil
             streams[index, default: Stream(range: range)].add(range, sync: sync)
         }
+        if file.breaksOff { breaksOff = true }
         for index in streams.keys { streams[index]?.syncSamples.sort { $0.time < $1.time } }
         for (index, builder) in builders { streams[index]?.statistics = builder.finish() }
     }
@@ -92,10 +95,17 @@ extension PacketScan.Stream {
 
 /// The next packet, taking damage in the container for its end.
 func readOn(_ file: InputFile) throws(MediaError) -> Packet? {
+    var breaksOff = false
+    return try readOn(file, &breaksOff)
+}
+
+/// The same, and whether it was damage that ended it.
+private func readOn(_ file: InputFile, _ breaksOff: inout Bool) throws(MediaError) -> Packet? {
     do {
         return try file.readPacket()
     } catch {
         guard error.endsContainer else { throw error }
+        breaksOff = true
         return nil
     }
 }

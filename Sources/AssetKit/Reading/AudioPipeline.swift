@@ -23,6 +23,11 @@ final class AudioPipeline: SamplePipeline {
     private var held: Frame?
     private var heldPlace: Int64 = 0
     private var isOver = false
+    /// Whether packets follow each other without a gap by the container's rules (Ogg; of Opus RFC 7845, 4.1), so that a
+    /// hole in the sound is what got lost; others may leave silence out.
+    private let isSeamless: Bool
+    /// Whether damage was told of since the last sound; a hole behind it is no damage of its own.
+    private var hasToldDamage = false
     /// Decoded samples before time 0, which are not delivered.
     private var samplesBeforeZero: Int64 = 0
 
@@ -47,6 +52,7 @@ final class AudioPipeline: SamplePipeline {
         } else {
             frames = try FrameSource(file, track: track.index, threads: threads)
         }
+        isSeamless = file.formatName == "ogg"
         self.track = track
         self.format = format
         self.origin = origin
@@ -66,7 +72,12 @@ final class AudioPipeline: SamplePipeline {
     }
 
     /// The next run of samples in the range.
-    func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
+    func next(from queue: PacketQueue) throws(MediaError) -> SampleBuffer? {
+        var packets = queue
+        packets.reportDamage = { ticks in
+            self.hasToldDamage = true
+            queue.reportDamage(ticks)
+        }
         while !isOver {
             if let frame = held.take() {
                 if let buffer = try delivered(frame, at: heldPlace) { return buffer }
@@ -78,6 +89,7 @@ final class AudioPipeline: SamplePipeline {
                 guard let start = place(of: frame.pts, count: frame.sampleCount, rate: frame.sampleRate) else {
                     continue
                 }
+                tellHole(rate: frame.sampleRate, packets)
                 if isOver(at: start, rate: frame.sampleRate) { return try finish() }
                 if let buffer = try delivered(frame, at: start) { return buffer }
             case .digested(let sound):
@@ -85,6 +97,7 @@ final class AudioPipeline: SamplePipeline {
                     try frames.takeBack(sound)
                     continue
                 }
+                tellHole(rate: sound.form.sampleRate, packets)
                 if isOver(at: start, rate: sound.form.sampleRate) { return try finish() }
                 let kept = kept(count: sound.sampleCount, rate: sound.form.sampleRate, at: start)
                 if kept.isEmpty { continue }
@@ -92,6 +105,17 @@ final class AudioPipeline: SamplePipeline {
             }
         }
         return nil
+    }
+
+    /// Counts the hole before a run that was just placed, where it is damage and nothing else told of it.
+    private func tellHole(rate: Int, _ packets: PacketQueue) {
+        let hole = place.takeHole()
+        defer { hasToldDamage = false }
+        guard isSeamless, !hasToldDamage, let hole else { return }
+        let (start, end) = (hole.lowerBound, hole.upperBound)
+        guard MediaTime(value: end, timescale: Int32(clamping: rate)) > range.start else { return }
+        let time = MediaTime(value: start, timescale: Int32(clamping: rate)) + origin
+        packets.reportDamage(time.ticks(in: track.timeBase, rounding: .down))
     }
 
     /// Where a run of samples lies; `nil` where it is of no use.

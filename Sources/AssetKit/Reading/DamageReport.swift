@@ -2,7 +2,8 @@ public import MediaBase
 
 /// What of a file could not be used while it was read.
 public struct DamageReport: Sendable, Hashable {
-    /// How many packets could not be decoded, or not without the decoder patching up what is missing.
+    /// How many packets could not be decoded, or not without the decoder patching up what is missing, or are marked by
+    /// the demuxer; a stretch of sound that is missing in Ogg counts as one.
     public internal(set) var packetCount = 0
     /// Where on the presentation's time line each of the first of them lies, and in which track.
     public internal(set) var places: [Place] = []

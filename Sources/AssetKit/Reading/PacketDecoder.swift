@@ -110,6 +110,15 @@ struct PacketDecoder: ~Copyable, Sendable {
     }
 }
 
+extension StoredSample {
+    /// The damage that the demuxer saw in it; `nil` where it saw none.
+    ///
+    /// The decoder may make something of it all the same, which then is not what was stored.
+    var damage: PacketDecoder.Damage? {
+        packet.isCorrupt ? PacketDecoder.Damage(ticks: packet.pts ?? packet.dts) : nil
+    }
+}
+
 /// What has become of the packets of a track so far.
 struct DecodingTally: Sendable {
     private var hasProduced = false

@@ -34,7 +34,13 @@ final class ReaderCore: Sendable {
         var isCancelled = false
         var openOutputs: Int = 0
         var damage = DamageReport()
+        /// What was counted last, so that a packet which the demuxer marks and the decoder refuses, or whose picture it
+        /// patches up, counts once.
+        var counted: [DamageReport.Place] = []
     }
+
+    /// More than a decoder holds packets and pictures at a time, for a few tracks.
+    private static let mostCounted = 256
 
     /// - Parameters:
     ///   - file: The file, at the place where reading is to begin.
@@ -114,8 +120,18 @@ final class ReaderCore: Sendable {
         status.withLock { $0.openOutputs -= 1 }
     }
 
-    /// Counts something that could not be decoded.
-    func reportDamage(track: Int, at time: MediaTime?) { status.withLock { $0.damage.add(track: track, at: time) } }
+    /// Counts something that is damaged or could not be decoded, once for each time of a track.
+    func reportDamage(track: Int, at time: MediaTime?) {
+        status.withLock { status in
+            if let time {
+                let place = DamageReport.Place(trackIndex: track, time: time)
+                guard !status.counted.contains(place) else { return }
+                if status.counted.count >= Self.mostCounted { status.counted.removeFirst() }
+                status.counted.append(place)
+            }
+            status.damage.add(track: track, at: time)
+        }
+    }
 
     /// Counts what could not be used of a source.
     ///

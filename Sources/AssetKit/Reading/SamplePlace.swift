@@ -9,6 +9,7 @@ struct SamplePlace {
     private let snapsToZero: Bool
     private var next: Int64?
     private var rate = 0
+    private var hole: Range<Int64>?
 
     /// The smallest hole that is one: a single lost packet of the codec is longer.
     private let tolerance: MediaTime
@@ -48,7 +49,10 @@ struct SamplePlace {
         var start = next ?? stamped ?? 0
         if let expected = next, let time, let stamped {
             let due = MediaTime(value: expected, timescale: scale)
-            if time > due + tolerance + MediaTime(timeBase) + MediaTime(timeBase) { start = stamped }
+            if time > due + tolerance + MediaTime(timeBase) + MediaTime(timeBase) {
+                start = stamped
+                if expected < stamped { hole = expected..<stamped }
+            }
         } else if next == nil, snapsToZero, let time, isCoarse(at: rate) {
             let slack = MediaTime(timeBase)
             if time <= slack, time >= -slack { start = 0 }
@@ -57,6 +61,10 @@ struct SamplePlace {
         next = overflow ? .max : after
         return start
     }
+
+    /// The hole before a run that was placed since this was asked for the last time, in samples from zero at the run's
+    /// rate; `nil` where there is none.
+    mutating func takeHole() -> Range<Int64>? { hole.take() }
 
     /// Whether time stamps cannot name every sample.
     private func isCoarse(at rate: Int) -> Bool {

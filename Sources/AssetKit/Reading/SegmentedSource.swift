@@ -170,7 +170,10 @@ final class SegmentedSource: SoundSource {
                     return try packets.next()
                 }
                 defer { self.serialPosition += 1 }
-                return self.serialPackets[self.serialPosition]
+                let sample = self.serialPackets[self.serialPosition]
+                // They were read ahead, where nobody counts.
+                if let damage = sample.damage { packets.reportDamage(damage.ticks) }
+                return sample
             }, reportDamage: packets.reportDamage)
     }
 }

@@ -34,6 +34,7 @@ struct SoundGatherer {
     mutating func take(
         _ sample: StoredSample?, _ decoder: inout PacketDecoder, keepsFrames: Bool = false
     ) throws(MediaError) {
+        if let packet = sample?.damage { append(.damage(packet)) }
         if let damage = try decoder.send(sample) {
             append(.damage(damage))
         } else if let skipped = sample?.packet.skippedSamples, skipped > 0 {

@@ -96,12 +96,20 @@ public final class TrackOutput: Sendable {
             let id = state.id
             let trackIndex = track.index
             let (timeBase, origin) = (track.timeBase, state.origin)
+            let (end, decodes) = (state.timeRange.end, settings != .stored)
+            func report(_ ticks: Int64?) {
+                let time = ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
+                // How far beyond the end one reads depends on threads, and nothing of it is delivered.
+                if let time, end.isNumeric, time >= end { return }
+                reader.reportDamage(track: trackIndex, at: time)
+            }
             let queue = PacketQueue(
-                next: { () throws(MediaError) in try reader.nextPacket(for: id) },
-                reportDamage: { ticks in
-                    reader.reportDamage(
-                        track: trackIndex, at: ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin })
-                }, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
+                next: { () throws(MediaError) in
+                    let sample = try reader.nextPacket(for: id)
+                    // Stored samples count where they are delivered; those that are decoded may be needed by others.
+                    if decodes, let damage = sample?.damage { report(damage.ticks) }
+                    return sample
+                }, reportDamage: report, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
             do throws(MediaError) {
                 let buffer = try pipeline.next(from: queue)
                 if buffer == nil {

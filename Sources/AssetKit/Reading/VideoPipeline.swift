@@ -5,6 +5,7 @@ import MediaBase
 final class VideoPipeline: SamplePipeline {
     private let source: TimedFrameSource
     private let track: AssetTrack
+    private let origin: MediaTime
     private let format: FormatDescription
     private let range: OutputRange
     private let settings: VideoSettings
@@ -23,6 +24,7 @@ final class VideoPipeline: SamplePipeline {
         source = try TimedFrameSource(
             file, track: track, origin: origin, threads: threads, bySlices: settings.decodesBySlices)
         self.track = track
+        self.origin = origin
         self.format = format
         self.range = range
         self.settings = settings
@@ -49,6 +51,9 @@ final class VideoPipeline: SamplePipeline {
             let end = waiting?.time ?? source.end(ofLast: frame)
             // A frame that is over before the range begins is decoded only for the sake of later ones.
             if end <= range.start, waiting != nil || range.start > .zero { continue }
+            if frame.picture.frame.isCorrupt {
+                packets.reportDamage((frame.time + origin).ticks(in: track.timeBase, rounding: .halfAwayFromZero))
+            }
             return try buffer(frame, duration: end - frame.time)
         }
         isOver = true

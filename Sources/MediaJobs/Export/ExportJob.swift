@@ -77,9 +77,9 @@ package struct ExportJob: Sendable {
             progress(JobProgress(fraction: length.map { done / $0 } ?? 0, seconds: done))
         }
         let made = Mutex<ExportReport?>(nil)
-        writer.verification = { [request, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
+        writer.verification = { [request, name, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
             let damage = DamageSummary(reader.damage)
-            if request.isStrict, let error = damage.strictError { throw error }
+            if request.isStrict, let error = damage.strictError { throw error.at(path: name) }
             guard let writer else { return }
             do throws(MediaError) {
                 var options = Asset.Options()

@@ -18,7 +18,8 @@ package struct ProbeJob: Sendable {
     /// - Parameters:
     ///   - asset: What is looked at; its options say whether all packets are read.
     ///   - scans: Whether all packets are read, for what they show; with an asset of precise timing in one pass.
-    ///   - isStrict: Whether damage in the file's structure is an error instead of a warning in the report.
+    ///   - isStrict: Whether damage in the file's structure, and in packets where they are read, is an error instead of a
+    ///     warning in the report.
     package init(asset: Asset, scans: Bool = false, isStrict: Bool = false) {
         self.scans = scans
         self.asset = asset
@@ -29,14 +30,20 @@ package struct ProbeJob: Sendable {
     ///
     /// - Throws: what opening the asset throws; `damaged` for damage where the job is strict.
     package func run() throws(MediaError) -> ProbeReport {
-        let warnings = try asset.loadNow(.warnings)
-        if isStrict, let first = warnings.first {
-            throw MediaError(.damaged, "is damaged: \(first)", path: asset.displayName)
-        }
+        var warnings = try asset.loadNow(.warnings)
+        try check(warnings)
         let container = try asset.loadNow(.container)
         let tracks = try asset.loadNow(.tracks)
         let headers = try asset.pictureHeaders()
         let statistics = scans ? try asset.packetStatistics() : [:]
+        if scans {
+            warnings += Self.warnings(ofDamageIn: statistics)
+            // What is missing of which track, where the header tells, is among the warnings already.
+            if try asset.breaksOff(), !warnings.contains(where: { $0.hasPrefix("the file breaks off") }) {
+                warnings.append("the file breaks off before its end")
+            }
+            try check(warnings)
+        }
         return ProbeReport(
             container: ContainerReport(container, duration: try asset.loadNow(.duration)),
             tracks: tracks.map {
@@ -47,5 +54,21 @@ package struct ProbeJob: Sendable {
             attachments: tracks.compactMap { AttachmentReport($0) },
             programs: container.programs.map { ProgramReport($0) },
             warnings: warnings)
+    }
+
+    private func check(_ warnings: [String]) throws(MediaError) {
+        guard isStrict, let first = warnings.first else { return }
+        throw MediaError(.damaged, "is damaged: \(first)", path: asset.displayName)
+    }
+
+    /// What is to be said of packets that the demuxer found damaged, one sentence a track.
+    private static func warnings(ofDamageIn statistics: [Int: PacketStatistics]) -> [String] {
+        statistics.sorted { $0.key < $1.key }.compactMap { index, found -> String? in
+            switch found.corruptCount {
+            case 0: nil
+            case 1: "1 packet of track \(index) is damaged"
+            default: "\(found.corruptCount) packets of track \(index) are damaged"
+            }
+        }
     }
 }

@@ -64,9 +64,9 @@ package struct ProxyJob: Sendable {
             progress(JobProgress(fraction: length.map { done / $0 } ?? 0, seconds: done))
         }
         let checked = Mutex<ProxyReport?>(nil)
-        writer.verification = { [request, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
+        writer.verification = { [request, asset, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
             let damage = DamageSummary(reader.damage)
-            if request.isStrict, let error = damage.strictError { throw error }
+            if request.isStrict, let error = damage.strictError { throw error.at(path: asset.displayName) }
             guard let writer else { return }
             let report = try Self.check(temporary, plan, witness, writer, damage)
             checked.withLock { $0 = report }

@@ -3,7 +3,7 @@ package import MediaBase
 
 /// What of a file could not be used, as every command reports it.
 package struct DamageSummary: Encodable, Sendable {
-    /// Packets that could not be decoded, or not without patching up.
+    /// Packets that are damaged: see ``DamageReport/packetCount``.
     package var packets: Int
     /// Whether the container broke off before its end.
     package var truncated: Bool
