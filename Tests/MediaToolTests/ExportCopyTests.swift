@@ -55,6 +55,15 @@ import Testing
         #expect(bytes[8 + 14..<8 + 34].allSatisfy { $0 == 0 })
     }
 
+    /// The first packet begins before zero by the codec's delay, and holds most of a packet's sound.
+    @Test(arguments: ["o.mkv", "o.ogg"]) func opusKeepsItsFirstPacket(output: String) throws {
+        let source = try noise("n.mkv", ["-c:a", "libopus"])
+        let report = try report([source, "-o", output, "--copy"])
+        #expect(report.audio.first?.delivered.start.seconds == 0)
+        let (whole, copy) = (try FFmpeg.pcm(source), try FFmpeg.pcm(folder.path(output)))
+        #expect(copy.count >= whole.count && Array(copy[..<whole.count]) == whole)
+    }
+
     @Test func packetsWithoutLengthsGoIntoNoWAV() throws {
         let source = try noise("n.m4a", ["-c:a", "aac"])
         let result = try export([source, "-o", "o.wav", "--copy"])

@@ -295,7 +295,7 @@ import Testing
         ("  - {id: a, check: black}\n  - {id: a, check: freeze}", "line 3: two rules"),
         ("  - {check: black}", "has no id"), ("  - {id: a}", "one of 'field'"),
         ("  - {id: a, any: []}", "list of conditions"), ("  - a", "keys and values"),
-        ("  - {id: &x a, check: black}\n  - *x", "aliases"), ("  - {id: a, matches: '(', field: path}", "regular"),
+        ("  - {id: &x a, check: black}\n  - *x", "aliases"), ("  - {id: a, matches: '(', field: container.format}", "regular"),
         ("  - {id: [", "YAML"), ("  - {id: a, all: &a [*a]}", "aliases"), ("  - &r {id: a, all: [*r]}", "aliases"),
         ("  {id: a, check: black}", "list of rules"), ("  - {id: [a], check: black}", "'id' is a text"),
         ("  - {id: a, check: {black: 1}}", "'check' is a text"),

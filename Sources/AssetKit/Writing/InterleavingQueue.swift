@@ -14,13 +14,27 @@ struct InterleavingQueue {
     private let memoryLimit: Int
 
     private struct Lane {
-        /// Those before `read` were taken.
-        var waiting: [Waiting] = []
+        /// Those before `read` were taken and let go.
+        var waiting: [Waiting?] = []
         var read = 0
         var isFinished = false
         var lastTime = MediaTime.negativeInfinity
 
         var next: Waiting? { read < waiting.count ? waiting[read] : nil }
+
+        mutating func take() -> Waiting? {
+            guard read < waiting.count else { return nil }
+            let taken = waiting[read].take()
+            read += 1
+            if read == waiting.count {
+                waiting.removeAll(keepingCapacity: true)
+                read = 0
+            } else if read >= 1024 {
+                waiting.removeFirst(read)
+                read = 0
+            }
+            return taken
+        }
     }
 
     private struct Waiting {
@@ -68,15 +82,7 @@ struct InterleavingQueue {
             }
             if first.map({ waiting.time < $0.time }) ?? true { first = (lane, waiting.time) }
         }
-        guard let lane = first?.lane, let waiting = lanes[lane].next else { return nil }
-        lanes[lane].read += 1
-        if lanes[lane].read == lanes[lane].waiting.count {
-            lanes[lane].waiting.removeAll(keepingCapacity: true)
-            lanes[lane].read = 0
-        } else if lanes[lane].read >= 1024 {
-            lanes[lane].waiting.removeFirst(lanes[lane].read)
-            lanes[lane].read = 0
-        }
+        guard let lane = first?.lane, let waiting = lanes[lane].take() else { return nil }
         switch waiting.place {
         case .memory(let sample):
             bytesInMemory -= sample.size

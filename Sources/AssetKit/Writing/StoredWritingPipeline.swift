@@ -87,13 +87,15 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         }
     }
 
-    /// Whether a sample is from before the file's first one, where Matroska says by itself that it is not heard.
+    /// Whether a sample is the encoder's priming, of which Matroska and Ogg say by themselves that it is not heard.
     private func isPriming(_ sample: SampleBuffer) -> Bool {
-        guard session.fileType.keepsLateStarts, session.start == .zero,
+        guard session.fileType.keepsLateStarts || session.fileType == .ogg, session.start == .zero,
             let rate = sample.formatDescription.audio?.sampleRate,
             let padding = (sample.codecParameters ?? hint.parameters)?.initialPadding, padding > 0
         else { return false }
-        return time(of: sample) >= -MediaTime(value: Int64(padding), timescale: Int32(clamping: max(1, rate)))
+        let start = MediaTime(value: Int64(padding), timescale: Int32(clamping: max(1, rate)))
+        // Matroska's times are rounded to milliseconds.
+        return time(of: sample) >= -start - MediaTime(value: 1, timescale: 1000)
     }
 
     /// When samples are decoded; those before the first that says so a frame earlier each.

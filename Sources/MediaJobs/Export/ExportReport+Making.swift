@@ -37,7 +37,9 @@ extension ExportReport {
             var delivered = Delivered(plan, seen, track, duration: try made.loadNow(.duration), isStored: isStored)
             if !keepsEdits { delivered.storedFrom = nil }
             // Linear PCM is cut to the sample, and silence stands for what is not there.
-            if isStored, !keepsStarts, !format.codec.hasPrefix("pcm_") {
+            // What begins before zero is priming, which is there and not heard.
+            let hasPriming = plan.range.start == .zero && seen.start < .zero
+            if isStored, !keepsStarts, !hasPriming, !format.codec.hasPrefix("pcm_") {
                 delivered.move(to: seen.firstInside, from: plan.range.start)
             }
             if let pictures = format.video {

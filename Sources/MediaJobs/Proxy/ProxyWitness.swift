@@ -26,19 +26,21 @@ final class ProxyWitness: Sendable {
     func see(_ buffer: SampleBuffer, of track: AssetTrack) {
         let time = buffer.presentationTime
         guard time.isNumeric, !buffer.attachments.contains(.isNotShown) else { return }
-        state.withLock { state in
-            var seen = state[track.index] ?? Seen()
-            if track.mediaType == .video { seen.pictures.append(time) }
-            seen.start = min(seen.start ?? time, time)
-            if buffer.duration.isNumeric { seen.end = max(seen.end, time + buffer.duration) }
-            if let sound = buffer.audioBuffer, seen.sampleRate == 0 {
-                seen.sampleRate = sound.sampleRate
-                seen.channelLayout = sound.channelLayout
-            }
-            state[track.index] = seen
-        }
+        state.withLock { $0[track.index, default: Seen()].add(buffer, at: time, isPicture: track.mediaType == .video) }
     }
 
     /// What was read of a track; `nil` where nothing was.
     func seen(of track: AssetTrack) -> Seen? { state.withLock { $0[track.index] } }
+}
+
+extension ProxyWitness.Seen {
+    fileprivate mutating func add(_ buffer: SampleBuffer, at time: MediaTime, isPicture: Bool) {
+        if isPicture { pictures.append(time) }
+        start = min(start ?? time, time)
+        if buffer.duration.isNumeric { end = max(end, time + buffer.duration) }
+        if let sound = buffer.audioBuffer, sampleRate == 0 {
+            sampleRate = sound.sampleRate
+            channelLayout = sound.channelLayout
+        }
+    }
 }
