@@ -187,10 +187,10 @@ extension ProxyChecks {
     }
 
     private mutating func compareMetadata(_ wanted: [MetadataItem], _ found: [MetadataItem]) {
-        let texts = Set(found.compactMap { item in item.value.text.map { [item.identifier, $0] } })
-        let missing = wanted.filter { item in
-            item.value.text.map { !texts.contains([item.identifier, $0]) } ?? false
-        }
+        // Matroska's keys are in capitals, and the same keys of other containers are not.
+        func entry(_ item: MetadataItem) -> [String]? { item.value.text.map { [item.identifier.lowercased(), $0] } }
+        let texts = Set(found.compactMap(entry))
+        let missing = wanted.filter { item in entry(item).map { !texts.contains($0) } ?? false }
         note(
             "metadata", missing.isEmpty, missing.first.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
             missing.isEmpty ? "all" : "another or none", of: nil)
