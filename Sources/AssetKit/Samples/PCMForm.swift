@@ -50,6 +50,6 @@ struct PCMForm {
         return SampleBuffer(
             buffer, ofTrack: buffer.trackIndex, presentationTime: time, decodeTime: time,
             duration: MediaTime(value: Int64(wanted.count), timescale: rate), isShown: true,
-            sample: StoredSample(try Packet.copying(Array(bytes))))
+            content: .stored(StoredSample(try Packet.copying(Array(bytes)))))
     }
 }

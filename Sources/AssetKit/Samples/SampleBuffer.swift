@@ -101,14 +101,21 @@ public final class SampleBuffer: Sendable {
             duration: buffer.duration, isShown: true)
     }
 
-    /// A stored sample as part of another track, at other times.
+    /// The same moment with another picture.
+    convenience init(_ buffer: SampleBuffer, picture: PixelBuffer) {
+        self.init(
+            buffer, ofTrack: buffer.trackIndex, presentationTime: buffer.presentationTime,
+            decodeTime: buffer.decodeTime, duration: buffer.duration, isShown: true, content: .picture(picture))
+    }
+
+    /// Samples as part of another track, at other times.
     ///
     /// - Parameters:
     ///   - isShown: Whether it is more than what others need to be decoded.
-    ///   - sample: What is stored in its place; `nil` for the same.
+    ///   - content: What it holds in its place; `nil` for the same.
     init(
         _ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, decodeTime: MediaTime?,
-        duration: MediaTime, isShown: Bool, sample: StoredSample? = nil
+        duration: MediaTime, isShown: Bool, content: Content? = nil
     ) {
         trackIndex = index
         codecParameters = buffer.codecParameters
@@ -118,7 +125,7 @@ public final class SampleBuffer: Sendable {
         isSync = buffer.isSync
         formatDescription = buffer.formatDescription
         attachments = isShown ? buffer.attachments : buffer.attachments.union(.isNotShown)
-        content = sample.map { .stored($0) } ?? buffer.content
+        self.content = content ?? buffer.content
     }
 
     /// The picture; `nil` for other content.

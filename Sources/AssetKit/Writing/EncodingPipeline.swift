@@ -7,6 +7,11 @@ import Synchronization
 ///
 /// One thread uses it at a time.
 protocol EncodingPipeline: AnyObject, Sendable {
+    /// Makes of samples what ``append(_:to:)`` takes in their place: the same where there is nothing to make.
+    ///
+    /// Pictures mostly become smaller, so that the large ones need not be kept while the encoder is busy.
+    func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer
+
     /// Takes samples; what can be written goes to `sink`.
     func append(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError)
 
@@ -15,6 +20,10 @@ protocol EncodingPipeline: AnyObject, Sendable {
 
     /// Which part of the session has been given samples; `nil` where none was.
     var presented: (start: MediaTime, end: MediaTime)? { get }
+}
+
+extension EncodingPipeline {
+    func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer { buffer }
 }
 
 /// Where the packets of an input go.

@@ -10,6 +10,10 @@ final class EncodingWorker: Sendable {
 
     private struct State {
         var waiting: [SampleBuffer] = []
+        /// A buffer is being prepared, and takes as much memory as one that waits.
+        var isPreparing = false
+        /// How many buffers are held.
+        var count: Int { waiting.count + (isPreparing ? 1 : 0) }
         /// No sample follows.
         var isFinishing = false
         /// The thread has ended.
@@ -32,17 +36,19 @@ final class EncodingWorker: Sendable {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - encode: Called with each buffer in order; where it throws, encoding ends.
+    ///   - prepare: Called with each buffer in order; there is room for another when it has returned.
+    ///   - encode: Called with what was made of each; where either throws, encoding ends.
     ///   - finish: Called once after the last buffer.
     ///   - fail: Called with what was thrown.
     func start(
+        prepare: @escaping @Sendable (SampleBuffer) throws(MediaError) -> SampleBuffer,
         encode: @escaping @Sendable (SampleBuffer) throws(MediaError) -> Void,
         finish: @escaping @Sendable () throws(MediaError) -> Void, fail: @escaping @Sendable (MediaError) -> Void
     ) throws(MediaError) {
         do throws(WorkerThread.CannotStart) {
             let thread = try WorkerThread { [self] in
                 do throws(MediaError) {
-                    while let buffer = next() { try encode(buffer) }
+                    while let buffer = try next(prepare) { try encode(buffer) }
                     if !isStopped { try finish() }
                 } catch {
                     fail(error)
@@ -57,15 +63,31 @@ final class EncodingWorker: Sendable {
 
     private var isStopped: Bool { state.update { $0.isStopped } }
 
-    /// The next buffer; `nil` when there will be none.
-    private func next() -> SampleBuffer? {
+    /// What was made of the next buffer; `nil` when there will be none.
+    ///
+    /// The buffer itself is let go before there is room for another.
+    private func next(
+        _ prepare: (SampleBuffer) throws(MediaError) -> SampleBuffer
+    ) throws(MediaError) -> SampleBuffer? {
+        guard let prepared = try takeAndPrepare(prepare) else { return nil }
+        state.update { $0.isPreparing = false }
+        wake()
+        return prepared
+    }
+
+    private func takeAndPrepare(
+        _ prepare: (SampleBuffer) throws(MediaError) -> SampleBuffer
+    ) throws(MediaError) -> SampleBuffer? {
         let buffer: SampleBuffer?? = state.wait { state in
             if state.isStopped { return .some(nil) }
-            if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+            if !state.waiting.isEmpty {
+                state.isPreparing = true
+                return .some(state.waiting.removeFirst())
+            }
             return state.isFinishing ? .some(nil) : nil
         }
-        wake()
-        return buffer ?? nil
+        guard let buffer, let buffer else { return nil }
+        return try prepare(buffer)
     }
 
     private func end() {
@@ -80,7 +102,7 @@ final class EncodingWorker: Sendable {
     /// Tells those who wait without a thread of their own.
     private func wake() {
         let (continuations, onReady) = state.update { state in
-            guard state.isStopped || state.waiting.count < capacity else {
+            guard state.isStopped || state.count < capacity else {
                 return ([CheckedContinuation<Void, Never>](), (@Sendable () -> Void)?.none)
             }
             defer {
@@ -94,13 +116,13 @@ final class EncodingWorker: Sendable {
     }
 
     /// Whether a buffer would be taken at once.
-    var isReady: Bool { state.update { !$0.isStopped && !$0.isFinishing && $0.waiting.count < capacity } }
+    var isReady: Bool { state.update { !$0.isStopped && !$0.isFinishing && $0.count < capacity } }
 
     /// Takes a buffer, waiting for room; `false` where encoding has ended.
     func append(_ buffer: SampleBuffer) -> Bool {
         state.wait { state in
             if state.isStopped || state.isFinishing { return false }
-            guard state.waiting.count < capacity else { return nil }
+            guard state.count < capacity else { return nil }
             state.waiting.append(buffer)
             return true
         }
@@ -110,7 +132,7 @@ final class EncodingWorker: Sendable {
     func waitForRoom() async {
         await withCheckedContinuation { continuation in
             let goesOn = state.update { state in
-                if state.isStopped || state.isFinishing || state.waiting.count < capacity { return true }
+                if state.isStopped || state.isFinishing || state.count < capacity { return true }
                 state.continuations.append(continuation)
                 return false
             }
@@ -121,7 +143,7 @@ final class EncodingWorker: Sendable {
     /// Calls `body` once, when there is room or encoding has ended: at once, or later on the worker's thread.
     func whenReady(_ body: @escaping @Sendable () -> Void) {
         let isNow = state.update { state in
-            if state.isStopped || state.isFinishing || state.waiting.count < capacity { return true }
+            if state.isStopped || state.isFinishing || state.count < capacity { return true }
             state.onReady = body
             return false
         }

@@ -32,6 +32,20 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         self.frameRate = frameRate
     }
 
+    /// A picture in the size and format that are encoded.
+    func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer {
+        guard let picture = buffer.pixelBuffer else {
+            throw MediaError(.invalidArgument, "a video input takes pictures, not other samples")
+        }
+        if converter == nil {
+            converter = try PixelConverter(
+                to: settings.encodedPixelFormat, dimensions: settings.dimensions, range: settings.codec.range,
+                convertsFieldsApart: true)
+        }
+        guard let converted = try converter?.convert(picture.frame) else { return buffer }
+        return SampleBuffer(buffer, picture: PixelBuffer(converted))
+    }
+
     func append(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
         let time = buffer.presentationTime - session.start
         guard time.isNumeric else {
@@ -70,20 +84,10 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
 
     /// Encodes a picture that is on screen until a time of the session; not at all where that is over at its start.
     private func encode(_ buffer: SampleBuffer, until end: MediaTime, to sink: any PacketSink) throws(MediaError) {
-        guard let picture = buffer.pixelBuffer else {
-            throw MediaError(.invalidArgument, "a video input takes pictures, not other samples")
-        }
-        if end <= .zero { return }
+        guard let picture = buffer.pixelBuffer, end > .zero else { return }
         // The picture on screen at the session's start is shown from there on.
         let time = max(buffer.presentationTime - session.start, .zero)
-        if converter == nil {
-            converter = try PixelConverter(
-                to: settings.encodedPixelFormat, dimensions: settings.dimensions, range: settings.codec.range,
-                convertsFieldsApart: true)
-        }
-        guard let converted = try converter?.convert(picture.frame) else { return }
-        let encoded = PixelBuffer(converted)
-        if encoder == nil { try open(for: encoded, of: buffer, until: end, to: sink) }
+        if encoder == nil { try open(for: picture, of: buffer, until: end, to: sink) }
         guard let ticks = time.ticks(in: timeBase, rounding: .halfAwayFromZero) else {
             throw MediaError(.outOfRange, "a picture's time \(time) cannot be written")
         }
@@ -95,7 +99,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         usualDuration = max(0, (ends.ticks(in: timeBase, rounding: .halfAwayFromZero) ?? ticks) - ticks)
         durations[ticks] = usualDuration
         presented = (presented?.start ?? time, max(ends, time))
-        try encoder?.send(encoded.frame, at: ticks)
+        try encoder?.send(picture.frame, at: ticks)
         try drain(to: sink)
     }
 

@@ -26,6 +26,7 @@ final class WriterLink: Sendable {
         let usual = pipeline is VideoEncodingPipeline ? 1 : 4
         worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
         try worker?.start(
+            prepare: { (buffer) throws(MediaError) in try pipeline.prepared(buffer) },
             encode: { [sink] (buffer) throws(MediaError) in try pipeline.append(buffer, to: sink) },
             finish: { [sink] () throws(MediaError) in
                 try pipeline.finish(to: sink)
