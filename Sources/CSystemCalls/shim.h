@@ -11,6 +11,7 @@ int renameat2(int old_folder, const char *old_path, int new_folder, const char *
 int fallocate64(int file, int mode, long long offset, long long length);
 int sched_getaffinity(int process, size_t mask_size, void *mask);
 int mkostemp(char *name, int flags);
+int malloc_trim(size_t padding);
 ssize_t tee(int from, int to, size_t count, unsigned int flags);
 
 /// rename(2), refused with EEXIST where something stands at the new path; RENAME_NOREPLACE is 1, AT_FDCWD is -100.
@@ -32,6 +33,9 @@ static inline int csc_get_affinity(void *mask, size_t mask_size) {
 static inline int csc_open_nameless(const char *folder) {
     return open(folder, __O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
+
+/// malloc_trim(3): gives memory back that nothing uses.
+static inline void csc_trim_heap(void) { malloc_trim(0); }
 
 /// tee(2): copies what waits in a pipe into another one and leaves it there; returns the bytes, or -1 with errno.
 static inline long csc_tee(int from, int to, size_t count) {

@@ -1,5 +1,6 @@
 import CFFmpeg
 package import MediaBase
+import SystemCalls
 import SystemPackage
 
 /// Owner of an `AVFormatContext` that reads: one open container.
@@ -130,6 +131,15 @@ package final class InputFile: @unchecked Sendable {
             if let stop = io.stop { throw stop }
         }
         if let failure = Self.failure(of: io) { throw failure }
+        if isReadyForReading { returnHoles() }
+    }
+
+    /// Gives memory back to the system that libavformat no longer uses: the tables that a long index was made of.
+    private func returnHoles() {
+        let entries = (0..<streamCount).reduce(0) { sum, index in
+            sum + (pointer(toStream: index).map { Int(avformat_index_get_entries_count($0)) } ?? 0)
+        }
+        if entries > 50_000 { returnFreeMemory() }
     }
 
     deinit {

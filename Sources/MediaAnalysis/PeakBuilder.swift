@@ -276,6 +276,8 @@ extension PeakBuilder {
         guard sums == nil, data.count >= max(1, count) else { return nil }
         var taken: [Int16] = []
         swap(&taken, &data)
+        // What follows is taken when it is as much.
+        data.reserveCapacity(taken.count)
         takenCount += taken.count
         return taken
     }

@@ -128,14 +128,14 @@ package struct SoundDistiller: Sendable {
     private mutating func mixed(
         _ frames: Int, _ body: (inout MutableSpan<Int16>) -> (left: PlaneLevels, right: PlaneLevels)?
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
-        // Taken out while it is filled, so that it is never copied.
-        var block: [Int16] = []
-        swap(&block, &self.block)
-        defer { swap(&block, &self.block) }
-        if block.count < frames { block = Array(repeating: 0, count: frames) }
-        var span = block.mutableSpan
-        guard let levels = body(&span) else { return nil }
-        samples.append(contentsOf: block.prefix(frames))
+        var levels: (left: PlaneLevels, right: PlaneLevels)?
+        samples.append(addingCapacity: frames) { added in
+            added.append(repeating: 0, count: frames)
+            var span = added.mutableSpan
+            levels = body(&span)
+            if levels == nil { added.removeAll() }
+        }
+        guard let levels else { return nil }
         self.frames += frames
         return levels
     }

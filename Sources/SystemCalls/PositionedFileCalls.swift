@@ -7,23 +7,36 @@ package import SystemPackage
 
 /// Reads at most `count` bytes at an offset; fewer only at the end of the file: pread(2).
 package func read(from file: FileDescriptor, at offset: Int64, atMost count: Int) throws(Errno) -> [UInt8] {
-    var failure: Errno?
-    let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
-        while initialized < count, let start = buffer.baseAddress {
-            let got = pread(file.rawValue, start + initialized, count - initialized, Int(offset) + initialized)
-            if got < 0, errno == EINTR { continue }
-            if got < 0 { failure = Errno(rawValue: errno) }
-            guard got > 0 else { return }
-            initialized += got
-        }
-    }
-    if let failure { throw failure }
-    return bytes
+    try readNumbers(from: file, at: offset, atMost: count)
 }
 
-/// Writes all of the bytes at an offset: pwrite(2).
-package func writeAll(_ bytes: Span<UInt8>, to file: FileDescriptor, at offset: Int64) throws(Errno) {
-    let failure: Errno? = bytes.withUnsafeBytes { buffer in
+/// Reads at most `count` numbers as ``writeAll(_:to:at:)`` wrote them; fewer only at the end of the file: pread(2).
+package func readNumbers<Number: BitwiseCopyable & FixedWidthInteger>(
+    from file: FileDescriptor, at offset: Int64, atMost count: Int
+) throws(Errno) -> [Number] {
+    let wanted = max(0, count) * MemoryLayout<Number>.stride
+    var failure: Errno?
+    let numbers = [Number](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
+        let bytes = UnsafeMutableRawBufferPointer(buffer)
+        var done = 0
+        while done < wanted, let start = bytes.baseAddress {
+            let got = pread(file.rawValue, start + done, wanted - done, Int(offset) + done)
+            if got < 0, errno == EINTR { continue }
+            if got < 0 { failure = Errno(rawValue: errno) }
+            guard got > 0 else { break }
+            done += got
+        }
+        initialized = done / MemoryLayout<Number>.stride
+    }
+    if let failure { throw failure }
+    return numbers
+}
+
+/// Writes all of the bytes, or of the numbers as the machine has them, at an offset: pwrite(2).
+package func writeAll<Number: BitwiseCopyable>(
+    _ numbers: Span<Number>, to file: FileDescriptor, at offset: Int64
+) throws(Errno) {
+    let failure: Errno? = numbers.withUnsafeBytes { buffer in
         var done = 0
         while done < buffer.count, let start = buffer.baseAddress {
             let written = pwrite(file.rawValue, start + done, buffer.count - done, Int(offset) + done)

@@ -9,6 +9,11 @@ package func availableProcessors() -> Int {
     return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
 }
 
+/// Gives memory that was freed back to the system: malloc_trim(3).
+///
+/// Holes that growing tables have left would otherwise stay beside what is needed later and is larger.
+package func returnFreeMemory() { csc_trim_heap() }
+
 /// Ends the process at once, without running what libraries have left for the end: _exit(2).
 package func exitImmediately(_ status: CInt) -> Never {
     _exit(status)

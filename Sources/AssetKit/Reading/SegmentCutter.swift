@@ -36,7 +36,7 @@ struct SegmentCutter: Sendable {
         sampleRate = max(1, format.sampleRate)
         countsSamples = timeBase == Rational(1, Int64(sampleRate))
         length = Self.samples(in: bytes, format) * rule.lengthFactor
-        byteLimit = 4 * max(bytes, 1 << 20)
+        byteLimit = 4 * max(bytes, 1 << 20) * rule.lengthFactor
     }
 
     /// About how many samples in each channel a segment has.

@@ -23,14 +23,17 @@ struct SegmentRule: Sendable {
     private let bytes: Int
     /// How long they are together at least.
     private let duration: MediaTime
+    /// How many times as long as others a segment is, so that a long pre-roll does not outweigh it; packets are small then.
+    let lengthFactor: Int
     /// Samples that a frame has at most; a longer one is of an extension of the codec that is not known here.
     private let longestFrame: Int
 
     private init(
         _ seam: Seam, packets: Int, bytes: Int = 0, milliseconds: Int64 = 0, longestFrame: Int = .max,
-        keepsDecoders: Bool = false
+        lengthFactor: Int = 1, keepsDecoders: Bool = false
     ) {
         self.seam = seam
+        self.lengthFactor = lengthFactor
         self.keepsDecoders = keepsDecoders
         self.packets = packets
         self.bytes = bytes
@@ -41,16 +44,19 @@ struct SegmentRule: Sendable {
     /// The rule for a track; `nil` for a codec that is decoded in one go.
     init?(_ format: FormatDescription) {
         switch format.codec {
-        case "flac", "alac", "tta", "wavpack": self.init(.identical, packets: 1)
+        // Each frame stands by itself.
+        case "flac", "alac": self.init(.identical, packets: 0)
+        case "tta", "wavpack": self.init(.identical, packets: 1)
         // Half of a window overlaps. Opening one means making tables of the codebooks.
-        case "vorbis": self.init(.identical, packets: 4, keepsDecoders: true)
+        case "vorbis": self.init(.identical, packets: 4, lengthFactor: 2, keepsDecoders: true)
         // The filter bank remembers a frame.
         case "mp2": self.init(.identical, packets: 4)
         // The bit reservoir reaches 511 bytes back, not counting headers.
         case "mp3": self.init(.identical, packets: 4, bytes: 2048)
         // Each band's energy is told by the difference to a part of the frame before: after some 30 frames of 20 ms
         // nothing is left of an error in 24 bits.
-        case "opus": self.init(.identical, packets: 8, milliseconds: 800, keepsDecoders: true)
+        case "opus":
+            self.init(.identical, packets: 8, milliseconds: 800, lengthFactor: 3, keepsDecoders: true)
         // Spectral band replication (twice the samples a frame) has headers that come now and then.
         case "aac" where format.profile == "LC": self.init(.alike, packets: 4, longestFrame: 1024)
         case "ac3", "eac3": self.init(.alike, packets: 4)
@@ -72,9 +78,6 @@ struct SegmentRule: Sendable {
         }
         return Array(recent[first...])
     }
-
-    /// How many times as long as others a segment is, so that a long pre-roll does not outweigh it.
-    var lengthFactor: Int { duration > .zero ? 2 : 1 }
 
     /// Whether the two frames that two decoders gave for a packet agree.
     func accepts(_ left: borrowing Frame, _ right: borrowing Frame) -> Bool {

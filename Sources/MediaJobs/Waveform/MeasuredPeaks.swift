@@ -25,14 +25,8 @@ final class PeakSpill {
 
     /// Puts values behind those that are there; `false` where there is no room for them.
     func append(_ values: [Int16]) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: values.count * 2)
-        var span = bytes.mutableSpan
-        for (index, value) in values.enumerated() {
-            span[2 &* index] = UInt8(truncatingIfNeeded: value)
-            span[2 &* index &+ 1] = UInt8(truncatingIfNeeded: value >> 8)
-        }
         do throws(Errno) {
-            try writeAll(bytes.span, to: file, at: Int64(count) * 2)
+            try writeAll(values.span, to: file, at: Int64(count) * 2)
         } catch {
             return false
         }
@@ -45,16 +39,16 @@ final class PeakSpill {
         var start = 0
         while start < count {
             let wanted = min(Self.blockCount, count - start)
-            let bytes: [UInt8]
+            let values: [Int16]
             do throws(Errno) {
-                bytes = try read(from: file, at: Int64(start) * 2, atMost: wanted * 2)
+                values = try readNumbers(from: file, at: Int64(start) * 2, atMost: wanted)
             } catch {
                 throw MediaError(.inputOutput, "peaks cannot be read back from the temporary folder", cause: "\(error)")
             }
-            guard bytes.count == wanted * 2 else {
+            guard values.count == wanted else {
                 throw MediaError(.inputOutput, "peaks cannot be read back from the temporary folder")
             }
-            try body((0..<wanted).map { Int16(truncatingIfNeeded: Int(bytes[2 * $0]) | Int(bytes[2 * $0 + 1]) << 8) })
+            try body(values)
             start += wanted
         }
     }

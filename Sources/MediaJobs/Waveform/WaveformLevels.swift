@@ -47,7 +47,7 @@ struct WaveformLevels {
     }
 
     /// Values of a level that stay in memory.
-    static let standardValues = 1 << 20
+    static let standardValues = 1 << 18
 
     /// Puts points that are complete into a file where there are many; where there is no room, they stay in memory.
     ///
