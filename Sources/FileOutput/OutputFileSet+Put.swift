@@ -19,12 +19,45 @@ extension OutputFileSet {
         }
     }
 
+    /// Opens a file whose content comes later, so that what refuses it is known before the work for it is done.
+    ///
+    /// - Throws: what ``put(_:at:)`` throws before it writes.
+    package func open(_ path: FilePath) throws(MediaError) -> OpenedOutput {
+        do {
+            let folder = path.removingLastComponent()
+            if !folder.isEmpty { try createFolder(at: folder) }
+            let outputs = setForAnotherJob()
+            return OpenedOutput(path: path, outputs: outputs, file: try outputs.begin(path))
+        } catch {
+            throw Self.failure(error).at(path: path.string)
+        }
+    }
+
     /// Puts every output in place as ``commit()`` does; nothing but ``MediaError`` is thrown.
     package func commitAll() throws(MediaError) {
         do { try commit() } catch { throw Self.failure(error) }
     }
 
-    private static func failure(_ error: any Error) -> MediaError {
+    fileprivate static func failure(_ error: any Error) -> MediaError {
         error as? MediaError ?? MediaError(.inputOutput, "cannot be written", cause: "\(error)")
+    }
+}
+
+/// An output that was opened and has no content yet; nothing remains of it where it never gets any.
+package struct OpenedOutput {
+    fileprivate let path: FilePath
+    fileprivate let outputs: OutputFileSet
+    fileprivate let file: OutputFile
+
+    /// Writes the file whole and puts it in place.
+    ///
+    /// - Throws: what writing and ``OutputFile/commit()`` throw, with the output's path.
+    package func put(_ bytes: [UInt8]) throws(MediaError) {
+        do {
+            try file.write(contentsOf: bytes)
+            try outputs.commit()
+        } catch {
+            throw OutputFileSet.failure(error).at(path: path.string)
+        }
     }
 }

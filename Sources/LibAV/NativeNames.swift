@@ -114,14 +114,4 @@ extension FormatDescription {
         guard codec != AV_CODEC_ID_NONE else { return nil }
         return avcodec_descriptor_get(codec).map { String(cString: $0.pointee.name) }
     }
-
-    /// libavcodec's name of a profile by its number; `nil` where it has none.
-    ///
-    /// `avcodec_profile_name`.
-    package static func profileName(codec: String, profile: Int) -> String? {
-        guard let descriptor = avcodec_descriptor_get_by_name(codec), let number = Int32(exactly: profile) else {
-            return nil
-        }
-        return avcodec_profile_name(descriptor.pointee.id, number).map { String(cString: $0) }
-    }
 }

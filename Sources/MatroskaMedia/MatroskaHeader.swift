@@ -6,9 +6,6 @@ package import MediaBase
 ///
 /// RFC 9559.
 package struct MatroskaHeader: Hashable, Sendable {
-    /// `matroska` or `webm`.
-    package var documentType: String?
-
     /// The tracks, in file order.
     package var tracks: [MatroskaTrack] = []
 
@@ -29,8 +26,6 @@ package struct MatroskaHeader: Hashable, Sendable {
             headSize <= 4096
         else { throw MediaError(.unknownFormat, "the content is not Matroska") }
         let start = UInt64(head.headerSize)
-        let fields = EBMLElement.list(in: try source.read(at: start, count: Int(headSize))[...])
-        documentType = fields.first { $0.id == 0x4282 }?.text
         let list = try Self.trackList(in: source, from: start + headSize)
         for element in EBMLElement.list(in: list) where element.id == 0xAE {
             tracks.append(MatroskaTrack(element.children, warnings: &warnings))

@@ -13,9 +13,6 @@ package struct MatroskaTrack: Hashable, Sendable {
     /// The codec's name, such as `V_VP9`; empty where it is missing.
     package var codecID = ""
 
-    /// How much decoded media goes before the real beginning, in nanoseconds (CodecDelay).
-    package var codecDelay: UInt64?
-
     /// The shape and colour of pictures; `nil` for other tracks.
     package var video: MatroskaVideo?
 
@@ -25,7 +22,6 @@ package struct MatroskaTrack: Hashable, Sendable {
             case 0xD7: number = field.unsigned ?? 0
             case 0x83: type = field.unsigned ?? 0
             case 0x86: codecID = field.text
-            case 0x56AA: codecDelay = field.unsigned
             case 0xE0: video = MatroskaVideo(field.children)
             default: break
             }

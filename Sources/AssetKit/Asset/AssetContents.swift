@@ -25,6 +25,7 @@ struct AssetContents: Sendable {
         let movie = try ISOMovie(file, warnings: &warnings)
         warnings += movie?.warnings ?? []
         let matroska = MatroskaTracks(file)
+        warnings += matroska?.warnings ?? []
         for place in streams.indices {
             movie?.complete(&streams[place], warnings: &warnings)
             matroska?.complete(&streams[place], warnings: &warnings)

@@ -61,7 +61,7 @@ public enum AssetPropertyStatus<Value: Sendable>: Sendable {
 extension Asset {
     /// Loads a property; the file is opened and its header read with the first one.
     ///
-    /// The work is done on a thread of its own, never on Swift's cooperative ones. Cancelling the task cancels loading,
+    /// The work is done on a thread of Dispatch, never on Swift's cooperative ones. Cancelling the task cancels loading,
     /// unless others wait for it too.
     public func load<Value: Sendable>(_ property: AssetProperty<Value>) async throws(MediaError) -> Value {
         let interest = Interest(in: self)

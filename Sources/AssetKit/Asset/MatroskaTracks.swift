@@ -4,7 +4,8 @@ import MediaBase
 
 /// What a Matroska file says of its tracks that libavformat 5.1 keeps to itself, matched to its streams.
 struct MatroskaTracks: Sendable {
-    private let header: MatroskaHeader
+    /// What is damaged in the track list.
+    let warnings: [String]
     /// The entries that libavformat makes streams of, in its order.
     private let entries: [MatroskaTrack]
 
@@ -13,7 +14,7 @@ struct MatroskaTracks: Sendable {
         guard file.isSeekable, file.formatName.hasPrefix("matroska"),
             let header = try? MatroskaHeader(reading: FileByteSource(file: file))
         else { return nil }
-        self.header = header
+        warnings = header.warnings
         entries = header.tracks.filter { [1, 2, 17, 33].contains($0.type) && !$0.codecID.isEmpty }
     }
 

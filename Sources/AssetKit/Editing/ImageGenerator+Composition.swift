@@ -84,9 +84,14 @@ final class Compositing: Sendable {
         of generator: ImageGenerator, at time: MediaTime, _ configuration: ImageGenerator.Configuration, born: Int,
         unlessCancelled unwanted: Cancellation
     ) throws(MediaError) -> ImageGenerator.GeneratedImage {
-        guard generator.currentGeneration == born, !unwanted.isCancelled else {
-            throw MediaError(.cancelled, "cancelled", path: generator.asset.displayName)
+        generator.begin(unwanted)
+        defer { generator.end(unwanted) }
+        func check() throws(MediaError) {
+            guard generator.currentGeneration == born, !unwanted.isCancelled else {
+                throw MediaError(.cancelled, "cancelled", path: generator.asset.displayName)
+            }
         }
+        try check()
         let contents = try generator.asset.contents()
         try composition.validate(duration: contents.duration)
         let duration = composition.frameDuration
@@ -134,6 +139,7 @@ final class Compositing: Sendable {
             guard let compositor = state.compositor else { throw MediaError(.unsupported, "there is no compositor") }
             return try compositor.frame(for: request)
         }
+        try check()
         let size = picture.dimensions.fitted(into: configuration.maximumSize)
         return ImageGenerator.GeneratedImage(
             requestedTime: time, actualTime: shown, duration: min(duration, end - shown),

@@ -54,7 +54,7 @@ extension FrameFinder {
         case .picture(let time): next = time
         }
         prepareToDecode()
-        guard !track.isAttachedPicture, try feed.move(to: sample.place), let packet = try feed.next(),
+        guard !track.isAttachedPicture, let place = sample.place, try feed.move(to: place), let packet = try feed.next(),
             packet.packet.isKey, feed.time(of: packet) == sample.time
         else { return nil }
         defer { prepareToDecode() }

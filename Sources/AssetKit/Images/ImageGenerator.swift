@@ -60,7 +60,7 @@ public final class ImageGenerator: Sendable {
     private let state = Mutex(State())
     private let generation = Mutex(0)
     /// Ends the request that is under way.
-    private let running = Mutex<Cancellation?>(nil)
+    private let running = Mutex<[Cancellation]>([])
 
     private let damageLog: DamageLog
     /// How several tracks become one picture; `nil` for the pictures of one track.
@@ -137,11 +137,20 @@ public final class ImageGenerator: Sendable {
     /// From any thread; requests made later are answered as usual, unless the asset is a pipe that was being read.
     public func cancelAllImageGeneration() {
         generation.withLock { $0 += 1 }
-        running.withLock { $0?.cancel() }
+        for request in running.withLock({ $0 }) { request.cancel() }
     }
 
     /// Which cancellations a request that begins now is not concerned by.
     var currentGeneration: Int { generation.withLock { $0 } }
+
+    /// Has ``cancelAllImageGeneration()`` end a request until ``end(_:)``.
+    func begin(_ request: Cancellation) { running.withLock { $0.append(request) } }
+
+    func end(_ request: Cancellation) {
+        running.withLock { running in
+            if let place = running.lastIndex(where: { $0 === request }) { running.remove(at: place) }
+        }
+    }
 
     func generateNow(
         at time: MediaTime, born: Int, unlessCancelled unwanted: Cancellation = Cancellation()
@@ -204,8 +213,8 @@ public final class ImageGenerator: Sendable {
         let asset = asset
         if let composition = asset.composition {
             guard currentGeneration == born, !unwanted.isCancelled else { throw MediaError(.cancelled, "cancelled") }
-            running.withLock { $0 = unwanted }
-            defer { running.withLock { $0 = nil } }
+            begin(unwanted)
+            defer { end(unwanted) }
             return try locate(time, in: composition, configuration, unlessCancelled: unwanted)
         }
         do throws(MediaError) {
@@ -213,9 +222,10 @@ public final class ImageGenerator: Sendable {
                 guard currentGeneration == born, !unwanted.isCancelled else {
                     throw MediaError(.cancelled, "cancelled")
                 }
-                running.withLock { $0 = unwanted }
-                defer { running.withLock { $0 = nil } }
+                begin(unwanted)
+                defer { end(unwanted) }
                 let (track, syncSamples) = try syncSamples(&state, configuration)
+                syncSamples.cancellation = unwanted
                 if state.finder == nil || state.threads != configuration.threads {
                     state.finder = try FrameFinder(
                         asset, track: track, syncSamples: syncSamples, threads: configuration.threads,
@@ -232,7 +242,7 @@ public final class ImageGenerator: Sendable {
                         after: configuration.requestedTimeToleranceAfter)
                 } catch {
                     // A file whose reading was cancelled stays so: the next request opens it anew.
-                    if unwanted.isCancelled { state.finder = nil }
+                    if unwanted.isCancelled { (state.finder, state.syncSamples) = (nil, nil) }
                     throw unwanted.isCancelled ? MediaError(.cancelled, "cancelled") : error
                 }
                 let located = Located(

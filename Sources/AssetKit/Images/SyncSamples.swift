@@ -14,13 +14,15 @@ final class SyncSamples {
     private var scout: PacketFeed?
     /// What was looked up, by time stamp in the index or by byte.
     private var known: [Place: Sample] = [:]
+    /// Ends the reading of all packets.
+    var cancellation: Cancellation
 
     /// A place from which decoding can start.
     struct Sample {
         /// When it is shown.
         let time: MediaTime
-        /// Where it lies.
-        let place: Place
+        /// Where it lies; `nil` where the container does not tell.
+        let place: Place?
         /// What is shown after it.
         let follower: Follower
     }
@@ -43,7 +45,8 @@ final class SyncSamples {
         case byte(Int64)
     }
 
-    init(_ asset: Asset, track: AssetTrack, _ contents: AssetContents) {
+    init(_ asset: Asset, track: AssetTrack, _ contents: AssetContents, cancellation: Cancellation = Cancellation()) {
+        self.cancellation = cancellation
         self.asset = asset
         self.track = track
         origin = contents.origin
@@ -57,13 +60,18 @@ final class SyncSamples {
     }
 
     private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
-        guard let stream = try asset.packetScan(Cancellation()).streams[track.index] else { return [] }
+        guard let stream = try asset.packetScan(cancellation).streams[track.index] else { return [] }
         let next = stream.lastSyncSample(notAfter: time).map { $0 + 1 } ?? 0
         let scout = try openScout()
         var found: [Sample] = []
         for number in [next - 1, next] where stream.syncSamples.indices.contains(number) {
             let sample = stream.syncSamples[number]
-            found.append(try look(up: .byte(sample.position ?? -1), at: sample.time, scout))
+            // Some demuxers tell no byte: what does not begin an MPEG program stream's packet has none.
+            guard let position = sample.position else {
+                found.append(Sample(time: sample.time, place: nil, follower: .unknown))
+                continue
+            }
+            found.append(try look(up: .byte(position), at: sample.time, scout))
         }
         return found
     }
@@ -164,7 +172,7 @@ final class SyncSamples {
     private func startFinder(upTo last: MediaTime) throws(MediaError) -> (MediaTime) -> Int? {
         guard hasIndex else {
             guard asset.hasPacketScan || last > FrameFinder.worthScanning else { return { _ in nil } }
-            let stream = try asset.packetScan(Cancellation()).streams[track.index]
+            let stream = try asset.packetScan(cancellation).streams[track.index]
             return { stream?.lastSyncSample(notAfter: $0) }
         }
         let scout = try openScout()

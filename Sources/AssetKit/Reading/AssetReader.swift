@@ -28,7 +28,7 @@ public final class AssetReader: Sendable {
     public let asset: Asset
 
     private let state: Mutex<State>
-    private let cancellation: Cancellation
+    let cancellation: Cancellation
 
     private struct State {
         var outputs: [TrackOutput] = []

@@ -270,7 +270,7 @@ extension AssetWriter {
         }
     }
 
-    /// Finishes as ``finishWriting()-()`` does, on a thread of its own; cancelling the task cancels writing.
+    /// Finishes as ``finishWriting()-()`` does, on a thread of Dispatch; cancelling the task cancels writing.
     public func finishWriting() async throws(MediaError) {
         try await offload(onCancel: { self.cancelWriting() }) { () throws(MediaError) in
             let finish: () throws(MediaError) -> Void = self.finishWriting

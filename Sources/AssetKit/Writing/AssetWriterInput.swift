@@ -222,19 +222,25 @@ extension AssetWriterInput {
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before the session was started and after the input was
     ///   finished, and for samples of another kind; later calls tell what went wrong while encoding earlier samples.
     public func append(_ buffer: SampleBuffer) throws(MediaError) {
+        let append: (SampleBuffer) throws(MediaError) -> Void = try open().append
+        try append(buffer)
+    }
+
+    /// Appends samples, waiting without a thread while the encoder has as many waiting as it may.
+    ///
+    /// - Throws: as the other one does, and ``MediaError/Code-swift.struct/cancelled`` where the task is cancelled while it
+    ///   waits; the samples are not appended then.
+    public func append(_ buffer: SampleBuffer) async throws(MediaError) {
+        try await open().append(buffer)
+    }
+
+    /// Where samples go as long as more may come.
+    private func open() throws(MediaError) -> WriterLink {
         let link = try started()
         guard !state.withLock({ $0.isMarkedFinished }) else {
             throw MediaError(.invalidArgument, "the input was marked as finished")
         }
-        try link.append(buffer)
-    }
-
-    /// Appends samples, waiting without a thread while the encoder has as many waiting as it may.
-    public func append(_ buffer: SampleBuffer) async throws(MediaError) {
-        await (try started()).waitForRoom()
-        // The synchronous one, which now does not wait.
-        let append: (SampleBuffer) throws(MediaError) -> Void = self.append
-        try append(buffer)
+        return link
     }
 
     /// Calls `body` on a queue whenever the input is ready for more, until it is finished: it should append as long as

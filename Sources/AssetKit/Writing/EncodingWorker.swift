@@ -20,9 +20,19 @@ final class EncodingWorker: Sendable {
         var isDone = false
         /// Encoding was given up.
         var isStopped = false
-        var continuations: [CheckedContinuation<Void, Never>] = []
+        /// Tasks that wait for room, by numbers of their own.
+        var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
+        var taskCount = 0
         /// Called once when there is room again.
         var onReady: (@Sendable () -> Void)?
+
+        /// Takes a buffer; `nil` where there is no room, `false` where encoding has ended.
+        mutating func take(_ buffer: SampleBuffer, _ capacity: Int) -> Bool? {
+            if isStopped || isFinishing { return false }
+            guard count < capacity else { return nil }
+            waiting.append(buffer)
+            return true
+        }
     }
 
     /// A worker for the samples that are appended.
@@ -106,10 +116,10 @@ final class EncodingWorker: Sendable {
                 return ([CheckedContinuation<Void, Never>](), (@Sendable () -> Void)?.none)
             }
             defer {
-                state.continuations = []
+                state.continuations = [:]
                 state.onReady = nil
             }
-            return (state.continuations, state.onReady)
+            return (Array(state.continuations.values), state.onReady)
         }
         for continuation in continuations { continuation.resume() }
         onReady?()
@@ -119,24 +129,30 @@ final class EncodingWorker: Sendable {
     var isReady: Bool { state.update { !$0.isStopped && !$0.isFinishing && $0.count < capacity } }
 
     /// Takes a buffer, waiting for room; `false` where encoding has ended.
-    func append(_ buffer: SampleBuffer) -> Bool {
-        state.wait { state in
-            if state.isStopped || state.isFinishing { return false }
-            guard state.count < capacity else { return nil }
-            state.waiting.append(buffer)
-            return true
-        }
-    }
+    func append(_ buffer: SampleBuffer) -> Bool { state.wait { $0.take(buffer, capacity) } }
+
+    /// Takes a buffer; `nil` where there is no room, `false` where encoding has ended.
+    func appendAtOnce(_ buffer: SampleBuffer) -> Bool? { state.update { $0.take(buffer, capacity) } }
 
     /// Waits for room without holding a thread; returns also where encoding has ended, or the task was cancelled.
+    ///
+    /// The room may be taken by another task meanwhile.
     func waitForRoom() async {
-        await withCheckedContinuation { continuation in
-            let goesOn = state.update { state in
-                if state.isStopped || state.isFinishing || state.count < capacity { return true }
-                state.continuations.append(continuation)
-                return false
+        let task = state.update { state in
+            state.taskCount += 1
+            return state.taskCount
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let goesOn = state.update { state in
+                    if Task.isCancelled || state.isStopped || state.isFinishing || state.count < capacity { return true }
+                    state.continuations[task] = continuation
+                    return false
+                }
+                if goesOn { continuation.resume() }
             }
-            if goesOn { continuation.resume() }
+        } onCancel: {
+            state.update { $0.continuations.removeValue(forKey: task) }?.resume()
         }
     }
 

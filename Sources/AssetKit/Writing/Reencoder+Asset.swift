@@ -130,7 +130,8 @@ extension Reencoder {
         let start = reader.timeRange.start
         guard start.isNumeric, start > .zero else { return }
         guard reader.asset.canBeReadAgain else { return read(from: .zero) }
-        let samples = SyncSamples(reader.asset, track: track, try reader.asset.contents())
+        let samples = SyncSamples(
+            reader.asset, track: track, try reader.asset.contents(), cancellation: reader.cancellation)
         let before = try samples.around(start).map(\.time).filter { $0 <= start }
         read(from: max(.zero, before.max() ?? .zero))
     }

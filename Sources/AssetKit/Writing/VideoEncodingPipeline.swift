@@ -51,7 +51,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         guard time.isNumeric else {
             throw MediaError(.invalidArgument, "a picture has no presentation time")
         }
-        if buffer.presentationTime >= session.end { return }
+        if buffer.presentationTime >= session.end { return try endHeld(to: sink) }
         let end = buffer.duration.isNumeric ? time + buffer.duration : .indefinite
         if let before = held.take() { try encode(before, until: time, to: sink) }
         if end.isNumeric {
@@ -62,7 +62,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     func finish(to sink: any PacketSink) throws(MediaError) {
-        if let last = held.take() { try encode(last, until: .indefinite, to: sink) }
+        try endHeld(to: sink)
         guard encoder != nil else { return }
         try encoder?.finish()
         try drain(to: sink)
@@ -70,6 +70,12 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         guard let last = lastPacket.take() else { return }
         try sink.add(
             last.packet.retimed(pts: last.packet.pts, dts: last.packet.dts, duration: durationOfLast(last.packet)))
+    }
+
+    /// Encodes a picture of open duration behind which nothing comes: until the session's end, or as long as others.
+    private func endHeld(to sink: any PacketSink) throws(MediaError) {
+        guard let last = held.take(), last.presentationTime < session.end else { return }
+        try encode(last, until: session.end.isNumeric ? session.end - session.start : .indefinite, to: sink)
     }
 
     /// So long that all durations together are the track's, as those of samples are counted by decode times.

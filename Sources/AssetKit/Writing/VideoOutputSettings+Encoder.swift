@@ -42,6 +42,11 @@ extension VideoOutputSettings {
             throw MediaError(.invalidArgument, "\(codec.rawValue) needs even sides, not \(size)")
         }
         if let bitRate, bitRate <= 0 { throw MediaError(.invalidArgument, "a bit rate of \(bitRate) makes no sense") }
+        if let quality, let range = codec.qualityRange, !range.contains(quality) {
+            throw MediaError(
+                .invalidArgument,
+                "a quality of \(quality) is outside \(codec.rawValue)'s, \(range.lowerBound) to \(range.upperBound)")
+        }
         if let interval = maximumKeyFrameInterval, interval < 1 {
             throw MediaError(.invalidArgument, "\(interval) frames between sync samples make no sense")
         }

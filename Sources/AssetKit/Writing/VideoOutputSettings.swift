@@ -132,6 +132,16 @@ extension VideoOutputSettings.Codec {
         }
     }
 
+    /// What its quality may be; `nil` where it has none to choose.
+    var qualityRange: ClosedRange<Int>? {
+        switch self {
+        case .h264, .hevc: 0...51
+        case .vp9, .av1: 0...63
+        case .mjpeg: 2...31
+        default: nil
+        }
+    }
+
     /// Whether each picture stands by itself whatever the settings say.
     public var isIntraOnly: Bool {
         switch self {

@@ -63,7 +63,23 @@ final class WriterLink: Sendable {
         }
     }
 
-    func waitForRoom() async { await worker?.waitForRoom() }
+    /// Appends, waiting without a thread; a task that is cancelled meanwhile throws so, and appends nothing.
+    func append(_ buffer: SampleBuffer) async throws(MediaError) {
+        guard let worker else {
+            let append: (SampleBuffer) throws(MediaError) -> Void = self.append
+            return try append(buffer)
+        }
+        while true {
+            try core.check()
+            switch worker.appendAtOnce(buffer) {
+            case true?: return
+            case false?: throw MediaError(.cancelled, "cancelled")
+            case nil:
+                if Task.isCancelled { throw MediaError(.cancelled, "cancelled") }
+                await worker.waitForRoom()
+            }
+        }
+    }
 
     func whenReady(_ body: @escaping @Sendable () -> Void) {
         if let worker { worker.whenReady(body) } else { body() }

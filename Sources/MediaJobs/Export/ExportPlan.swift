@@ -100,7 +100,7 @@ extension ExportPlan {
         if let shown {
             if request.composes {
                 video = try frames(of: shown, request)
-                if fileType.keepsEdits { try setTimecode(of: shown, at: request.frameRate, tracks) }
+                if fileType.keepsEdits { try setTimecode(of: shown, at: request.frameRate) }
             } else {
                 video = .track(shown)
             }
@@ -129,11 +129,9 @@ extension ExportPlan {
 
     /// Tells the first frame's timecode; frames of another rate than the track's have none.
     private mutating func setTimecode(
-        of track: AssetTrack, at rate: Rational?, _ tracks: [AssetTrack]
+        of track: AssetTrack, at rate: Rational?
     ) throws(MediaError) {
-        let context = TimeExpression.Context(
-            track, tracks: tracks, containerMetadata: try asset.loadNow(.metadata))
-        guard let zero = context.startTimecode else { return }
+        guard let zero = try TimeExpression.Context(track, in: asset).startTimecode else { return }
         guard rate == nil || rate == track.pictureRate else {
             warnings.append("the start timecode \(zero) is left out, because it counts frames of another rate")
             return

@@ -85,7 +85,7 @@ package struct JSONSelection: Sendable, Hashable {
 
 extension JSONValue {
     /// The value itself where it was given later.
-    fileprivate var settled: JSONValue {
+    var settled: JSONValue {
         var value = self
         while case .later(let encoder) = value { value = encoder.value }
         return value

@@ -70,7 +70,7 @@ package struct QCFieldPath: Sendable, Hashable {
         for step in steps {
             var next: [(value: JSONValue?, track: Int?)] = []
             for (value, track) in places {
-                switch (step, value?.withoutDelay) {
+                switch (step, value?.settled) {
                 case (.member(let name), .object(let object)):
                     let found = object.value(for: name)
                     // A track of another kind is not what the rule is about.
@@ -84,7 +84,7 @@ package struct QCFieldPath: Sendable, Hashable {
                     next += array.elements.enumerated().map { ($0.element, isTracks ? $0.offset : track) }
                 case (.having(let name, let wanted), .array(let array)):
                     for (place, element) in array.elements.enumerated() {
-                        guard case .object(let object) = element.withoutDelay,
+                        guard case .object(let object) = element.settled,
                             object.value(for: name)?.value?.text == wanted
                         else { continue }
                         next.append((element, isTracks ? place : track))
@@ -100,16 +100,9 @@ package struct QCFieldPath: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The value itself where it was given later.
-    fileprivate var withoutDelay: JSONValue {
-        var value = self
-        while case .later(let encoder) = value { value = encoder.value }
-        return value
-    }
-
     /// Whether it is anything at all.
     fileprivate var isThere: Bool {
-        switch withoutDelay {
+        switch settled {
         case .null, .later: false
         case .array(let array): !array.elements.isEmpty
         case .bool, .number, .string, .object: true
@@ -118,14 +111,14 @@ extension JSONValue {
 
     /// The value as rules compare it: a time by its seconds, a fraction exactly; `nil` for null, and what has parts.
     fileprivate var value: QCValue? {
-        switch withoutDelay {
+        switch settled {
         case .bool(let bool): return .bool(bool)
         case .number(let text): return Double(text).map(QCValue.number)
         case .string(let text): return .text(text)
         case .array(let array): return .text(array.elements.compactMap { $0.value?.text }.joined(separator: ","))
         case .object(let object):
             func number(_ key: String) -> (Double, String)? {
-                guard case .number(let text)? = object.value(for: key)?.withoutDelay else { return nil }
+                guard case .number(let text)? = object.value(for: key)?.settled else { return nil }
                 return Double(text).map { ($0, text) }
             }
             if let seconds = number("seconds"), let ticks = number("value"), let scale = number("timescale") {

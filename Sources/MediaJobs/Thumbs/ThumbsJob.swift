@@ -80,8 +80,7 @@ package struct ThumbsJob: Sendable {
     ) throws(MediaError) -> ThumbsReport {
         let (asset, track) = try open(input)
         let outputs = outputs.setForAnotherJob(isWhole: request.isStrict || output.belongsTogether)
-        let context = TimeExpression.Context(
-            track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
+        let context = try TimeExpression.Context(track, in: asset)
         let needsFrames = output.needsFrameNumbers
         var frames = FrameTimes(
             asset, track: track, highest: needsFrames ? .max : request.highestFrame ?? 0, threads: request.threads)

@@ -8,17 +8,11 @@ enum URLReference {
     ///
     /// Both are taken by their names: a browser knows no symbolic links.
     static func relative(to file: FilePath, from document: FilePath) -> String {
-        let target = absolute(file).components.map(\.bytes)
-        let base = absolute(document).components.map(\.bytes).dropLast()
+        let target = file.absolute.components.map(\.bytes)
+        let base = document.absolute.components.map(\.bytes).dropLast()
         let shared = zip(target.dropLast(), base).prefix { $0 == $1 }.count
         let steps = [String](repeating: "..", count: base.count - shared)
         return (steps + target.dropFirst(shared).map(escaped)).joined(separator: "/")
-    }
-
-    private static func absolute(_ path: FilePath) -> FilePath {
-        if path.isAbsolute { return path.lexicallyNormalized() }
-        let current = (try? targetOfSymbolicLink("/proc/self/cwd")) ?? "/"
-        return current.pushing(path).lexicallyNormalized()
     }
 
     private static func escaped(_ name: [UInt8]) -> String {

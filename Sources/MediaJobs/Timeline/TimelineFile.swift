@@ -43,6 +43,8 @@ package struct TimelineFile: Sendable {
     ) throws(MediaError) {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
+            // As media and peaks are read, from the file's beginning.
+            _ = try? standardInput.seek(offset: 0, from: .start)
             try self.init(
                 reading: standardInput, path: "-", folder: "", isNamed: false, isSure: isSure, until: deadline)
         } else {

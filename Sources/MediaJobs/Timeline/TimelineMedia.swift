@@ -125,20 +125,14 @@ final class TimelineMedia {
 
     private func checkByName(_ path: FilePath) throws(MediaError) {
         guard !allowsOutside else { return }
-        let home = Self.absolute(folder)
-        guard Self.absolute(path).starts(with: home) else { throw Self.refusal(of: path) }
+        let home = folder.absolute
+        guard path.absolute.starts(with: home) else { throw Self.refusal(of: path) }
     }
 
     private static func refusal(of path: FilePath) -> MediaError {
         MediaError(
             .nestedFileRefused, "the media lies outside the timeline's folder; --allow-outside allows that",
             path: path.string)
-    }
-
-    private static func absolute(_ path: FilePath) -> FilePath {
-        if path.isAbsolute { return path.lexicallyNormalized() }
-        let current = (try? targetOfSymbolicLink("/proc/self/cwd")) ?? "/"
-        return current.pushing(path).lexicallyNormalized()
     }
 
     /// The path without links, by the system's word of the open file; `nil` where it cannot be opened.
@@ -172,9 +166,7 @@ struct TimelineSource: Sendable {
         video = try? TrackSelector.standardTrack(of: .video, in: tracks.filter { !$0.isAttachedPicture })
         audio = try? TrackSelector.standardTrack(of: .audio, in: tracks)
         if let video {
-            let metadata = try asset.loadNow(.metadata)
-            let context = TimeExpression.Context(video, tracks: tracks, containerMetadata: metadata)
-            timecodeStart = context.startTimecode?.time
+            timecodeStart = try TimeExpression.Context(video, in: asset).startTimecode?.time
         } else {
             timecodeStart = nil
         }

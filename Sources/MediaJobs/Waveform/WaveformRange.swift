@@ -50,8 +50,7 @@ struct WaveformRange {
     private static func context(
         track: AssetTrack, pictures: AssetTrack?, asset: Asset
     ) throws(MediaError) -> TimeExpression.Context {
-        var context = TimeExpression.Context(
-            pictures ?? track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
+        var context = try TimeExpression.Context(pictures ?? track, in: asset)
         context.timeRange = track.timeRange
         return context
     }

@@ -12,6 +12,13 @@ extension FilePath {
         return Array(name[..<dot])
     }
 
+    /// The path from the root on, by its text: links are not followed.
+    package var absolute: FilePath {
+        if isAbsolute { return lexicallyNormalized() }
+        let current = (try? targetOfSymbolicLink("/proc/self/cwd")) ?? "/"
+        return current.pushing(self).lexicallyNormalized()
+    }
+
     /// The path with every `mark` replaced, byte for byte.
     package func replacing(_ mark: String, with text: [UInt8]) -> FilePath {
         let mark = Array(mark.utf8)

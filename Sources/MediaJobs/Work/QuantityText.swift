@@ -12,6 +12,14 @@ package enum QuantityText {
         scaled(rate, units: ["b/s", "kb/s", "Mb/s", "Gb/s"])
     }
 
+    /// Seconds of media that are done in a second, in words; empty where that says nothing.
+    package static func speed(_ seconds: Double, in time: Duration) -> String {
+        let elapsed = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+        let factor = seconds / elapsed
+        guard factor.isFinite, factor > 0, factor < 1e9 else { return "" }
+        return factor < 10 ? "\(Double(Int(factor * 10)) / 10)x" : "\(Int(factor))x"
+    }
+
     private static func scaled(_ number: Int64, units: [String]) -> String {
         var tenths = number.multipliedReportingOverflow(by: 10).partialValue
         guard number >= 1000, number <= .max / 10 else { return "\(number) \(units.first ?? "")" }

@@ -6,25 +6,21 @@ extension TimeExpression.Context {
     ///
     /// The start timecode is the track's own, else that of its timecode track, else the container's; it names the
     /// track's first picture.
-    package init(_ track: AssetTrack, tracks: [AssetTrack], containerMetadata: [MetadataItem]) {
+    ///
+    /// - Throws: what opening the asset throws.
+    package init(_ track: AssetTrack, in asset: Asset) throws(MediaError) {
         let frameRate = track.pictureRate
-        let timecode = Self.startTimecodes(track, tracks: tracks, containerMetadata: containerMetadata)
-            .lazy.compactMap { Self.timecode($0, frameRate: frameRate) }.first
+        let timecode = try Self.startTimecodes(track, in: asset).lazy.compactMap { Self.timecode($0, frameRate: frameRate) }.first
         let scale = track.naturalTimeScale
         self.init(
             timeRange: track.timeRange, frameRate: frameRate, startTimecode: timecode,
             timecodeOrigin: timecode == nil ? .zero : track.timeRange.start, timestampScale: scale > 0 ? scale : nil)
     }
 
-    private static func startTimecodes(
-        _ track: AssetTrack, tracks: [AssetTrack], containerMetadata: [MetadataItem]
-    ) -> [String] {
+    private static func startTimecodes(_ track: AssetTrack, in asset: Asset) throws(MediaError) -> [String] {
         let associated = Set(track.associatedTracks["tmcd"] ?? [])
-        let container = containerMetadata.first { $0.identifier == "timecode" }.flatMap { item -> String? in
-            if case .text(let text) = item.value { text } else { nil }
-        }
-        return ([track.startTimecode] + tracks.filter { associated.contains($0.id) }.map(\.startTimecode) + [container])
-            .compactMap(\.self)
+        let others = try asset.loadNow(.tracks).filter { associated.contains($0.id) }.map(\.startTimecode)
+        return ([track.startTimecode] + others + [try asset.loadNow(.container).startTimecode]).compactMap(\.self)
     }
 
     private static func timecode(_ text: String, frameRate: Rational?) -> Timecode? {

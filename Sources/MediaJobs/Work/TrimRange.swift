@@ -19,8 +19,7 @@ struct TrimRange {
             requested = nil
             return
         }
-        let context = TimeExpression.Context(
-            track, tracks: try asset.loadNow(.tracks), containerMetadata: try asset.loadNow(.metadata))
+        let context = try TimeExpression.Context(track, in: asset)
         var frames: FrameTimes?
         if track.mediaType == .video {
             let highest = [start, end].compactMap(\.self).highestFrame ?? 0

@@ -60,7 +60,7 @@ struct MediaFilesRun: Sendable {
             ) { done in
                 progress.update(
                     part: number, fraction: done.fraction,
-                    speed: Self.speed(done.seconds, in: ContinuousClock.now - begun))
+                    speed: QuantityText.speed(done.seconds, in: ContinuousClock.now - begun))
             }
             return Result { try make(part) }
         } deliver: { index, result in
@@ -72,13 +72,5 @@ struct MediaFilesRun: Sendable {
             try printer.print(result, of: path, text: text)
         }
         throw try printer.finish()
-    }
-
-    /// Seconds of the source in a second, in words.
-    private static func speed(_ seconds: Double, in time: Duration) -> String {
-        let elapsed = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        let factor = seconds / elapsed
-        guard factor.isFinite, factor > 0, factor < 1e9 else { return "" }
-        return factor < 10 ? "\(Double(Int(factor * 10)) / 10)x" : "\(Int(factor))x"
     }
 }

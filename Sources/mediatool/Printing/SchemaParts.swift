@@ -41,7 +41,7 @@ enum SchemaParts {
                 "packets": { "description": "Packets that are damaged: marked by the demuxer, refused or patched up by the decoder, or missing in Ogg.", "type": "integer", "minimum": 0 },
                 "truncated": { "description": "Whether the container broke off before its end.", "type": "boolean" },
                 "times": {
-                  "description": "The times of the first 100 of the packets at most, on the container's clock.",
+                  "description": "The times of the first 100 of the packets at most.",
                   "type": "array",
                   "items": { "$ref": "#/$defs/time" }
                 }

@@ -105,6 +105,10 @@ struct QCCommand: ParsableCommand {
         guard Set(reports.map(\.path)).count == reports.count else {
             throw ValidationError("Two reports cannot have the same name.")
         }
+        let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
+        let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
+        // Opened now: what cannot be written is refused before hours of measuring.
+        let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
         var printer = ResultPrinter(form: output.form(fileCount: files.count))
         var pages = Pages()
         var hasFailed = false
@@ -127,15 +131,14 @@ struct QCCommand: ParsableCommand {
             try printer.print(result, of: path) { QCText.text(of: $0, path: path.displayPath) }
         }
         progress.finish()
-        let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
-        let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
-        for (page, text) in [
-            (junit, pages.junit.text), (html, pages.html.text), (csv, pages.csv), (frames, pages.frames),
-        ] {
-            guard let page else { continue }
-            try outputs.put(Array(text.utf8), at: page.path)
-        }
         let code = try printer.finish()
+        // One that cannot be written keeps none of the others from being.
+        var failures: [MediaError] = []
+        for (page, text) in zip(opened, [pages.junit.text, pages.html.text, pages.csv, pages.frames]) {
+            do throws(MediaError) { try page?.put(Array(text.utf8)) } catch { failures.append(error) }
+        }
+        for failure in failures.dropLast() { StandardError.report(failure) }
+        if let failure = failures.last { throw failure }
         throw code == .success && hasFailed ? ExitCode.checkFailed : code
     }
 

@@ -148,7 +148,7 @@ struct WaveformCommand: ParsableCommand {
                 progress.isShown
                 ? { fraction, seconds in
                     progress.update(
-                        part: part, fraction: fraction, speed: Self.speed(seconds, in: clock.now - begun))
+                        part: part, fraction: fraction, speed: QuantityText.speed(seconds, in: clock.now - begun))
                 } : nil
             return .sound(
                 try WaveformJob(asset: asset, options: options)
@@ -161,13 +161,6 @@ struct WaveformCommand: ParsableCommand {
             file.isStandardStream
                 ? try PeaksFileInput(standardInput: .standardInput, until: deadline)
                 : try PeaksFileInput(path: file.path)
-        }
-
-        /// Seconds of sound in a second, in words.
-        private static func speed(_ seconds: Double, in time: Duration) -> String {
-            let elapsed = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-            let factor = seconds / elapsed
-            return factor.isFinite && factor < 1e9 ? "\(Int(factor))x" : ""
         }
     }
 }
