@@ -436,4 +436,56 @@ private final class Counter: @unchecked Sendable {
             return value
         }
     }
+
+    /// The next picture lies behind the session's end, up to which the one before is shown.
+    @Test func aPictureOfOpenDurationLastsToTheSessionsEnd() throws {
+        let file = try Written("a.mov")
+        let pool = try Made.pool()
+        let input = AssetWriterInput(videoSettings: VideoOutputSettings(codec: .mjpeg))
+        try file.write(.mov, [input]) { writer in
+            try writer.endSession(atSourceTime: MediaTime(value: 5, timescale: 1))
+            for second in [0, 10] as [Int64] {
+                try input.feed(
+                    SampleBuffer(
+                        picture: Made.picture(90, from: pool), presentationTime: MediaTime(value: second, timescale: 1))
+                )
+            }
+        }
+        #expect(try file.asset.loadNow(.duration) == MediaTime(value: 5, timescale: 1))
+        #expect(try FFmpeg.probe(["-show_entries", "format=duration", "-of", "csv=p=0", file.path]) == ["5.000000"])
+    }
+
+    @Test(arguments: [(VideoOutputSettings.Codec.h264, 52), (.mjpeg, Int.max), (.vp9, -1)])
+    func aQualityOutsideTheCodecsIsRefused(codec: VideoOutputSettings.Codec, quality: Int) throws {
+        let file = try Written("a.mkv")
+        var settings = VideoOutputSettings(codec: codec)
+        settings.quality = quality
+        let input = AssetWriterInput(videoSettings: settings)
+        #expect(throws: MediaError.self) {
+            try file.write(.mkv, [input]) { _ in
+                try input.feed(
+                    SampleBuffer(
+                        picture: Made.picture(90, from: Made.pool()), presentationTime: .zero,
+                        duration: MediaTime(value: 1, timescale: 25)))
+            }
+        }
+    }
+
+    /// A task that waits for room ends when it is cancelled, and what it appended is not written.
+    @Test func cancellingATaskEndsItsAppend() async throws {
+        let file = try Written("a.mov")
+        let writer = try file.writer(.mov)
+        let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .pcm))
+        try writer.add(input)
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        let sound = try Made.buffer(Made.noise(1000), at: 0)
+        let task = Task {
+            // Far more than is ever taken before the task is cancelled.
+            for _ in 0..<10_000_000 { try await input.append(sound) }
+        }
+        task.cancel()
+        await #expect(throws: MediaError.self) { try await task.value }
+        writer.cancelWriting()
+    }
 }

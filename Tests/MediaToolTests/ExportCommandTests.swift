@@ -87,6 +87,39 @@ import Testing
         #expect(try numbers("o.mkv").count == late.video?.frameCount)
     }
 
+    /// A composited picture that the start cuts keeps its part, and the next one its place.
+    @Test(arguments: [["--size", "32x16"], ["--frame-rate", "30"]])
+    func aStartBetweenTwoFramesIsExact(options: [String]) throws {
+        let report = try report(try source(), ["-o", "o.mov", "--start", "0.617", "--end", "1.5"] + options)
+        #expect(report.video?.delivered.start.seconds == 0.617 && report.video?.delivered.end.seconds == 1.5)
+        let times = try FFmpeg.probe([
+            "-select_streams", "v", "-show_entries", "packet=pts_time", "-of", "csv=p=0", folder.path("o.mov"),
+        ]).compactMap { Double($0.trimmingCharacters(in: [","])) }.sorted()
+        let grid = options.contains("30") ? 19 / 30.0 : 0.64
+        #expect(times.first == 0 && abs((times.dropFirst().first ?? 0) - (grid - 0.617)) < 1e-6, "\(times.prefix(3))")
+    }
+
+    @Test func whatIsNotKeptOfPicturesIsAWarning() throws {
+        let path = folder.path("deep.mov")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x64:d=0.4,format=yuva444p10le", "-c:v", "prores_ks", "-profile:v",
+            "4444", "-vf", "setfield=tff", "-flags", "+ildct", "-field_order", "tt", path,
+        ])
+        let report = try report(path, ["-o", "o.webm"])
+        #expect(report.warnings.contains { $0.contains("transparency was left out") })
+        #expect(report.warnings.contains { $0.contains("vp9 has no fields") })
+        #expect(report.warnings.contains { $0.contains("bits a component became 8") })
+    }
+
+    @Test(arguments: [
+        (["--audio", "copy", "--audio-codec", "pcm"], 64), (["--audio", "none", "--audio-bitrate", "64k"], 64),
+        (["--video-track", "0", "-o", "z.wav"], 2),
+    ])
+    func whatCannotBeDeliveredIsRefused(options: [String], status: Int) throws {
+        let output = options.contains("-o") ? [] : ["-o", "o.mov"]
+        #expect(try Int(export([source()] + options + output).status) == status)
+    }
+
     /// Sound that begins at 1.2 s.
     @Test func tracksWithNothingInTheRangeAreLeftOut() throws {
         try folder.copy(fixture: "late-audio.mp4", as: "late.mp4")

@@ -138,4 +138,30 @@ import Testing
         #expect(tags.contains("TAG:artist=Somebody"), "\(tags)")
         #expect(!tags.contains { $0.contains("MAJOR_BRAND") })
     }
+
+    /// Matroska's first pictures come without decode times, from which an edit list is counted.
+    @Test(arguments: [[], ["--start", "0.05"]]) func allPicturesOfMatroskaAreShown(range: [String]) throws {
+        let source = try Fixtures.path("h264-aac.mkv")
+        _ = try report([source, "-o", "o.mp4", "--copy"] + range)
+        func pictures(_ path: String, _ more: [String] = []) throws -> [UInt8] {
+            try FFmpeg.run(["-i", path, "-map", "0:v", "-fps_mode", "passthrough"] + more + ["-f", "framemd5", "-"])
+        }
+        func sums(_ table: [UInt8]) -> [Substring] {
+            String(decoding: table, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
+                .compactMap { $0.split(separator: ",").last }
+        }
+        let all = sums(try pictures(source))
+        // The first begins at 0.021 s and lasts 40 ms.
+        let copied = sums(try pictures(folder.path("o.mp4")))
+        #expect(all.count == 75 && copied == all)
+    }
+
+    /// AVI keeps no times at which pictures are shown, which matter where they are reordered.
+    @Test func aCopyThatCannotKnowTheTimesIsRefused() throws {
+        let source = folder.path("b.avi")
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc=s=64x48:d=1", "-c:v", "mpeg4", "-bf", "2", source])
+        let result = try export([source, "-o", "o.mov", "--copy"])
+        #expect(result.status == 2 && result.error.contains("encode it"), "\(result.error)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path("o.mov")))
+    }
 }

@@ -157,4 +157,13 @@ import Testing
         let report = try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any]
         #expect((report?["warnings"] as? [String])?.count == 1)
     }
+
+    /// A report that cannot be written is refused before anything is measured, and nothing is printed.
+    @Test func aReportThatExistsIsRefusedFirst() throws {
+        let taken = try folder.write("taken.csv", [UInt8]())
+        let file = try Fixtures.path("qc-tone.wav")
+        let result = try qc("--json", file, file, "--csv", taken, "--junit", folder.path("j.xml"))
+        #expect(result.status == 2 && result.output.isEmpty && result.error.contains("taken.csv"), "\(result.error)")
+        #expect(try folder.names() == ["taken.csv"])
+    }
 }

@@ -48,6 +48,33 @@ import Testing
         return try JSONDecoder().decode(Manifest.self, from: Data(result.bytes))
     }
 
+    /// libavformat tells no byte of pictures that do not begin a packet of an MPEG program stream.
+    @Test func keyframesWithoutAPositionAreToldApart() throws {
+        let path = folder.path("gop.mpg")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=10", "-c:v", "mpeg2video", "-g", "6", "-bf", "2", "-q:v", "20",
+            path,
+        ])
+        let asked = ["1", "3", "5", "7", "9"]
+        let images =
+            try manifest(
+                [path, "--tolerance", "keyframe", "--at", asked.joined(separator: ","), "-o", "{index}.png"]
+            ).images ?? []
+        let times = images.compactMap(\.actual?.seconds)
+        #expect(images.allSatisfy { $0.keyframe == true }, "\(times)")
+        #expect(times == times.sorted() && Set(times).count > 1, "\(times)")
+        #expect(images.count == 5)
+    }
+
+    @Test func timecodesOfAContainerCount() throws {
+        let path = folder.path("t.mxf")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=3", "-c:v", "mpeg2video", "-timecode", "01:00:00:00", path,
+        ])
+        let images = try manifest([path, "--at", "01:00:01:05", "-o", "t.png"]).images
+        #expect(images?.first?.actual?.seconds == 1.2)
+    }
+
     /// The sample movie has 25 frames a second and lasts 11.52 s: ffprobe -show_streams.
     @Test func answersInTheOrderAskedTwiceTheSameTimeToo() throws {
         let manifest = try manifest(["--at", "2.01,0", "--at", "end,2.01", "-o", "out", Repository.sampleMovie])

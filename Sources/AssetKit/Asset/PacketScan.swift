@@ -64,7 +64,9 @@ struct PacketScan: Sendable {
             let time = stamped ?? streams[index]?.range.end ?? .zero
             let range = MediaTimeRange(
                 start: time, end: max(time, time + duration))
-            let sync = isVideo && packet.isKey ? SyncSample(time: time, position: packet.position) : nil
+            // Of some pictures MPEG program streams tell neither when they are shown nor where they begin.
+            let isPlaced = packet.pts != nil || packet.position != nil
+            let sync = isVideo && packet.isKey && isPlaced ? SyncSample(time: time, position: packet.position) : nil
             streams[index, default: Stream(range: range)].add(range, sync: sync)
         }
         if file.breaksOff { breaksOff = true }

@@ -19,6 +19,8 @@ extension Reencoder {
         let format = VideoSettings(pixelFormat: settings.encodedPixelFormat, dimensions: settings.dimensions)
         let output = try VideoCompositionOutput(tracks: tracks, videoSettings: format, videoComposition: composition)
         let input = AssetWriterInput(videoSettings: settings, like: made)
+        // A start between two frames is written exactly.
+        input.mediaTimeScale = VideoEncodingPipeline.timescale(made.naturalTimeScale, from: reader.timeRange.start)
         try add(output, to: input)
         return input
     }

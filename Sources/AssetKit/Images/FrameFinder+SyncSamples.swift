@@ -54,8 +54,8 @@ extension FrameFinder {
         case .picture(let time): next = time
         }
         prepareToDecode()
-        guard !track.isAttachedPicture, let place = sample.place, try feed.move(to: place), let packet = try feed.next(),
-            packet.packet.isKey, feed.time(of: packet) == sample.time
+        guard !track.isAttachedPicture, let place = sample.place, try feed.move(to: place),
+            let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time
         else { return nil }
         defer { prepareToDecode() }
         var waiting: StoredSample? = packet

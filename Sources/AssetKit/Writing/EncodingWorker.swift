@@ -145,7 +145,8 @@ final class EncodingWorker: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let goesOn = state.update { state in
-                    if Task.isCancelled || state.isStopped || state.isFinishing || state.count < capacity { return true }
+                    let isOver = Task.isCancelled || state.isStopped || state.isFinishing
+                    if isOver || state.count < capacity { return true }
                     state.continuations[task] = continuation
                     return false
                 }

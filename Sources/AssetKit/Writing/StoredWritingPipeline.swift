@@ -13,6 +13,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// Samples from before the session's start that the first one after it may need.
     private var early: [SampleBuffer] = []
     private var isPastStart = false
+    /// Whether pictures wait for the first one that says when it is decoded, from which those before are counted.
+    private var waitsForDecodeTime = false
     /// Whether pictures wait for one that needs no other, because those before are not there.
     private var waitsForSync = false
     /// When that one is shown; pictures before it that come later need others too.
@@ -62,22 +64,33 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             if mediaType == .video { if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) } }
             return
         }
+        if mediaType == .video, !buffer.presentationTime.isNumeric {
+            throw MediaError(
+                .unsupported, "the file does not say when all of its pictures are shown, which a copy needs; encode it")
+        }
         for needed in behindEnd { try write(needed, decodedAt: needed.decodeTime, to: sink) }
         behindEnd = []
         guard !isPastStart else { return try write(buffer, decodedAt: buffer.decodeTime, to: sink) }
         let isBefore = begins < .zero && begins + buffer.duration <= .zero
-        if begins < .zero {
+        if begins < .zero, !waitsForDecodeTime {
             // Of sound the one before is enough to warm a decoder up; of pictures all since the last sync sample.
             if mediaType == .video { if buffer.isSync { early = [] } } else if early.count > 1 { early.removeFirst() }
             early.append(buffer)
             if isBefore { return }
+        } else {
+            early.append(buffer)
         }
-        try passStart(with: buffer, to: sink)
+        // Demuxers of Matroska tell decode times after some pictures only, and a muxer would invent other ones.
+        waitsForDecodeTime =
+            mediaType == .video && early.count < Self.mostUntimed && early.allSatisfy { $0.decodeTime == nil }
+        if !waitsForDecodeTime { try passStart(to: sink) }
     }
 
-    private func passStart(with buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+    /// Pictures without a decode time after which no more of them are waited for; 16 are reordered at most.
+    private static let mostUntimed = 64
+
+    private func passStart(to sink: any PacketSink) throws(MediaError) {
         isPastStart = true
-        if early.last !== buffer { early.append(buffer) }
         defer { early = [] }
         waitsForSync =
             mediaType == .video && !session.fileType.isISO && early.contains { time(of: $0) < .zero }
@@ -105,11 +118,13 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let first = samples.firstIndex { $0.decodeTime != nil } ?? 0
         return samples.enumerated().map { place, sample in
             guard place < first, let known = samples[first].decodeTime else { return sample.decodeTime }
-            return known - sample.duration * (first - place)
+            let frame = sample.duration > .zero ? sample.duration : MediaTime(value: 1, timescale: 1000)
+            return known - frame * (first - place)
         }
     }
 
     func finish(to sink: any PacketSink) throws(MediaError) {
+        if waitsForDecodeTime, !isPastStart { try passStart(to: sink) }
         guard !waitsForSync else {
             throw MediaError(
                 .outOfRange,

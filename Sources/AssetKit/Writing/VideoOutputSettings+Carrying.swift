@@ -62,11 +62,14 @@ extension VideoOutputSettings {
         return color
     }
 
+    /// Whether what is encoded may be transparent.
+    package var keepsAlpha: Bool { encodedPixelFormat.hasAlpha }
+
     /// Significant bits of a component of what is encoded.
     package var encodedBitDepth: Int { encodedPixelFormat.bitDepth }
 
     private func keepsFields(of source: VideoFormat, turnedBy turn: DisplayTransform) -> Bool {
-        (dimensions?.height ?? source.encodedSize.height) == source.encodedSize.height
+        codec.holdsFields && (dimensions?.height ?? source.encodedSize.height) == source.encodedSize.height
             && (turn.rotation == 0 || !turn.isQuarterTurn)
     }
 }

@@ -150,6 +150,9 @@ extension VideoOutputSettings.Codec {
         }
     }
 
+    /// Whether pictures of two fields can be told apart from others.
+    package var holdsFields: Bool { self != .vp9 && self != .av1 }
+
     /// Whether it is one of Avid's.
     var isDNxHR: Bool { codecName == "dnxhd" }
 

@@ -90,6 +90,9 @@ extension ExportPlan {
             shown = pictures.first(where: \.isEnabled) ?? pictures.first
         }
         if !request.copies, let track = shown, case .leaveOut = preset.video(for: track) { shown = nil }
+        if request.videoTrack != nil, shown == nil {
+            throw MediaError(.unsupported, "a track of pictures was asked for, which \(fileType) files cannot hold")
+        }
         guard let timed = shown ?? audio.first else {
             throw MediaError(.noSuchTrack, "has no track for a file of the type \(fileType)")
         }

@@ -69,6 +69,9 @@ extension ExportReport {
             leftOut: (plan.leftOut + silent).sorted { $0.index < $1.index }.map { ProxyReport.LeftOut($0) },
             warnings: plan.warnings, damage: DamageSummary(DamageReport()))
         let isStored = written.first?.settings == .stored
+        if case .track(let track) = plan.video, case .video(let settings)? = written.first?.settings {
+            warnings += track.changes(by: settings)
+        }
         if !keepsEdits, case .track(let track) = plan.video { warnings += Self.lost(track, isStored: isStored) }
         if !keepsEdits, isStored { warnings += Self.late(plan, video, audio) }
         let ends = [video?.delivered.end].compactMap(\.self) + audio.map(\.delivered.end)

@@ -37,32 +37,13 @@ extension ProxyReport {
             duration: try proxy.loadNow(.duration), startTimecode: container.startTimecode, video: video,
             audio: audio,
             leftOut: (plan.leftOut + missing).sorted { $0.index < $1.index }.map { LeftOut($0) },
-            changes: Self.changes(plan), checks: checks, damage: damage)
+            changes: plan.video.changes(by: plan.videoSettings), checks: checks, damage: damage)
         let ends = sources.compactMap { witness.seen(of: $0)?.end }
         if plan.namesEnd, ends.allSatisfy({ EarlyEnd.warning("", at: $0, before: plan.requested?.end) != nil }),
             let end = witness.seen(of: plan.video)?.end
         {
             warnings += [EarlyEnd.warning("the pictures end", at: end, before: plan.requested?.end)].compactMap(\.self)
         }
-    }
-
-    /// What of the pictures is not kept, in words.
-    private static func changes(_ plan: ProxyPlan) -> [String] {
-        guard let source = plan.video.formatDescriptions.first?.video else { return [] }
-        var changes: [String] = []
-        let settings = plan.videoSettings
-        let codec = settings.codec.rawValue
-        if settings.codec.isLimitedRangeOnly, source.color.range == "pc" {
-            changes.append("full range became limited range, the only one that \(codec) has")
-        }
-        if source.hasAlpha { changes.append("transparency was left out") }
-        if let order = source.fieldOrder, order != "progressive", settings.fieldOrder == "progressive" {
-            changes.append("pictures of two fields became pictures of the first field, because scaling would mix them")
-        }
-        if let depth = source.bitDepth, case let kept = settings.encodedBitDepth, kept < depth {
-            changes.append("\(depth) bits a component became \(kept)")
-        }
-        return changes
     }
 }
 

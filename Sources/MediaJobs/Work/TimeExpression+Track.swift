@@ -10,7 +10,8 @@ extension TimeExpression.Context {
     /// - Throws: what opening the asset throws.
     package init(_ track: AssetTrack, in asset: Asset) throws(MediaError) {
         let frameRate = track.pictureRate
-        let timecode = try Self.startTimecodes(track, in: asset).lazy.compactMap { Self.timecode($0, frameRate: frameRate) }.first
+        let timecodes = try Self.startTimecodes(track, in: asset)
+        let timecode = timecodes.lazy.compactMap { Self.timecode($0, frameRate: frameRate) }.first
         let scale = track.naturalTimeScale
         self.init(
             timeRange: track.timeRange, frameRate: frameRate, startTimecode: timecode,

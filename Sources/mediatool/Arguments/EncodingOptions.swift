@@ -51,6 +51,12 @@ struct EncodingOptions: ParsableArguments {
     /// Whether one is given that codecs have no use for which have one quality.
     var isQualityGiven: Bool { crf != nil || bitrate != nil || gop != nil || speed != nil }
 
+    /// Refuses options of sound where none is encoded.
+    func check(_ audio: ProxyRequest.AudioTreatment) throws {
+        guard audio != .encode, audioCodec != nil || audioBitrate != nil else { return }
+        throw ValidationError("'--audio-codec' and '--audio-bitrate' are for sound that is encoded.")
+    }
+
     func validate() throws {
         func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
             guard let value, !range.contains(value) else { return }

@@ -50,6 +50,7 @@ struct ExportCommand: ParsableCommand {
         guard !encoding.listPresets else { return }
         try result.checkFiles(files)
         guard !result.schema else { return }
+        try encoding.encoding.check(content.audio)
         try output.check(files, ending: Self.ending) { path throws(MediaError) in
             _ = try ExportJob.fileType(of: path)
         }

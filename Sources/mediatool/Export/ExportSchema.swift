@@ -92,7 +92,7 @@ enum ExportSchema {
                     "properties": {
                       "codec": { "description": "libavcodec's name of the codec.", "type": "string" },
                       "sampleRate": { "description": "Samples a second.", "type": "integer", "minimum": 1 },
-                      "channels": { "description": "How many channels there are.", "type": "integer", "minimum": 1 },
+                      "channels": { "description": "How many channels there are; 0 where the header of damaged sound does not say.", "type": "integer", "minimum": 0 },
                       "channelLayout": { "description": "Which channels they are; absent where only their number is known.", "type": "string" },
                       "delivered": { "$ref": "#/$defs/delivered" }
                     },

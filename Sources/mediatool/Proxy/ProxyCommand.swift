@@ -39,6 +39,7 @@ struct ProxyCommand: ParsableCommand {
         guard !encoding.listPresets else { return }
         try result.checkFiles(files)
         guard !result.schema else { return }
+        try encoding.encoding.check(content.content.audio)
         try output.check(files, ending: encoding.preset.fileType.rawValue) { path throws(MediaError) in
             _ = try ProxyJob.fileType(of: path)
         }

@@ -69,7 +69,7 @@ enum ProxySchema {
                       "codec": { "description": "libavcodec's name of the codec.", "type": "string" },
                       "copied": { "description": "Whether the source's samples were taken as they are.", "type": "boolean" },
                       "sampleRate": { "description": "Samples a second.", "type": "integer", "minimum": 1 },
-                      "channels": { "description": "How many channels there are.", "type": "integer", "minimum": 1 },
+                      "channels": { "description": "How many channels there are; 0 where the header of damaged sound does not say.", "type": "integer", "minimum": 0 },
                       "channelLayout": { "description": "Which channels they are; absent where only their number is known.", "type": "string" }
                     },
                     "required": ["trackIndex", "trackID", "codec", "copied", "sampleRate", "channels"],
