@@ -10,10 +10,6 @@ final class EncodingWorker: Sendable {
 
     private struct State {
         var waiting: [SampleBuffer] = []
-        /// A buffer is being prepared, and takes as much memory as one that waits.
-        var isPreparing = false
-        /// How many buffers are held.
-        var count: Int { waiting.count + (isPreparing ? 1 : 0) }
         /// No sample follows.
         var isFinishing = false
         /// The thread has ended.
@@ -29,7 +25,7 @@ final class EncodingWorker: Sendable {
         /// Takes a buffer; `nil` where there is no room, `false` where encoding has ended.
         mutating func take(_ buffer: SampleBuffer, _ capacity: Int) -> Bool? {
             if isStopped || isFinishing { return false }
-            guard count < capacity else { return nil }
+            guard waiting.count < capacity else { return nil }
             waiting.append(buffer)
             return true
         }
@@ -46,7 +42,7 @@ final class EncodingWorker: Sendable {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - prepare: Called with each buffer in order; there is room for another when it has returned.
+    ///   - prepare: Called with each buffer in order, which is let go when it has returned.
     ///   - encode: Called with what was made of each; where either throws, encoding ends.
     ///   - finish: Called once after the last buffer.
     ///   - fail: Called with what was thrown.
@@ -74,28 +70,16 @@ final class EncodingWorker: Sendable {
     private var isStopped: Bool { state.update { $0.isStopped } }
 
     /// What was made of the next buffer; `nil` when there will be none.
-    ///
-    /// The buffer itself is let go before there is room for another.
     private func next(
-        _ prepare: (SampleBuffer) throws(MediaError) -> SampleBuffer
-    ) throws(MediaError) -> SampleBuffer? {
-        guard let prepared = try takeAndPrepare(prepare) else { return nil }
-        state.update { $0.isPreparing = false }
-        wake()
-        return prepared
-    }
-
-    private func takeAndPrepare(
         _ prepare: (SampleBuffer) throws(MediaError) -> SampleBuffer
     ) throws(MediaError) -> SampleBuffer? {
         let buffer: SampleBuffer?? = state.wait { state in
             if state.isStopped { return .some(nil) }
-            if !state.waiting.isEmpty {
-                state.isPreparing = true
-                return .some(state.waiting.removeFirst())
-            }
+            if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
             return state.isFinishing ? .some(nil) : nil
         }
+        // The next one may come while this one is prepared: whoever appends is to have little to wait for.
+        wake()
         guard let buffer, let buffer else { return nil }
         return try prepare(buffer)
     }
@@ -112,7 +96,7 @@ final class EncodingWorker: Sendable {
     /// Tells those who wait without a thread of their own.
     private func wake() {
         let (continuations, onReady) = state.update { state in
-            guard state.isStopped || state.count < capacity else {
+            guard state.isStopped || state.waiting.count < capacity else {
                 return ([CheckedContinuation<Void, Never>](), (@Sendable () -> Void)?.none)
             }
             defer {
@@ -126,7 +110,7 @@ final class EncodingWorker: Sendable {
     }
 
     /// Whether a buffer would be taken at once.
-    var isReady: Bool { state.update { !$0.isStopped && !$0.isFinishing && $0.count < capacity } }
+    var isReady: Bool { state.update { !$0.isStopped && !$0.isFinishing && $0.waiting.count < capacity } }
 
     /// Takes a buffer, waiting for room; `false` where encoding has ended.
     func append(_ buffer: SampleBuffer) -> Bool { state.wait { $0.take(buffer, capacity) } }
@@ -146,7 +130,7 @@ final class EncodingWorker: Sendable {
             await withCheckedContinuation { continuation in
                 let goesOn = state.update { state in
                     let isOver = Task.isCancelled || state.isStopped || state.isFinishing
-                    if isOver || state.count < capacity { return true }
+                    if isOver || state.waiting.count < capacity { return true }
                     state.continuations[task] = continuation
                     return false
                 }
@@ -160,7 +144,7 @@ final class EncodingWorker: Sendable {
     /// Calls `body` once, when there is room or encoding has ended: at once, or later on the worker's thread.
     func whenReady(_ body: @escaping @Sendable () -> Void) {
         let isNow = state.update { state in
-            if state.isStopped || state.isFinishing || state.count < capacity { return true }
+            if state.isStopped || state.isFinishing || state.waiting.count < capacity { return true }
             state.onReady = body
             return false
         }
