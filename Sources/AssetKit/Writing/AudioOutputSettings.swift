@@ -32,8 +32,8 @@ public struct AudioOutputSettings: Sendable, Hashable {
     public var channelLayout: ChannelLayout?
     /// Bits a second; `nil` for 64 kb/s a channel with AAC and the encoder's own choice with Opus.
     public var bitRate: Int?
-    /// Significant bits of a sample: 8, 16, 24 or 32 with PCM (32 or 64 where it ``isFloat``), 16 or 24 with FLAC and ALAC; `nil` for 16, or more where the
-    /// sound that is appended has more.
+    /// Significant bits of a sample: 8, 16, 24 or 32 with PCM (32 or 64 where it ``isFloat``), 16 or 24 with FLAC and
+    /// ALAC; `nil` for 16, or more where the sound that is appended has more.
     public var bitsPerSample: Int?
     /// Whether PCM is IEEE floating point, of 32 or 64 bits.
     public var isFloat = false
