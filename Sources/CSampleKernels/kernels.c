@@ -138,11 +138,11 @@ void sample_kernels_stereo(
 }
 
 WIDE int16_t sample_kernels_round24(const uint8_t *bytes, size_t count, int16_t *samples) {
-    // Each three bytes to the upper ones of four.
+    // Of four samples the two upper bytes each, then the lowest byte of each.
     const __m256i places = _mm256_setr_epi8(
-        -1, 0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1, 0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11);
-    const __m256i one = _mm256_set1_epi32(1);
-    const __m256i half = _mm256_set1_epi32(0x7F);
+        1, 2, 4, 5, 7, 8, 10, 11, 0, -1, 3, -1, 6, -1, 9, -1, 1, 2, 4, 5, 7, 8, 10, 11, 0, -1, 3, -1, 6, -1, 9, -1);
+    const __m256i one = _mm256_set1_epi16(1);
+    const __m256i half = _mm256_set1_epi16(0x80);
     __m256i low = _mm256_setzero_si256(), high = _mm256_setzero_si256();
     size_t place = 0;
     // Four bytes behind the last twelve are read too.
@@ -150,14 +150,16 @@ WIDE int16_t sample_kernels_round24(const uint8_t *bytes, size_t count, int16_t 
         __m256i words[2];
         for (size_t part = 0; part < 2; part++) {
             const uint8_t *from = bytes + (place + part * 8) * 3;
-            const __m128i low = _mm_loadu_si128((const __m128i *)from);
-            const __m128i high = _mm_loadu_si128((const __m128i *)(from + 12));
-            const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
-            const __m256i numbers = _mm256_srai_epi32(_mm256_shuffle_epi8(both, places), 8);
-            const __m256i odd = _mm256_and_si256(_mm256_srai_epi32(numbers, 8), one);
-            words[part] = _mm256_srai_epi32(_mm256_add_epi32(_mm256_add_epi32(numbers, half), odd), 8);
+            const __m128i first = _mm_loadu_si128((const __m128i *)from);
+            const __m128i second = _mm_loadu_si128((const __m128i *)(from + 12));
+            const __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+            words[part] = _mm256_shuffle_epi8(both, places);
         }
-        const __m256i packed = _mm256_packs_epi32(words[0], words[1]);
+        const __m256i floor = _mm256_unpacklo_epi64(words[0], words[1]);
+        const __m256i rest = _mm256_unpackhi_epi64(words[0], words[1]);
+        // Up by one, or not beyond the greatest, where more than a half was lost, or a half of an odd number.
+        const __m256i odd = _mm256_and_si256(floor, one);
+        const __m256i packed = _mm256_subs_epi16(floor, _mm256_cmpgt_epi16(_mm256_add_epi16(rest, odd), half));
         low = _mm256_min_epi16(low, packed);
         high = _mm256_max_epi16(high, packed);
         _mm256_storeu_si256((__m256i *)(samples + place), _mm256_permute4x64_epi64(packed, 0xD8));

@@ -30,11 +30,19 @@ package final class Monitor<State>: @unchecked Sendable {
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
+        // Whoever wakes finds the lock free.
         defer {
-            pthread_cond_broadcast(changed)
             pthread_mutex_unlock(mutex)
+            pthread_cond_broadcast(changed)
         }
         return try body(&state)
+    }
+
+    /// Changes the state under the lock in a way that nobody waits for.
+    package func updateQuietly<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body(&state)
     }
 
     /// Waits until `body` gives something else than `nil`, and wakes all who wait, as `body` may have changed the state.
@@ -44,8 +52,8 @@ package final class Monitor<State>: @unchecked Sendable {
     package func wait<Result: Sendable>(_ body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer {
-            pthread_cond_broadcast(changed)
             pthread_mutex_unlock(mutex)
+            pthread_cond_broadcast(changed)
         }
         while true {
             if let result = body(&state) { return result }

@@ -45,7 +45,7 @@ struct SegmentRule: Sendable {
     init?(_ format: FormatDescription) {
         switch format.codec {
         // Each frame stands by itself.
-        case "flac", "alac": self.init(.identical, packets: 0)
+        case "flac", "alac": self.init(.identical, packets: 0, keepsDecoders: true)
         case "tta", "wavpack": self.init(.identical, packets: 1)
         // Half of a window overlaps. Opening one means making tables of the codebooks.
         case "vorbis": self.init(.identical, packets: 4, lengthFactor: 2, keepsDecoders: true)

@@ -138,8 +138,11 @@ final class SegmentWorkers: Sendable {
         feed.withLock { feed in
             guard let next = feed.next, !isStopped.load(ordering: .acquiring) else { return nil }
             let segment = feed.cutter.next(from: next)
-            schedule.update {
-                if let segment { $0.cut.append(segment) } else { $0.isOver = true }
+            if let segment {
+                // What is waited for is what comes of it.
+                schedule.updateQuietly { $0.cut.append(segment) }
+            } else {
+                schedule.update { $0.isOver = true }
             }
             return segment
         }
