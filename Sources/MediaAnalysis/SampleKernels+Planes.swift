@@ -111,17 +111,17 @@ extension SampleKernels {
         }
     }
 
-    /// Writes the mean of the channels of interleaved stereo frames, truncated toward zero, and measures both channels in
-    /// the same pass; `nil`, with nothing done, where this processor has no vectors for it.
+    /// Appends the mean of the channels of interleaved stereo frames, truncated toward zero, for as many as there is room,
+    /// and measures both channels in the same pass; `nil`, with nothing done, where this processor has no vectors for it.
     package static func mixStereo(
-        _ samples: Span<Int16>, into destination: inout MutableSpan<Int16>
+        _ samples: Span<Int16>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
         WideKernels.areAvailable ? WideKernels.mixStereo(samples, into: &destination) : nil
     }
 
     /// The same of two planes, whose numbers are rounded as ``convert(_:into:)`` does.
     package static func mixPlanes(
-        _ left: Span<Float>, _ right: Span<Float>, into destination: inout MutableSpan<Int16>
+        _ left: Span<Float>, _ right: Span<Float>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
         WideKernels.areAvailable ? WideKernels.mixPlanes(left, right, into: &destination) : nil
     }

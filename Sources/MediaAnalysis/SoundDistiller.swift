@@ -126,15 +126,10 @@ package struct SoundDistiller: Sendable {
 
     /// Has the mean of two channels written behind what was distilled before; `nil` where it was not.
     private mutating func mixed(
-        _ frames: Int, _ body: (inout MutableSpan<Int16>) -> (left: PlaneLevels, right: PlaneLevels)?
+        _ frames: Int, _ body: (inout OutputSpan<Int16>) -> (left: PlaneLevels, right: PlaneLevels)?
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
         var levels: (left: PlaneLevels, right: PlaneLevels)?
-        samples.append(addingCapacity: frames) { added in
-            added.append(repeating: 0, count: frames)
-            var span = added.mutableSpan
-            levels = body(&span)
-            if levels == nil { added.removeAll() }
-        }
+        samples.append(addingCapacity: frames) { levels = body(&$0) }
         guard let levels else { return nil }
         self.frames += frames
         return levels

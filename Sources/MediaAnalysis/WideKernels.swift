@@ -21,36 +21,45 @@ enum WideKernels {
 
     /// ``SampleKernels/mixStereo(_:into:)``.
     static func mixStereo(
-        _ samples: Span<Int16>, into destination: inout MutableSpan<Int16>
+        _ samples: Span<Int16>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels) {
-        let frames = min(samples.count / 2, destination.count)
-        var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
-        unsafe destination.withUnsafeMutableBufferPointer { destination in
-            unsafe samples.withUnsafeBufferPointer { samples in
-                guard frames > 0, let start = samples.baseAddress, let mean = destination.baseAddress else { return }
+        let frames = min(samples.count / 2, destination.freeCapacity)
+        return unsafe samples.withUnsafeBufferPointer { samples in
+            unsafe append(frames, to: &destination) { mean, left, right in
+                guard let start = samples.baseAddress else { return }
                 unsafe sample_kernels_stereo(start, frames, mean, &left, &right)
             }
         }
-        return frames > 0 ? (PlaneLevels(left), PlaneLevels(right)) : (PlaneLevels(), PlaneLevels())
     }
 
     /// ``SampleKernels/mixPlanes(_:_:into:)``.
     static func mixPlanes(
-        _ lefts: Span<Float>, _ rights: Span<Float>, into destination: inout MutableSpan<Int16>
+        _ lefts: Span<Float>, _ rights: Span<Float>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels) {
-        let frames = min(lefts.count, rights.count, destination.count)
-        var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
-        unsafe destination.withUnsafeMutableBufferPointer { destination in
-            unsafe lefts.withUnsafeBufferPointer { lefts in
-                unsafe rights.withUnsafeBufferPointer { rights in
-                    guard frames > 0, let first = lefts.baseAddress, let second = rights.baseAddress,
-                        let mean = destination.baseAddress
-                    else { return }
+        let frames = min(lefts.count, rights.count, destination.freeCapacity)
+        return unsafe lefts.withUnsafeBufferPointer { lefts in
+            unsafe rights.withUnsafeBufferPointer { rights in
+                unsafe append(frames, to: &destination) { mean, left, right in
+                    guard let first = lefts.baseAddress, let second = rights.baseAddress else { return }
                     unsafe sample_kernels_float_planes(first, second, frames, mean, &left, &right)
                 }
             }
         }
-        return frames > 0 ? (PlaneLevels(left), PlaneLevels(right)) : (PlaneLevels(), PlaneLevels())
+    }
+
+    /// Has a kernel write so many means behind what was appended before, and measure two channels.
+    private static func append(
+        _ frames: Int, to destination: inout OutputSpan<Int16>,
+        _ kernel: (UnsafeMutablePointer<Int16>, inout sample_kernels_levels_t, inout sample_kernels_levels_t) -> Void
+    ) -> (left: PlaneLevels, right: PlaneLevels) {
+        guard frames > 0 else { return (PlaneLevels(), PlaneLevels()) }
+        var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
+        unsafe destination.withUnsafeMutableBufferPointer { memory, count in
+            guard let start = memory.baseAddress else { return }
+            unsafe kernel(start + count, &left, &right)
+            count += frames
+        }
+        return (PlaneLevels(left), PlaneLevels(right))
     }
 
     /// ``SampleKernels/mix(_:_:into:)``.

@@ -96,10 +96,11 @@ import Testing
             let part = samples.span.extracting(first: 2 * frames)
             let left = (0..<frames).map { samples[2 * $0] }
             let right = (0..<frames).map { samples[2 * $0 + 1] }
-            var out = [Int16](repeating: 9, count: frames + 1)
-            var span = out.mutableSpan
-            guard let both = SampleKernels.mixStereo(part, into: &span) else { return }
-            #expect(out == zip(left, right).map { ScalarSampleKernels.mix([$0, $1]) } + [9])
+            var out: [Int16] = [9]
+            var levels: (left: PlaneLevels, right: PlaneLevels)?
+            out.append(addingCapacity: frames) { levels = SampleKernels.mixStereo(part, into: &$0) }
+            guard let both = levels else { return }
+            #expect(out == [9] + zip(left, right).map { ScalarSampleKernels.mix([$0, $1]) })
             #expect(both.left == SampleKernels.narrowLevels(of: left.span))
             #expect(both.right == SampleKernels.narrowLevels(of: right.span))
         }
@@ -108,9 +109,10 @@ import Testing
     /// The squares of more samples than are added up at once.
     @Test func levelsOfMuchStereo() {
         let samples = [Int16](repeating: .min, count: 2 << 18 + 2) + random(64, seed: 2)
-        var out = [Int16](repeating: 0, count: samples.count / 2)
-        var span = out.mutableSpan
-        guard let both = SampleKernels.mixStereo(samples.span, into: &span) else { return }
+        var out: [Int16] = []
+        var levels: (left: PlaneLevels, right: PlaneLevels)?
+        out.append(addingCapacity: samples.count / 2) { levels = SampleKernels.mixStereo(samples.span, into: &$0) }
+        guard let both = levels else { return }
         let right = stride(from: 1, to: samples.count, by: 2).map { samples[$0] }
         #expect(both.right == SampleKernels.narrowLevels(of: right.span))
         #expect(out.first == .min && both.left.squares > 1 << 48)
@@ -122,13 +124,16 @@ import Testing
         numbers += (0..<300).map { _ in Float(Int32(truncatingIfNeeded: generator.next())) / 1_900_000_000 }
         for frames in [0, 1, 15, 16, 17, 100] {
             let (left, right) = (Array(numbers.prefix(frames)), Array(numbers.suffix(frames)))
-            var out = [Int16](repeating: 9, count: frames + 1)
-            var span = out.mutableSpan
-            guard let both = SampleKernels.mixPlanes(left.span, right.span, into: &span) else { return }
+            var out: [Int16] = [9]
+            var measured: (left: PlaneLevels, right: PlaneLevels)?
+            out.append(addingCapacity: frames) {
+                measured = SampleKernels.mixPlanes(left.span, right.span, into: &$0)
+            }
+            guard let both = measured else { return }
             let (lefts, rights) = (
                 left.map { ScalarSampleKernels.int16(Double($0)) }, right.map { ScalarSampleKernels.int16(Double($0)) }
             )
-            #expect(out == zip(lefts, rights).map { ScalarSampleKernels.mix([$0, $1]) } + [9])
+            #expect(out == [9] + zip(lefts, rights).map { ScalarSampleKernels.mix([$0, $1]) })
             #expect(both.left == SampleKernels.narrowLevels(of: lefts.span))
             #expect(both.right == SampleKernels.narrowLevels(of: rights.span))
         }
