@@ -42,7 +42,7 @@ public final class Reencoder: Sendable {
     }
 
     /// How far a pair may be ahead of the slowest, so that packets of the other do not pile up in the reader.
-    private static let lead = MediaTime(value: 1, timescale: 2)
+    private static let lead = MediaTime(value: 1, timescale: 8)
 
     /// Joins a reader and a writer, neither of which was started.
     public init(reader: AssetReader, writer: AssetWriter) {
