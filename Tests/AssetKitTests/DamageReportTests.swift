@@ -83,9 +83,32 @@ enum Damage {
     @Test func damagedPacketsAreCounted() throws {
         let damage = try read(Media.asset("damaged.mp4"), .audio).damage
         #expect(damage.packetCount > 0)
-        #expect(damage.places.count == damage.packetCount)
         let index = try Media.track(Media.asset("damaged.mp4"), .audio).index
-        #expect(damage.places.allSatisfy { $0.trackIndex == index && $0.time.isNumeric })
+        #expect(damage.places.allSatisfy { $0.trackIndex == index && $0.timeRange.duration > .zero })
+        // Every packet of AAC has 1024 samples; those one behind the other are one place.
+        let packet = MediaTime(value: 1024, timescale: 48000)
+        let lost = damage.places.reduce(MediaTime.zero) { $0 + $1.timeRange.duration }
+        #expect(lost == packet * damage.packetCount, "\(damage)")
+        #expect(zip(damage.places, damage.places.dropFirst()).allSatisfy { $0.timeRange.end < $1.timeRange.start })
+    }
+
+    /// In decoding order a picture comes after those that are shown around it.
+    @Test func placesAreJoinedInAnyOrder() {
+        func range(_ start: Int64, _ end: Int64) -> MediaTimeRange {
+            MediaTimeRange(
+                start: MediaTime(value: start, timescale: 1000), end: MediaTime(value: end, timescale: 1000))
+        }
+        var damage = DamageReport()
+        for (start, end) in [(0, 40), (120, 160), (80, 120), (400, 440), (41, 80)] {
+            damage.add(track: 0, at: range(Int64(start), Int64(end)))
+        }
+        damage.add(track: 1, at: range(160, 200))
+        damage.add(track: 1, at: nil)
+        #expect(damage.packetCount == 7)
+        #expect(damage.places.map(\.timeRange) == [range(0, 160), range(160, 200), range(400, 440)])
+        #expect(damage.places.map(\.trackIndex) == [0, 1, 0])
+        for number in 0..<300 { damage.add(track: 2, at: range(Int64(10000 * number), Int64(10000 * number + 10))) }
+        #expect(damage.places.count == DamageReport.placeLimit)
     }
 
     /// ffmpeg says of the pictures once "corrupt input packet in stream 0" and once "corrupt decoded frame in stream 0".
@@ -108,7 +131,7 @@ enum Damage {
         }
         let pictures = try damage("damaged.ts", .video, .video(VideoSettings()))
         #expect(threads > 1 ? pictures.packetCount > 0 : pictures.packetCount == 2, "\(pictures)")
-        #expect(Set(pictures.places).count == pictures.packetCount)
+        #expect(!pictures.places.isEmpty && pictures.places.count <= pictures.packetCount)
         // ffprobe -show_packets: one packet has the flag C.
         #expect(try damage("damaged.ts", .video, .stored).packetCount == 1)
         for settings in [TrackOutput.Settings.stored, .video(VideoSettings())] {
@@ -127,6 +150,7 @@ enum Damage {
         let path = try folder.write("damaged.ogg", bytes)
         let damage = try read(Asset(path: FilePath(path)), .audio).damage
         #expect(damage.packetCount > 0 && damage.places.count == damage.packetCount)
+        #expect(damage.places.allSatisfy { $0.timeRange.duration >= MediaTime(value: 1, timescale: 50) })
         for fixture in ["opus.opus", "vorbis.ogg"] {
             #expect(try read(Media.asset(fixture), .audio).damage.isEmpty)
         }

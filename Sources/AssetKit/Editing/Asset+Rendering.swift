@@ -126,7 +126,8 @@ private final class RenderedPipeline: SamplePipeline {
         guard damage != told else { return }
         var new = damage
         new.packetCount -= told.packetCount
-        new.places.removeFirst(min(told.places.count, new.places.count))
+        // One that has grown is joined with what was told of it.
+        new.places.removeAll { told.places.contains($0) }
         core.add(new, track: index) { $0 }
         told = damage
     }

@@ -7,7 +7,8 @@ import Synchronization
 /// each is known by when it is shown.
 final class DamageLog: Sendable {
     private struct State {
-        var times: Set<MediaTime> = []
+        /// How long what is damaged is shown, by when.
+        var durations: [MediaTime: MediaTime] = [:]
         var untimed = 0
         var track = 0
         var isTruncated = false
@@ -16,10 +17,14 @@ final class DamageLog: Sendable {
     private let state = Mutex(State())
 
     /// Counts a packet of a track; `nil` for one that does not say when it is shown.
-    func add(track: Int, at time: MediaTime?) {
+    func add(track: Int, at range: MediaTimeRange?) {
         state.withLock { state in
             state.track = track
-            if let time { state.times.insert(time) } else { state.untimed += 1 }
+            guard let range else {
+                state.untimed += 1
+                return
+            }
+            state.durations[range.start] = max(state.durations[range.start] ?? .zero, range.duration)
         }
     }
 
@@ -31,7 +36,9 @@ final class DamageLog: Sendable {
         state.withLock { state in
             var report = DamageReport()
             report.isTruncated = state.isTruncated
-            for time in state.times.sorted() { report.add(track: state.track, at: time) }
+            for (start, duration) in state.durations.sorted(by: { $0.key < $1.key }) {
+                report.add(track: state.track, at: MediaTimeRange(start: start, duration: duration))
+            }
             for _ in 0..<state.untimed { report.add(track: state.track, at: nil) }
             return report
         }

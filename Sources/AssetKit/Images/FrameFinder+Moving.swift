@@ -155,19 +155,22 @@ extension FrameFinder {
     }
 
     private func noteDoubt(about frame: TimedFrame?) {
-        if let frame, frame.picture.frame.isCorrupt { noteDamage(at: frame.time) }
+        guard let frame, frame.picture.frame.isCorrupt else { return }
+        noteDamage(at: MediaTimeRange(start: frame.time, duration: frame.statedDuration ?? .zero))
     }
 
     /// Counts what is damaged, which with several threads is only a sign that one has to look.
-    private func noteDamage(at time: MediaTime?) {
+    private func noteDamage(at range: MediaTimeRange?) {
         isDoubtful = true
-        if threads == 1 { damage.add(track: track.index, at: time) }
+        if threads == 1 { damage.add(track: track.index, at: range) }
     }
 
     private var packets: PacketQueue {
         var queue = queue { () throws(MediaError) in
             let sample = try self.feed.next()
-            if let sample, sample.packet.isCorrupt { self.noteDamage(at: self.feed.time(of: sample)) }
+            if let damage = sample?.damage {
+                self.noteDamage(at: damage.range(in: self.track.timeBase, from: self.origin))
+            }
             return sample
         }
         guard leavesOut else { return queue }
@@ -193,9 +196,6 @@ extension FrameFinder {
     func queue(_ next: @escaping () throws(MediaError) -> StoredSample?) -> PacketQueue {
         PacketQueue(
             next: next,
-            reportDamage: { ticks in
-                self.noteDamage(
-                    at: ticks.map { MediaTime(ticks: $0, timeBase: self.track.timeBase) - self.origin })
-            })
+            reportDamage: { self.noteDamage(at: $0.range(in: self.track.timeBase, from: self.origin)) })
     }
 }

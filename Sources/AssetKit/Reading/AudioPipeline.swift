@@ -74,9 +74,9 @@ final class AudioPipeline: SamplePipeline {
     /// The next run of samples in the range.
     func next(from queue: PacketQueue) throws(MediaError) -> SampleBuffer? {
         var packets = queue
-        packets.reportDamage = { ticks in
+        packets.reportDamage = { damage in
             self.hasToldDamage = true
-            queue.reportDamage(ticks)
+            queue.reportDamage(damage)
         }
         while !isOver {
             if let frame = held.take() {
@@ -115,7 +115,14 @@ final class AudioPipeline: SamplePipeline {
         let (start, end) = (hole.lowerBound, hole.upperBound)
         guard MediaTime(value: end, timescale: Int32(clamping: rate)) > range.start else { return }
         let time = MediaTime(value: start, timescale: Int32(clamping: rate)) + origin
-        packets.reportDamage(time.ticks(in: track.timeBase, rounding: .down))
+        reportDamage(time.ticks(in: track.timeBase, rounding: .down), count: Int(end - start), rate: rate, packets)
+    }
+
+    /// Counts so many samples that are damaged or missing.
+    private func reportDamage(_ ticks: Int64?, count: Int, rate: Int, _ packets: PacketQueue) {
+        let length = MediaTime(value: Int64(count), timescale: Int32(clamping: rate))
+        packets.reportDamage(
+            PacketDecoder.Damage(ticks: ticks, duration: length.ticks(in: track.timeBase, rounding: .up) ?? 0))
     }
 
     /// Where a run of samples lies; `nil` where it is of no use.

@@ -20,15 +20,17 @@ struct PacketDecoder: ~Copyable, Sendable {
         case ended
     }
 
-    /// A packet that could not be decoded, by its time stamp.
+    /// A packet that could not be decoded, by its time stamp and its length in the track's time base.
     struct Damage: Sendable, Hashable {
         var ticks: Int64?
+        /// 0 where it is not known.
+        var duration: Int64 = 0
     }
 
     private var decoder: Decoder
     private var isFinishing = false
-    /// The time stamp of the packet that was handed over last.
-    private var lastSent: Int64?
+    /// When the packet that was handed over last is to be shown.
+    private var lastSent = Damage()
     /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
     private var failuresInARow = 0
 
@@ -45,7 +47,7 @@ struct PacketDecoder: ~Copyable, Sendable {
         do throws(MediaError) {
             if let sample {
                 failuresInARow = 0
-                lastSent = sample.packet.pts
+                lastSent = Damage(ticks: sample.packet.pts, duration: sample.packet.duration)
                 try decoder.send(sample.packet, unlessUnreferenced: unlessUnreferenced)
             } else if !isFinishing {
                 isFinishing = true
@@ -97,7 +99,7 @@ struct PacketDecoder: ~Copyable, Sendable {
     mutating func restart() -> Bool {
         guard decoder.restart() else { return false }
         isFinishing = false
-        lastSent = nil
+        lastSent = Damage()
         failuresInARow = 0
         return true
     }
@@ -105,7 +107,7 @@ struct PacketDecoder: ~Copyable, Sendable {
     private func damage(_ error: MediaError) throws(MediaError) -> Damage {
         switch error.code {
         case .cancelled, .timedOut, .outOfResources: throw error
-        default: return Damage(ticks: lastSent)
+        default: return lastSent
         }
     }
 }
@@ -115,7 +117,19 @@ extension StoredSample {
     ///
     /// The decoder may make something of it all the same, which then is not what was stored.
     var damage: PacketDecoder.Damage? {
-        packet.isCorrupt ? PacketDecoder.Damage(ticks: packet.pts ?? packet.dts) : nil
+        packet.isCorrupt ? PacketDecoder.Damage(ticks: packet.pts ?? packet.dts, duration: packet.duration) : nil
+    }
+}
+
+extension PacketDecoder.Damage {
+    /// Where it lies on the presentation's time line; `nil` where its time stamp is not known.
+    ///
+    /// - Parameter origin: The presentation's zero in the container's time.
+    func range(in timeBase: Rational, from origin: MediaTime) -> MediaTimeRange? {
+        guard let ticks else { return nil }
+        let start = MediaTime(ticks: ticks, timeBase: timeBase) - origin
+        let length = MediaTime(ticks: max(0, duration), timeBase: timeBase)
+        return MediaTimeRange(start: start, duration: length.isNumeric ? length : .zero)
     }
 }
 
@@ -135,7 +149,7 @@ struct DecodingTally: Sendable {
     /// Counts damage and reports it.
     mutating func note(_ damage: PacketDecoder.Damage, _ packets: PacketQueue) {
         damageCount += 1
-        packets.reportDamage(damage.ticks)
+        packets.reportDamage(damage)
     }
 
     /// Checks at the end that it was not all damage.

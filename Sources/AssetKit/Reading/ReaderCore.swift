@@ -120,16 +120,18 @@ final class ReaderCore: Sendable {
         status.withLock { $0.openOutputs -= 1 }
     }
 
-    /// Counts something that is damaged or could not be decoded, once for each time of a track.
-    func reportDamage(track: Int, at time: MediaTime?) {
+    /// Counts something that is damaged or could not be decoded, once for each start in a track.
+    func reportDamage(track: Int, at range: MediaTimeRange?) {
         status.withLock { status in
-            if let time {
-                let place = DamageReport.Place(trackIndex: track, time: time)
-                guard !status.counted.contains(place) else { return }
+            if let range {
+                let isCounted = status.counted.contains {
+                    $0.trackIndex == track && $0.timeRange.start == range.start
+                }
+                guard !isCounted else { return }
                 if status.counted.count >= Self.mostCounted { status.counted.removeFirst() }
-                status.counted.append(place)
+                status.counted.append(DamageReport.Place(trackIndex: track, timeRange: range))
             }
-            status.damage.add(track: track, at: time)
+            status.damage.add(track: track, at: range)
         }
     }
 
@@ -140,8 +142,13 @@ final class ReaderCore: Sendable {
     ///   - time: When a moment of the source is shown; `nil` where it is not.
     func add(_ damage: DamageReport, track: Int, at time: (MediaTime) -> MediaTime?) {
         status.withLock { status in
-            for place in damage.places { status.damage.add(track: track, at: time(place.time)) }
-            status.damage.packetCount += damage.packetCount - damage.places.count
+            for place in damage.places {
+                guard let start = time(place.timeRange.start) else { continue }
+                let end = time(place.timeRange.end) ?? start + place.timeRange.duration
+                let range = MediaTimeRange(start: start, end: max(start, end))
+                status.damage.insert(DamageReport.Place(trackIndex: track, timeRange: range))
+            }
+            status.damage.packetCount += damage.packetCount
             status.damage.isTruncated = status.damage.isTruncated || damage.isTruncated
         }
     }

@@ -13,9 +13,9 @@ protocol SamplePipeline: AnyObject {
 struct PacketQueue {
     /// The next packet of the track; `nil` at the end.
     let next: () throws(MediaError) -> StoredSample?
-    /// Told of each packet that is damaged or could not be decoded, by its time stamp, so that it is counted; telling it
+    /// Told of each packet that is damaged or could not be decoded, by its time stamp and length, so that it is counted; telling it
     /// twice does no harm.
-    var reportDamage: (Int64?) -> Void
+    var reportDamage: (PacketDecoder.Damage) -> Void
     /// Whether a packet's picture may be left out if no other refers to it.
     var isDispensable: (StoredSample) -> Bool = { _ in false }
     /// The next packet of the track for threads that read ahead; `nil` where only the caller's thread may read.

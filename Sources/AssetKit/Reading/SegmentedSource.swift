@@ -172,7 +172,7 @@ final class SegmentedSource: SoundSource {
                 defer { self.serialPosition += 1 }
                 let sample = self.serialPackets[self.serialPosition]
                 // They were read ahead, where nobody counts.
-                if let damage = sample.damage { packets.reportDamage(damage.ticks) }
+                if let damage = sample.damage { packets.reportDamage(damage) }
                 return sample
             }, reportDamage: packets.reportDamage)
     }

@@ -27,7 +27,7 @@ final class StoredPipeline: SamplePipeline {
             let ends = begins + packet.duration
             if range.start > .zero, begins.isNumeric, begins < range.start, ends <= range.start { continue }
             if let end = range.end, begins.isNumeric, begins >= end { continue }
-            if let damage = sample.damage { packets.reportDamage(damage.ticks) }
+            if let damage = sample.damage { packets.reportDamage(damage) }
             return SampleBuffer(
                 track: track, presentationTime: packet.presentation, decodeTime: packet.decode,
                 duration: packet.duration, isSync: sample.packet.isKey, formatDescription: format,

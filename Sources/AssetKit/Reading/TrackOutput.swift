@@ -97,17 +97,17 @@ public final class TrackOutput: Sendable {
             let trackIndex = track.index
             let (timeBase, origin) = (track.timeBase, state.origin)
             let (end, decodes) = (state.timeRange.end, settings != .stored)
-            func report(_ ticks: Int64?) {
-                let time = ticks.map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
+            func report(_ damage: PacketDecoder.Damage) {
+                let range = damage.range(in: timeBase, from: origin)
                 // How far beyond the end one reads depends on threads, and nothing of it is delivered.
-                if let time, end.isNumeric, time >= end { return }
-                reader.reportDamage(track: trackIndex, at: time)
+                if let range, end.isNumeric, range.start >= end { return }
+                reader.reportDamage(track: trackIndex, at: range)
             }
             let queue = PacketQueue(
                 next: { () throws(MediaError) in
                     let sample = try reader.nextPacket(for: id)
                     // Stored samples count where they are delivered; those that are decoded may be needed by others.
-                    if decodes, let damage = sample?.damage { report(damage.ticks) }
+                    if decodes, let damage = sample?.damage { report(damage) }
                     return sample
                 }, reportDamage: report, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
             do throws(MediaError) {

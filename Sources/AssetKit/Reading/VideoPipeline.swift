@@ -52,7 +52,9 @@ final class VideoPipeline: SamplePipeline {
             // A frame that is over before the range begins is decoded only for the sake of later ones.
             if end <= range.start, waiting != nil || range.start > .zero { continue }
             if frame.picture.frame.isCorrupt {
-                packets.reportDamage((frame.time + origin).ticks(in: track.timeBase, rounding: .halfAwayFromZero))
+                let start = (frame.time + origin).ticks(in: track.timeBase, rounding: .halfAwayFromZero)
+                let length = (end - frame.time).ticks(in: track.timeBase, rounding: .halfAwayFromZero)
+                packets.reportDamage(PacketDecoder.Damage(ticks: start, duration: length ?? 0))
             }
             return try buffer(frame, duration: end - frame.time)
         }

@@ -7,14 +7,26 @@ package struct DamageSummary: Encodable, Sendable {
     package var packets: Int
     /// Whether the container broke off before its end.
     package var truncated: Bool
-    /// When the first of the packets would have been shown or heard.
-    package var times: [MediaTime]
+    /// From when to when the packets would have been shown or heard: see ``DamageReport/places``.
+    package var ranges: [Range]
+
+    /// Packets in a row.
+    package struct Range: Encodable, Sendable {
+        /// The track: ``AssetTrack/index``.
+        package var trackIndex: Int
+        /// When the first would have been shown or heard.
+        package var start: MediaTime
+        /// How long they are together; 0 where that is not known.
+        package var duration: MediaTime
+    }
 
     /// What a reader or an image generator saw.
     package init(_ report: DamageReport) {
         packets = report.packetCount
         truncated = report.isTruncated
-        times = report.places.map(\.time)
+        ranges = report.places.map {
+            Range(trackIndex: $0.trackIndex, start: $0.timeRange.start, duration: $0.timeRange.duration)
+        }
     }
 
     /// Whether everything could be used.
@@ -24,7 +36,8 @@ package struct DamageSummary: Encodable, Sendable {
     package var text: String {
         var parts: [String] = []
         if packets > 0 {
-            let place = times.min().map { packets == 1 ? " at \($0.clockText())" : ", the first at \($0.clockText())" }
+            let first = ranges.map(\.start).min()?.clockText()
+            let place = first.map { packets == 1 ? " at \($0)" : ", the first at \($0)" }
             parts.append((packets == 1 ? "1 packet is damaged" : "\(packets) packets are damaged") + (place ?? ""))
         }
         if truncated { parts.append("the file breaks off before its end") }

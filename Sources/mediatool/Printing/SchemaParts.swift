@@ -40,13 +40,22 @@ enum SchemaParts {
               "properties": {
                 "packets": { "description": "Packets that are damaged: marked by the demuxer, refused or patched up by the decoder, or missing in Ogg.", "type": "integer", "minimum": 0 },
                 "truncated": { "description": "Whether the container broke off before its end.", "type": "boolean" },
-                "times": {
-                  "description": "The times of the first 100 of the packets at most.",
+                "ranges": {
+                  "description": "Where they lie, 100 at most; packets one behind the other are one range.",
                   "type": "array",
-                  "items": { "$ref": "#/$defs/time" }
+                  "items": {
+                    "type": "object",
+                    "properties": {
+                      "trackIndex": { "description": "The track: its place in the container, as probe prints it.", "type": "integer", "minimum": 0 },
+                      "start": { "description": "When the first of the packets would have been shown or heard.", "$ref": "#/$defs/time" },
+                      "duration": { "description": "How long they are together; 0 where that is not known.", "$ref": "#/$defs/time" }
+                    },
+                    "required": ["trackIndex", "start", "duration"],
+                    "additionalProperties": false
+                  }
                 }
               },
-              "required": ["packets", "truncated", "times"],
+              "required": ["packets", "truncated", "ranges"],
               "additionalProperties": false
             }
         """#
