@@ -80,6 +80,15 @@ enum Damage {
         }
     }
 
+    /// ffmpeg says "corrupt decoded frame" once.
+    @Test func soundThatTheDecoderPatchedUpIsDamage() throws {
+        let folder = try TemporaryFolder()
+        let bytes = try Fixtures.bytes("ac3-5.1.ac3")
+        let path = try folder.write("half.ac3", bytes.prefix(bytes.count / 2 + 13))
+        #expect(try read(Asset(path: FilePath(path)), .audio).damage.packetCount == 1)
+        #expect(try read(Media.asset("ac3-5.1.ac3"), .audio).damage.isEmpty)
+    }
+
     @Test(arguments: ["damaged.mp4", "damaged.ts"], [MediaType.video, .audio])
     func whatDecodesIsDelivered(_ fixture: String, _ type: MediaType) throws {
         let whole = try read(Media.asset(fixture == "damaged.ts" ? "mpegts-10s.ts" : "av.mp4"), type)
