@@ -108,6 +108,17 @@ import Testing
         #expect(measured[0] == measured[1])
     }
 
+    /// Covers are no video, and containers other than MP4 and QuickTime have no index that could be first.
+    @Test(arguments: [
+        ("artwork.mp3", "notApplicable"), ("artwork.m4a", "warn"), ("opus.webm", "notApplicable"),
+        ("vorbis.ogg", "notApplicable"),
+    ])
+    func soundIsWhatBrowsersPlay(fixture: String, indexFirst: String) throws {
+        let report = try json(qc("--json", "--quiet", "--policy", "web", Fixtures.path(fixture)))
+        let states = (report["rules"] as? [[String: Any]] ?? []).compactMap { $0["status"] as? String }
+        #expect(states.prefix(4) == ["notApplicable", "notApplicable", "pass", indexFirst])
+    }
+
     @Test func whatIsNotSaidIsAsNoComparisonWantsIt() throws {
         let rules = """
               - {id: a, field: container.startTimecode, exists: true}
