@@ -133,6 +133,14 @@ import Testing
         #expect(states.prefix(4) == ["notApplicable", "notApplicable", "pass", indexFirst])
     }
 
+    @Test(arguments: [("--reference", "the reference"), ("--proxy-of", "the proxy's source")])
+    func theOtherFileThatIsMissingIsNamed(option: String, name: String) throws {
+        let result = try qc("--json", option, "nowhere.mov", Repository.sampleMovie)
+        let error = try #require(try json(result)["error"] as? [String: Any])
+        #expect(result.status == 2 && error["code"] as? String == "notFound")
+        #expect(error["message"] as? String == "\(name) nowhere.mov: no such file")
+    }
+
     @Test func whatIsNotSaidIsAsNoComparisonWantsIt() throws {
         let rules = """
               - {id: a, field: container.startTimecode, exists: true}
