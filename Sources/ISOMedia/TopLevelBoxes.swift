@@ -23,6 +23,10 @@ struct TopLevelBoxes {
     private static let openingTypes: [FourCC] = [
         "ftyp", "styp", "moov", "mdat", "moof", "sidx", "free", "skip", "wide", "pnot", "uuid", "pdin", "meta", "udta",
     ]
+    private static let furtherTypes: [FourCC] = ["mfra", "ssix", "emsg", "prft"]
+
+    /// Whether such files have boxes of a type on their top level.
+    static func isKnown(_ type: FourCC) -> Bool { openingTypes.contains(type) || furtherTypes.contains(type) }
 
     /// Follows the top level from the start, passing over contents.
     init(_ reader: inout BoxReader) throws(MediaError) {

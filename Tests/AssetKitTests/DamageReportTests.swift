@@ -61,6 +61,34 @@ enum Damage {
         #expect(try read(Asset(path: FilePath(cut)), .audio).damage.isTruncated)
     }
 
+    /// RFC 3533: the last page of a stream says that it is the last, also where another stream follows.
+    @Test(arguments: ["opus.opus", "vorbis.ogg"])
+    func anOggFileWithoutItsLastPageIsTruncated(_ fixture: String) throws {
+        let folder = try TemporaryFolder()
+        let whole = try Fixtures.bytes(fixture)
+        let lastPage = try #require(
+            whole.indices.dropLast(4).last { whole[$0..<$0 + 4].elementsEqual("OggS".utf8) })
+        let half = whole.prefix(whole.count / 2)
+        let cases: [(bytes: [UInt8], isTruncated: Bool)] = [
+            (Array(half), true), (Array(whole.prefix(lastPage)), true), (Array(whole.prefix(lastPage + 9)), true),
+            (whole.dropLast(), true), (whole + half, true),
+            (whole, false), (whole + whole, false), (whole + Array("TAG of another program".utf8), false),
+        ]
+        for (number, (bytes, isTruncated)) in cases.enumerated() {
+            let path = try folder.write("\(number).ogg", bytes)
+            #expect(try read(Asset(path: FilePath(path)), .audio).damage.isTruncated == isTruncated, "\(number)")
+        }
+    }
+
+    /// ffmpeg says "corrupt decoded frame" once.
+    @Test func soundThatTheDecoderPatchedUpIsDamage() throws {
+        let folder = try TemporaryFolder()
+        let bytes = try Fixtures.bytes("ac3-5.1.ac3")
+        let path = try folder.write("half.ac3", bytes.prefix(bytes.count / 2 + 13))
+        #expect(try read(Asset(path: FilePath(path)), .audio).damage.packetCount == 1)
+        #expect(try read(Media.asset("ac3-5.1.ac3"), .audio).damage.isEmpty)
+    }
+
     @Test(arguments: ["damaged.mp4", "damaged.ts"], [MediaType.video, .audio])
     func whatDecodesIsDelivered(_ fixture: String, _ type: MediaType) throws {
         let whole = try read(Media.asset(fixture == "damaged.ts" ? "mpegts-10s.ts" : "av.mp4"), type)

@@ -155,6 +155,23 @@ import Testing
         }
     }
 
+    /// Frames that the decoder patched up count each, digested or not.
+    @Test func patchedUpFramesAreWhatOneGoGives() throws {
+        let folder = try TemporaryFolder()
+        var bytes = try Fixtures.bytes("ac3-5.1.ac3")
+        for place in stride(from: bytes.count / 4, to: bytes.count * 3 / 4, by: 1500) {
+            bytes.replaceSubrange(place..<place + 100, with: repeatElement(0xA5, count: 100))
+        }
+        let path = try folder.write("patched.ac3", bytes)
+        let serial = try read(path, segments: nil, threads: 1).damage
+        #expect(serial.packetCount > 5)
+        for threads in [1, 2, 8] {
+            #expect(try read(path, segments: 100_000, threads: threads).damage == serial)
+            #expect(
+                try read(path, segments: 100_000, threads: threads, digester: { WholeDigest() }).damage == serial)
+        }
+    }
+
     /// Two files one behind the other: the second has a header of its own.
     @Test(arguments: [("vorbis.ogg", "vorbis.ogg"), ("opus.opus", "opus.opus"), ("mp3-lame.mp3", "mp2.mp2")])
     func chainsAreWhatOneGoGives(_ pair: (String, String)) throws {

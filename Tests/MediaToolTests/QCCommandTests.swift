@@ -108,6 +108,39 @@ import Testing
         #expect(measured[0] == measured[1])
     }
 
+    /// The spellings of YAML 1.2's core schema, on a file whose index is its last box.
+    @Test func yesAndNoAreReadAsYAMLWritesThem() throws {
+        let rules = """
+              - {id: a, field: container.indexFirst, equals: False}
+              - {id: b, field: container.indexFirst, oneOf: [FALSE]}
+              - {id: c, field: container.indexFirst, equals: True}
+              - {id: d, field: 'tracks[0].enabled', equals: TRUE}
+              - {id: e, field: 'tracks[0].codec', exists: True}
+              - {id: f, check: dualMono, equals: False}
+            """
+        let states = ["pass", "pass", "fail", "pass", "pass", "pass"]
+        #expect(try self.states(rules, try Fixtures.path("audio-only.mp4")) == states)
+    }
+
+    /// Covers are no video, and containers other than MP4 and QuickTime have no index that could be first.
+    @Test(arguments: [
+        ("artwork.mp3", "notApplicable"), ("artwork.m4a", "warn"), ("opus.webm", "notApplicable"),
+        ("vorbis.ogg", "notApplicable"),
+    ])
+    func soundIsWhatBrowsersPlay(fixture: String, indexFirst: String) throws {
+        let report = try json(qc("--json", "--quiet", "--policy", "web", Fixtures.path(fixture)))
+        let states = (report["rules"] as? [[String: Any]] ?? []).compactMap { $0["status"] as? String }
+        #expect(states.prefix(4) == ["notApplicable", "notApplicable", "pass", indexFirst])
+    }
+
+    @Test(arguments: [("--reference", "the reference"), ("--proxy-of", "the proxy's source")])
+    func theOtherFileThatIsMissingIsNamed(option: String, name: String) throws {
+        let result = try qc("--json", option, "nowhere.mov", Repository.sampleMovie)
+        let error = try #require(try json(result)["error"] as? [String: Any])
+        #expect(result.status == 2 && error["code"] as? String == "notFound")
+        #expect(error["message"] as? String == "\(name) nowhere.mov: no such file")
+    }
+
     @Test func whatIsNotSaidIsAsNoComparisonWantsIt() throws {
         let rules = """
               - {id: a, field: container.startTimecode, exists: true}
@@ -304,6 +337,11 @@ import Testing
         ("  - {id: a, check: black, minDuration: -1}", "0 or more"),
         ("  - {id: a, check: black, head: .inf}", "number"),
         ("  - {id: a, field: container.format, exists: 3}", "true or false"),
+        ("  - {id: a, field: container.indexFirst, equals: yes}", "rule 'a': 'equals' is true or false here, not"),
+        ("  - {id: a, field: container.indexFirst, equals: 'true'}", "not the text 'true'"),
+        ("  - {id: a, any: [{field: 'tracks[0].enabled', oneOf: [true, on]}]}", "rule 'a': 'oneOf' is true or false"),
+        ("  - {id: a, field: container.indexFirst, max: 1}", "'max' says nothing in a rule about"),
+        ("  - {id: a, check: dualMono, equals: 1}", "rule 'a': 'equals' is true or false"),
         ("  - {id: a, check: black}\npairs: [a:0, a:1]", "two tracks each"),
         ("  - {id: a, check: black}\npairs: [[a:0, x]]", "names no track"),
     ])

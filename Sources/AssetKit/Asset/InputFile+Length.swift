@@ -1,10 +1,14 @@
+import ISOMedia
 import LibAV
 import MatroskaMedia
 
 extension InputFile {
-    /// Whether the file is shorter than its own header or index says; to be asked when all has been read.
+    /// Whether the file is shorter than its own header, index or last page says; to be asked when all has been read.
+    ///
+    /// Of a pipe only what reading it shows is known.
     var breaksOff: Bool {
         if isCutShort { return true }
+        if formatName == "ogg" { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
         guard let length, let end = statedEnd else { return false }
         return end > UInt64(clamping: length)
     }
@@ -12,6 +16,9 @@ extension InputFile {
     /// Where the file's media ends by its header; `nil` where it does not say.
     private var statedEnd: UInt64? {
         let source = FileByteSource(file: self)
+        if formatName.split(separator: ",").contains("mov") {
+            return try? MovieHeader.statedEnd(of: source, limits: BoxLimits(limits))
+        }
         if formatName.hasPrefix("matroska") { return try? MatroskaHeader.statedEnd(of: source) }
         return try? SoundFileChunks(formatName: formatName)?.statedEnd(of: source)
     }

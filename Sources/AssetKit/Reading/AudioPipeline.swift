@@ -86,11 +86,15 @@ final class AudioPipeline: SamplePipeline {
             guard let sound = try frames.nextSound(from: packets) else { return try finish() }
             switch consume sound {
             case .frame(let frame):
-                guard let start = place(of: frame.pts, count: frame.sampleCount, rate: frame.sampleRate) else {
+                let (ticks, isCorrupt) = (frame.pts, frame.isCorrupt)
+                guard let start = place(of: ticks, count: frame.sampleCount, rate: frame.sampleRate) else {
                     continue
                 }
                 tellHole(rate: frame.sampleRate, packets)
                 if isOver(at: start, rate: frame.sampleRate) { return try finish() }
+                if isCorrupt, !kept(count: frame.sampleCount, rate: frame.sampleRate, at: start).isEmpty {
+                    packets.reportDamage(ticks)
+                }
                 if let buffer = try delivered(frame, at: start) { return buffer }
             case .digested(let sound):
                 guard let start = place(of: sound) else {
@@ -101,6 +105,7 @@ final class AudioPipeline: SamplePipeline {
                 if isOver(at: start, rate: sound.form.sampleRate) { return try finish() }
                 let kept = kept(count: sound.sampleCount, rate: sound.form.sampleRate, at: start)
                 if kept.isEmpty { continue }
+                if sound.form.isCorrupt { for timing in sound.timings { packets.reportDamage(timing.ticks) } }
                 return buffer(AudioBuffer(sound), isDamaged: sound.form.isCorrupt, at: start)
             }
         }

@@ -81,7 +81,7 @@ struct SegmentRule: Sendable {
 
     /// Whether the two frames that two decoders gave for a packet agree.
     func accepts(_ left: borrowing Frame, _ right: borrowing Frame) -> Bool {
-        guard left.sampleCount <= longestFrame else { return false }
+        guard left.sampleCount <= longestFrame, left.isCorrupt == right.isCorrupt else { return false }
         switch seam {
         case .identical: return left.isIdentical(to: right)
         case .alike: return left.hasShape(of: right)

@@ -156,9 +156,11 @@ enum SoundEvent: Sendable {
     /// Bytes of sound.
     var byteCount: Int { if case .frame(let box) = self { box.byteCount } else { 0 } }
 
+    /// Whether it is sound in which the decoder saw no damage.
     fileprivate var isSound: Bool {
         switch self {
-        case .frame, .digested: true
+        case .frame(let box): !box.isCorrupt
+        case .digested(let sound): !sound.form.isCorrupt
         case .damage, .skips: false
         }
     }
@@ -178,8 +180,11 @@ final class FrameBox: Sendable {
     private let frame: Mutex<Frame?>
     /// Bytes of sound.
     let byteCount: Int
+    /// Whether the decoder saw damage in it.
+    let isCorrupt: Bool
 
     init(_ frame: consuming Frame) {
+        isCorrupt = frame.isCorrupt
         let sampleBytes = frame.sampleFormat?.format.bytesPerSample ?? 8
         byteCount = frame.sampleCount * frame.channelLayout.channels * sampleBytes
         self.frame = Mutex(frame)

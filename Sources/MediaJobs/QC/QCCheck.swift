@@ -120,7 +120,10 @@ package enum QCCheck: String, CaseIterable, Sendable {
             value(
                 "What the container says otherwise than the coded media: size, rate, channels, length, colours, fields",
                 "", .file)
-        case .damage: value("Packets that are damaged, and one more where the file breaks off", "", .file)
+        case .damage:
+            value(
+                "Packets that are damaged, one more where the file breaks off, and each track that gives nothing", "",
+                .file)
         case .referencePSNR: value("PSNR of all pictures together, by their mean squared error", "dB", .reference)
         case .referenceWorstPSNR: value("PSNR of the picture that differs most", "dB", .reference)
         case .referenceSSIM: value("Mean SSIM of all pictures, 0 to 1", "", .reference)

@@ -81,10 +81,14 @@ package struct QCEvaluation {
 
     private func value(of check: QCCheck, _ test: QCTest) -> QCOutcome {
         if check == .damage {
-            let damage = measurements.damage
-            let count = damage.packets + (damage.truncated ? 1 : 0)
+            let (damage, empty) = (measurements.damage, measurements.emptyTracks ?? [])
+            let count = damage.packets + (damage.truncated ? 1 : 0) + empty.count
             guard !test.holds(for: .number(Double(count))) else { return .passed }
-            return .failed([QCFact(subject: "damage", measured: damage.text, wanted: "none")])
+            let facts = empty.map {
+                QCFact(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
+            }
+            if damage.isEmpty, !facts.isEmpty { return .failed(facts) }
+            return .failed([QCFact(subject: "damage", measured: damage.text, wanted: "none")] + facts)
         }
         switch check {
         case .lengthDifference, .startDifference: return trackDifference(check, test)

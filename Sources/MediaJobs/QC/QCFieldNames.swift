@@ -18,8 +18,9 @@ package struct QCFieldNames {
 
     /// Checks that each name on a path exists.
     ///
+    /// - Returns: Whether it leads to true or false.
     /// - Throws: `invalidArgument` that says which one does not, and what may have been meant.
-    func check(_ path: QCFieldPath) throws(MediaError) {
+    func check(_ path: QCFieldPath) throws(MediaError) -> Bool {
         var place = report
         if case .member(let name)? = path.steps.first, ["schemaVersion", "path", "pathBytes"].contains(name) {
             throw error(path, "rules are about what a file says, not about what it is called")
@@ -36,6 +37,7 @@ package struct QCFieldNames {
             case .member(let name): place = try member(name, of: place, path)
             }
         }
+        return resolved(place).value(for: "type")?.isText("boolean") ?? false
     }
 
     private func member(_ name: String, of place: JSONObject, _ path: QCFieldPath) throws(MediaError) -> JSONObject {
@@ -70,6 +72,11 @@ package struct QCFieldNames {
     private func error(_ path: QCFieldPath, _ text: String) -> MediaError {
         MediaError(.invalidArgument, "field '\(path.text)': \(text)")
     }
+}
+
+extension JSONValue {
+    /// Whether it is a certain text.
+    fileprivate func isText(_ text: String) -> Bool { if case .string(text) = self { true } else { false } }
 }
 
 extension JSONObject {

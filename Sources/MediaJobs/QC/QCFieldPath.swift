@@ -3,7 +3,7 @@ package import MediaBase
 /// A path to values in a probe report: `tracks[type=video].video.displaySize.width`.
 ///
 /// Names of members stand between dots. Square brackets hold a place in an array, from 0 and negative ones from the end,
-/// `*` for all elements, or a member and its value for those elements that have it.
+/// `*` for all elements, or a member and its value for those elements that have it; a cover is no track of `type=video`.
 package struct QCFieldPath: Sendable, Hashable {
     /// The path as it was written.
     package let text: String
@@ -73,8 +73,8 @@ package struct QCFieldPath: Sendable, Hashable {
                 switch (step, value?.settled) {
                 case (.member(let name), .object(let object)):
                     let found = object.value(for: name)
-                    // A track of another kind is not what the rule is about.
-                    if found == nil, name == "video" || name == "audio" { continue }
+                    // A track of another kind, and a container without such an index, is not what the rule is about.
+                    if found == nil, ["video", "audio", "indexFirst"].contains(name) { continue }
                     next.append((found, track))
                 case (.element(let place), .array(let array)):
                     let place = place < 0 ? place + array.elements.count : place
@@ -87,6 +87,8 @@ package struct QCFieldPath: Sendable, Hashable {
                         guard case .object(let object) = element.settled,
                             object.value(for: name)?.value?.text == wanted
                         else { continue }
+                        // A cover is a picture, and no video to be watched.
+                        if isTracks, name == "type", object.isAttachedPicture { continue }
                         next.append((element, isTracks ? place : track))
                     }
                 default: next.append((nil, track))
@@ -96,6 +98,14 @@ package struct QCFieldPath: Sendable, Hashable {
             places = next
         }
         return places.map { Found(value: $0.value?.value, isThere: $0.value?.isThere ?? false, track: $0.track) }
+    }
+}
+
+extension JSONObject {
+    /// Whether it is a track that holds an attached picture.
+    fileprivate var isAttachedPicture: Bool {
+        guard case .array(let roles)? = value(for: "dispositions")?.settled else { return false }
+        return roles.elements.contains { $0.value?.text == "attached_pic" }
     }
 }
 

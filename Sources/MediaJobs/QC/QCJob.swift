@@ -65,6 +65,10 @@ package struct QCJob: Sendable {
     /// - Throws: what opening and reading the file throw.
     package func run(progress: ((Double, Double) -> Void)? = nil) throws -> QCReport {
         var request = policy.request
+        // What cannot be opened is told before hours of measuring.
+        for (name, other) in [("the reference", reference), ("the proxy's source", source)] {
+            if let other { try naming(other, name) { () throws(MediaError) in _ = try other.loadNow(.tracks) } }
+        }
         let probe = try ProbeJob(asset: asset, scans: request.needsScan).run()
         request.drawsSound = options.illustrates
         var measurements = try QCReading(asset: asset, request: request, threads: threads).measure(progress: progress)
@@ -74,12 +78,19 @@ package struct QCJob: Sendable {
                     tracks: try asset.loadNow(.tracks), report: probe, measurements: measurements
                 ).mismatches
         }
-        if let reference { measurements.reference = try compare(with: reference, request) }
+        if let reference {
+            measurements.reference = try naming(reference, "the reference") { () throws(MediaError) in
+                try compare(with: reference, request)
+            }
+        }
         let evaluation = try QCEvaluation(report: probe, measurements: measurements)
         var collector = Collector(timecodes: QCTimecodes(probe))
         for rule in policy.rules { collector.add(rule, evaluation.outcome(of: rule.condition)) }
         if let source {
-            for entry in try QCProxyComparison(proxy: asset, source: source, threads: threads).run() {
+            let entries = try naming(source, "the proxy's source") { () throws(MediaError) in
+                try QCProxyComparison(proxy: asset, source: source, threads: threads).run()
+            }
+            for entry in entries {
                 collector.add(QCRule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome)
             }
         }
@@ -91,6 +102,18 @@ package struct QCJob: Sendable {
             warnings: probe.warnings + measurements.notes)
         if options.illustrates { report.illustrations = QCIllustrations(asset, findings: findings) }
         return report
+    }
+
+    /// Does some work; an error of another file names it in its message, as it is reported under the checked file's name.
+    private func naming<Value>(
+        _ other: Asset, _ name: String, _ work: () throws(MediaError) -> Value
+    ) throws(MediaError) -> Value {
+        do throws(MediaError) {
+            return try work()
+        } catch {
+            guard error.path == other.displayName, error.path != asset.displayName else { throw error }
+            throw MediaError(error.code, "\(name) \(other.displayName): \(error.message)", cause: error.cause)
+        }
     }
 
     private func compare(with reference: Asset, _ request: QCRequest) throws(MediaError) -> QCReferenceMeasurements {

@@ -7,6 +7,8 @@ package struct QCMeasurements: Encodable, Sendable {
     package var tracks: [Track]
     /// What could not be used.
     package var damage: DamageSummary
+    /// Tracks of sound or pictures of which nothing could be decoded; nothing where there are none.
+    package var emptyTracks: [Int]?
     /// What the container says otherwise than the coded media; nothing where that was not asked for.
     package var headerMismatches: [Mismatch]?
     /// How the file differs from another one; nothing without one.
@@ -15,13 +17,21 @@ package struct QCMeasurements: Encodable, Sendable {
     package var notes: [String] = []
 
     private enum CodingKeys: String, CodingKey {
-        case tracks, damage, headerMismatches, reference
+        case tracks, damage, emptyTracks, headerMismatches, reference
     }
 
     /// Makes measurements of tracks.
     package init(tracks: [Track], damage: DamageSummary) {
         self.tracks = tracks
         self.damage = damage
+    }
+
+    /// The error that damage is where it is not allowed; `nil` where nothing is damaged.
+    package var strictError: MediaError? {
+        damage.strictError
+            ?? emptyTracks?.first.map {
+                MediaError(.damaged, "nothing of track \($0) can be decoded, which --strict does not allow")
+            }
     }
 
     /// One thing that the container says otherwise than the coded media.

@@ -119,8 +119,9 @@ struct QCPictureMeter {
         worstColor = [worstColor, facts.illegalColor].compactMap(\.self).max()
     }
 
-    /// Ends the track.
-    mutating func finish(trackIndex: Int) -> QCMeasurements.Track {
+    /// Ends the track; `nil` where no picture came.
+    mutating func finish(trackIndex: Int) -> QCMeasurements.Track? {
+        guard count > 0 else { return nil }
         let (last, end) = (pending?.start, pending?.end)
         if let end { takePending(until: end, isLast: true) }
         for index in repeats.indices { repeats[index].finish() }

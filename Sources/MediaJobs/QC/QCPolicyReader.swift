@@ -4,6 +4,10 @@ internal import YAMLText
 /// Reads the parts of a policy from YAML's nodes; every key that is not known is an error with the nearest that is.
 struct QCPolicyReader {
     let fields: QCFieldNames?
+    /// The rule that is read, which errors name.
+    private var ruleID: String?
+
+    init(fields: QCFieldNames?) { self.fields = fields }
 
     private static let ruleKeys: Set = ["id", "severity", "message"]
     private static let tests: Set = ["equals", "min", "max", "oneOf", "matches", "exists"]
@@ -28,9 +32,11 @@ struct QCPolicyReader {
             severity = known
         }
         let message = try entries["message"].map { node throws(MediaError) in try string(node, "message") }
+        var reader = self
+        reader.ruleID = name
         return QCRule(
             id: name, severity: severity, message: message,
-            condition: try condition(node, entries.filter { !Self.ruleKeys.contains($0.key) }, depth: 0))
+            condition: try reader.condition(node, entries.filter { !Self.ruleKeys.contains($0.key) }, depth: 0))
     }
 
     private func condition(_ node: YAMLNode, depth: Int) throws(MediaError) -> QCCondition {
@@ -49,14 +55,16 @@ struct QCPolicyReader {
         switch kind {
         case "field":
             try only(entries, Self.tests.union(["field"]), node, "a rule about a field")
+            let text = try string(inner, "field")
             let path: QCFieldPath
+            let isBoolean: Bool
             do {
-                path = try QCFieldPath(try string(inner, "field"))
-                try fields?.check(path)
+                path = try QCFieldPath(text)
+                isBoolean = try fields?.check(path) ?? false
             } catch {
                 throw self.error(inner, error.message)
             }
-            let test = try test(entries)
+            let test = try test(entries, node, isBoolean: isBoolean)
             guard !test.isEmpty else { throw error(node, "says not what '\(path.text)' must be: \(Self.testNames)") }
             return .field(path, test)
         case "check": return try check(inner, node, entries)
@@ -86,7 +94,7 @@ struct QCPolicyReader {
         }
         guard var parameters = check.facts.run else {
             try only(entries, Self.tests.union(["check"]), node, "a rule about '\(name)'")
-            let test = try test(entries)
+            let test = try test(entries, node, isBoolean: check.isBoolean)
             if let standard = check.standardTest, test.isEmpty { return .check(check, nil, QCStretch(), standard) }
             guard !test.isEmpty else { throw error(node, "says not what '\(name)' must be: \(Self.testNames)") }
             return .check(check, nil, QCStretch(), test)
@@ -102,7 +110,17 @@ struct QCPolicyReader {
 
     private static let testNames = "write one of 'equals', 'min', 'max', 'oneOf', 'matches', 'exists'"
 
-    private func test(_ entries: [String: YAMLNode]) throws(MediaError) -> QCTest {
+    /// - Parameter isBoolean: Whether what is tested is true or false.
+    private func test(
+        _ entries: [String: YAMLNode], _ node: YAMLNode, isBoolean: Bool
+    ) throws(MediaError) -> QCTest {
+        if isBoolean {
+            let numeric = entries.filter { ["min", "max"].contains($0.key) }
+            try only(numeric, [], node, "a rule about what is true or false")
+        }
+        func value(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
+            isBoolean ? .bool(try boolean(node, key)) : try self.value(node, key)
+        }
         var test = QCTest()
         test.equals = try entries["equals"].map { node throws(MediaError) in try value(node, "equals") }
         test.minimum = try entries["min"].map { node throws(MediaError) in try number(node, "min") }
@@ -119,10 +137,7 @@ struct QCPolicyReader {
             test.matches = pattern
         }
         if let node = entries["exists"] {
-            guard case .bool(let exists) = try value(node, "exists") else {
-                throw error(node, "'exists' is true or false")
-            }
-            test.exists = exists
+            test.exists = try boolean(node, "exists")
         }
         return test
     }
@@ -201,9 +216,21 @@ struct QCPolicyReader {
         return isText ? .text(text) : QCValue(scalar: text)
     }
 
+    /// True or false, as the core schema of YAML 1.2 writes them.
+    private func boolean(_ node: YAMLNode, _ key: String) throws(MediaError) -> Bool {
+        switch node.content {
+        case .scalar("true", false), .scalar("True", false), .scalar("TRUE", false): return true
+        case .scalar("false", false), .scalar("False", false), .scalar("FALSE", false): return false
+        case .scalar(let text, let isText):
+            throw error(node, "'\(key)' is true or false here, not " + (isText ? "the text '\(text)'" : "'\(text)'"))
+        default: throw error(node, "'\(key)' is true or false here")
+        }
+    }
+
     /// An error that says where in the policy it is.
     func error(_ node: YAMLNode, _ text: String) -> MediaError {
-        MediaError(.invalidArgument, "line \(node.line): \(text)")
+        let rule = ruleID.map { "rule '\($0)': " } ?? ""
+        return MediaError(.invalidArgument, "line \(node.line): \(rule)\(text)")
     }
 }
 
@@ -224,6 +251,9 @@ extension QCValue {
 }
 
 extension QCCheck {
+    /// Whether it tells yes or no.
+    fileprivate var isBoolean: Bool { self == .dualMono || self == .variableFrameRate }
+
     /// What is wanted where a rule does not say it.
     var standardTest: QCTest? {
         switch self {

@@ -34,7 +34,24 @@ struct QCReading {
             ? QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
             : try measure(wanted, pairs, progress: progress)
         measurements.notes = notes
+        if request.checks.contains(.damage) {
+            // Nothing was read of a file whose header breaks off before it names a track.
+            if wanted.isEmpty { measurements.damage.truncated = try asset.breaksOff() }
+            measurements.emptyTracks = try emptyTracks(of: wanted, measurements.tracks)
+        }
         return measurements
+    }
+
+    /// The tracks that gave nothing, save those of which the container itself says that there is nothing; `nil` for none.
+    private func emptyTracks(of wanted: [AssetTrack], _ measured: [QCMeasurements.Track]) throws -> [Int]? {
+        let known = Set(measured.flatMap { [$0.trackIndex, $0.pairedTrackIndex].compactMap(\.self) })
+        let isFragmented = try asset.loadNow(.container).isFragmented == true
+        let empty = wanted.filter { track in
+            let isSaid = track.sampleCount == 0 && !isFragmented
+            let isHidden = !track.segments.isEmpty && track.timeRange.duration == .zero
+            return !known.contains(track.index) && !isSaid && !isHidden
+        }
+        return empty.isEmpty ? nil : empty.map(\.index)
     }
 
     /// The pairs that the file has, and why others cannot be.

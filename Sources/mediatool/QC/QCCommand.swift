@@ -194,7 +194,7 @@ struct QCCommand: ParsableCommand {
         ).run { done, _ in
             progress(done)
         }
-        if options.strict, let error = report.measurements.damage.strictError { throw error }
+        if options.strict, let error = report.measurements.strictError { throw error }
         return report
     }
 }

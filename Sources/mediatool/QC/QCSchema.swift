@@ -67,6 +67,7 @@ enum QCSchema {
               "properties": {
                 "tracks": { "description": "The tracks that were decoded, in the container's order.", "type": "array", "items": { "$ref": "#/$defs/track" } },
                 "damage": { "description": "What could not be used.", "$ref": "#/$defs/damage" },
+                "emptyTracks": { "description": "Tracks of sound or pictures of which nothing could be decoded, though the container does not say that they are empty; left out where there are none.", "type": "array", "items": { "type": "integer", "minimum": 0 } },
                 "headerMismatches": {
                   "description": "What the container says otherwise than the coded media; left out where that was not asked for.",
                   "type": "array",

@@ -1,0 +1,56 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Files that hold nothing, or not all of what they should, do not pass.
+@Suite struct QCEmptyFilesTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func report(_ path: String) throws -> [String: Any] {
+        let result = try Program.run(Program.mediatool, ["qc", "--json", "--quiet", path], folder: folder.path)
+        return try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+    }
+
+    private func rules(_ report: [String: Any]) throws -> [String: String] {
+        let rules = try #require(report["rules"] as? [[String: String]])
+        return Dictionary(rules.compactMap { rule in rule["id"].map { ($0, rule["status"] ?? "") } }) { $1 }
+    }
+
+    private func measurements(_ report: [String: Any]) throws -> [String: Any] {
+        try #require(report["measurements"] as? [String: Any])
+    }
+
+    /// The index of av.mp4 is 3617 bytes from byte 32 on.
+    @Test(arguments: [100, 2000]) func anIndexThatIsCutIsATruncation(length: Int) throws {
+        let path = try folder.write("cut.mp4", Fixtures.bytes("av.mp4").prefix(length))
+        let report = try report(path)
+        #expect(report["verdict"] as? String == "fail")
+        #expect(try rules(report)["damage"] == "fail")
+        let damage = try #require(try measurements(report)["damage"] as? [String: Any])
+        #expect(damage["truncated"] as? Bool == true)
+        let scan = try Program.run(Program.mediatool, ["probe", "--scan", path])
+        #expect(scan.error.contains("the file breaks off"), "\(scan.error)")
+    }
+
+    /// The first fragment begins at byte 1239.
+    @Test func aMovieWithoutItsFragmentsIsDamaged() throws {
+        let path = try folder.write("init.mp4", Fixtures.bytes("fragmented.mp4").prefix(1239))
+        let report = try report(path)
+        #expect(report["verdict"] as? String == "fail")
+        #expect(try measurements(report)["emptyTracks"] as? [Int] == [0, 1])
+        #expect(try measurements(self.report(Fixtures.path("fragmented.mp4")))["emptyTracks"] == nil)
+        let strict = try Program.run(Program.mediatool, ["qc", "--strict", path])
+        #expect(strict.status == 2 && strict.error.contains("nothing of track 0 can be decoded"), "\(strict.error)")
+    }
+
+    @Test func noPicturesAreNeitherBlackNorNot() throws {
+        let bytes = try Fixtures.bytes("gif.gif")
+        let path = try folder.write("half.gif", bytes.prefix(bytes.count / 2))
+        let states = try rules(report(path))
+        #expect(states["damage"] == "fail")
+        for (rule, state) in states where rule != "damage" { #expect(state == "notApplicable", "\(rule)") }
+        #expect(try rules(report(Fixtures.path("gif.gif")))["damage"] == "pass")
+    }
+}
