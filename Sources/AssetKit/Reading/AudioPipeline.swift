@@ -93,7 +93,7 @@ final class AudioPipeline: SamplePipeline {
                 tellHole(rate: frame.sampleRate, packets)
                 if isOver(at: start, rate: frame.sampleRate) { return try finish() }
                 if isCorrupt, !kept(count: frame.sampleCount, rate: frame.sampleRate, at: start).isEmpty {
-                    packets.reportDamage(ticks)
+                    reportDamage(ticks, count: frame.sampleCount, rate: frame.sampleRate, packets)
                 }
                 if let buffer = try delivered(frame, at: start) { return buffer }
             case .digested(let sound):
@@ -105,7 +105,11 @@ final class AudioPipeline: SamplePipeline {
                 if isOver(at: start, rate: sound.form.sampleRate) { return try finish() }
                 let kept = kept(count: sound.sampleCount, rate: sound.form.sampleRate, at: start)
                 if kept.isEmpty { continue }
-                if sound.form.isCorrupt { for timing in sound.timings { packets.reportDamage(timing.ticks) } }
+                if sound.form.isCorrupt {
+                    for timing in sound.timings {
+                        reportDamage(timing.ticks, count: timing.sampleCount, rate: sound.form.sampleRate, packets)
+                    }
+                }
                 return buffer(AudioBuffer(sound), isDamaged: sound.form.isCorrupt, at: start)
             }
         }

@@ -21,7 +21,7 @@ public struct DamageReport: Sendable, Hashable {
     }
 
     /// Places kept at most; a file that is all damage must not fill memory.
-    static let placeLimit = 100
+    package static let placeLimit = 100
 
     /// Nothing was damaged.
     public init() {}
@@ -30,7 +30,7 @@ public struct DamageReport: Sendable, Hashable {
     public var isEmpty: Bool { packetCount == 0 && !isTruncated }
 
     /// Counts a packet; `nil` for one that has no time.
-    mutating func add(track: Int, at range: MediaTimeRange?) {
+    package mutating func add(track: Int, at range: MediaTimeRange?) {
         packetCount += 1
         if let range { insert(Place(trackIndex: track, timeRange: range)) }
     }
