@@ -301,4 +301,26 @@ import Testing
         #expect(tagged["title"] == "iTunes" && tagged["artist"] == "iTunes" && tagged["track"] == "iTunes")
         #expect(try spaces("artwork.mp3")["title"] == "id3")
     }
+
+    /// The schema's order, by its text.
+    @Test func theKeysOfPicturesAreInTheSchemasOrder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("wide.mkv")
+        // Pixels that are no squares make ffmpeg write DisplayWidth.
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.3", "-vf", "setsar=4/3", "-c:v", "libx264", path,
+        ])
+        let text = try Program.run(Program.mediatool, ["probe", "--json", path]).output
+        let keys = text.split(separator: "\n").compactMap { line -> String? in
+            line.hasPrefix("        \"") ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil
+        }
+        let ofVideo = Array(keys.drop { $0 != "encodedSize" })
+        let schema = try String(contentsOfFile: Repository.path("docs/schema/probe.json"), encoding: .utf8)
+        let start = try #require(schema.range(of: "\n    \"video\": {")).upperBound
+        let order = schema[start...].split(separator: "\n").prefix { $0 != "    }," }.compactMap { line -> String? in
+            line.hasPrefix("        \"") ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil
+        }
+        #expect(ofVideo.contains("containerDisplay") && ofVideo.count > 8)
+        #expect(ofVideo == order.filter { ofVideo.contains($0) })
+    }
 }
