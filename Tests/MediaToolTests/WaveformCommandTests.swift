@@ -100,6 +100,7 @@ import Testing
         ["-o", "w.png", "--bar-gap", "1"], ["-o", "w.png", "--no-rms", "--rms-color", "red"],
         ["-o", "w.png", "--amplitude", "cubic"], ["-o", "w.png", "--amplitude", "db", "--db-range", "0"],
         ["-o", "{name}.dat"], ["-o", "w.dat", "--color", "red"], ["-o", "w.csv", "--no-axis"],
+        ["-o", "w.dat", "-o", "w.dat"], ["-o", "w.dat", "-o", "./w.dat"], ["-o", "w.png", "-o", "w.png", "--force"],
         ["-o", "w.png", "--color", "redish"], ["-o", "w.png", "--amplitude-scale", "loud"],
     ])
     func usageErrors(arguments: [String]) throws {
