@@ -302,6 +302,28 @@ import Testing
         #expect(try spaces("artwork.mp3")["title"] == "id3")
     }
 
+    /// ffmpeg decodes 144033 samples of the first file; the second is cut out of it, with its clock, at 1 s.
+    @Test func opusLastsAsLongAsItsSound() throws {
+        func samples(_ path: String, _ option: String...) throws -> Int? {
+            let track = try #require((try object(all: option + [path])["tracks"] as? [[String: Any]])?.first)
+            let range = try #require(track["timeRange"] as? [String: [String: Any]])
+            #expect(range["start"]?["value"] as? Int == 0)
+            return (range["duration"]?["seconds"] as? Double).map { Int(($0 * 48_000).rounded()) }
+        }
+        let folder = try TemporaryFolder()
+        let late = folder.path("late.opus")
+        _ = try FFmpeg.run(["-ss", "1", "-copyts", "-i", try Fixtures.path("opus.opus"), "-c", "copy", late])
+        for path in [try Fixtures.path("opus.opus"), late] {
+            let decoded = try FFmpeg.run(["-i", path, "-f", "s16le", "-"]).count / 4
+            #expect(try samples(path) == decoded && samples(path, "--scan") == decoded)
+        }
+        // Matroska's clock counts milliseconds.
+        let webm = try Fixtures.path("opus.webm")
+        let decoded = try FFmpeg.run(["-i", webm, "-f", "s16le", "-ac", "1", "-"]).count / 2
+        let scanned = try #require(try samples(webm, "--scan"))
+        #expect(abs(scanned - decoded) < 48)
+    }
+
     /// The schema's order, by its text.
     @Test func theKeysOfPicturesAreInTheSchemasOrder() throws {
         let folder = try TemporaryFolder()

@@ -30,6 +30,7 @@ struct AssetContents: Sendable {
             movie?.complete(&streams[place], warnings: &warnings)
             matroska?.complete(&streams[place], warnings: &warnings)
             EncoderDelay.complete(&streams[place], of: file)
+            EncoderDelay.endOpus(&streams[place], of: file)
         }
         seeking = SeekBehaviour(formatName: file.formatName)
         isTimingPrecise = scan != nil || !seeking.needsScan
