@@ -302,6 +302,43 @@ import Testing
         #expect(try spaces("artwork.mp3")["title"] == "id3")
     }
 
+    /// A file with a tag for its pictures' timecode, in which it has these words.
+    private func matroska(rate: String, _ timecode: String) throws -> [String: Any] {
+        let folder = try TemporaryFolder()
+        let path = folder.path("t.mkv")
+        _ = try FFmpeg.run([
+            "-y", "-f", "lavfi", "-i", "testsrc=s=64x48:r=\(rate):d=0.5", "-c:v", "libx264", "-metadata",
+            "TIMECODE=\(timecode)", "-metadata:s:v", "TIMECODE=\(timecode)", path,
+        ])
+        return try object(path)
+    }
+
+    @Test(arguments: [("25", "01:02:03:04"), ("30000/1001", "00:01:00;02")])
+    func matroskaHasTimecodes(rate: String, text: String) throws {
+        let report = try matroska(rate: rate, text)
+        #expect((report["container"] as? [String: Any])?["startTimecode"] as? String == text)
+        let track = try #require((report["tracks"] as? [[String: Any]])?.first)
+        let timecode = try #require(track["timecode"] as? [String: Any])
+        #expect(timecode["start"] as? String == text && timecode["source"] as? String == "metadata")
+        #expect(timecode["dropFrame"] as? Bool == text.contains(";"))
+        for metadata in [report["metadata"], track["metadata"]] {
+            #expect((metadata as? [[String: Any]])?.contains { $0["key"] as? String == "TIMECODE" } == false)
+        }
+    }
+
+    /// Frame 25 at 25 a second, drop-frame at 25, a number that drop-frame leaves out, and no timecode at all.
+    @Test(arguments: [
+        ("25", "01:02:03:25"), ("25", "01:02:03;04"), ("30000/1001", "00:01:00;01"), ("25", "01:02:03.040"),
+    ])
+    func aTagThatTheRateCannotHaveIsNoTimecode(rate: String, text: String) throws {
+        let report = try matroska(rate: rate, text)
+        #expect((report["container"] as? [String: Any])?["startTimecode"] == nil)
+        let track = try #require((report["tracks"] as? [[String: Any]])?.first)
+        #expect(track["timecode"] == nil)
+        // It stays what it is: a tag.
+        #expect((track["metadata"] as? [[String: Any]])?.contains { $0["value"] as? String == text } == true)
+    }
+
     /// ffmpeg decodes 144033 samples of the first file; the second is cut out of it, with its clock, at 1 s.
     @Test func opusLastsAsLongAsItsSound() throws {
         func samples(_ path: String, _ option: String...) throws -> Int? {

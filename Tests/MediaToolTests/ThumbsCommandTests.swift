@@ -141,6 +141,16 @@ import Testing
         #expect(images?.compactMap(\.actual?.seconds) == expected)
     }
 
+    @Test func timecodesOfMatroskaCount() throws {
+        let path = folder.path("t.mkv")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=3", "-c:v", "libx264", "-timecode", "01:00:00:00", path,
+        ])
+        let images = try manifest([path, "--at", "01:00:01:05", "-o", "{timecode}.png"]).images
+        #expect(images?.first?.actual?.seconds == 1.2)
+        #expect(images?.first?.file == "01-00-01-05.png")
+    }
+
     @Test func templatesNameFiles() throws {
         let result = try thumbs([
             "--at", "1.5,00:00:02:10", "--max-size", "90x90", "-o",
