@@ -14,7 +14,7 @@ final class InputIO: @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let closesDescriptor: Bool
     private var size: Int64?
-    /// What came through a pipe so far, while it is kept, and then its beginning where that is asked for; `nil` for files.
+    /// What came through a pipe until its format was recognised, or its beginning where that is kept; `nil` for files.
     private var recorded: [UInt8]?
     /// How much of it is kept; all until the format is recognised.
     private var mostRecorded = Int.max

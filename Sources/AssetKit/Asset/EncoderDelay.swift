@@ -60,8 +60,10 @@ struct EncoderDelay: Equatable, Sendable {
         stream.format.audio?.remainder = delay.remainder
     }
 
-    /// Takes what is not shown from the duration of Opus in Ogg, which libavformat 5.1 takes for the position in the last
-    /// page: that counts the samples before the first real one, and from where the stream's clock begins (RFC 7845, 4.3).
+    /// Takes what is not shown from the duration of Opus in Ogg.
+    ///
+    /// libavformat 5.1 gives the position in the last page, which counts the samples before the first real one too, and
+    /// from the clock's zero wherever the stream begins (RFC 7845, 4.3).
     static func endOpus(_ stream: inout StreamInfo, of file: InputFile) {
         guard file.formatName == "ogg", stream.format.codec == "opus", let end = stream.duration,
             let audio = stream.format.audio, let priming = audio.priming

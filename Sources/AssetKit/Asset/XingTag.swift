@@ -1,6 +1,6 @@
 import MediaBase
 
-/// What the first frame of an MP3 says in place of sound: the tag that Xing's encoder began with, and LAME goes on with.
+/// What the first frame of an MP3 says in place of sound: the tag that Xing's encoder began with, and LAME extended.
 struct XingTag {
     /// Where the frame with the tag begins, behind ID3v2 tags.
     let start: UInt64

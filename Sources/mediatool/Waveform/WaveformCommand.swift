@@ -59,8 +59,8 @@ struct WaveformCommand: ParsableCommand {
         try checkNames()
     }
 
-    /// Refuses outputs that would have the same name, of one input or of several, before any file is opened: which of them
-    /// came last would be a matter of chance.
+    /// Refuses outputs that would have the same name, of one input or of several, before any file is opened: which of
+    /// them came last would be a matter of chance.
     private func checkNames() throws {
         var owners: [FilePath: PathArgument] = [:]
         for file in files {
