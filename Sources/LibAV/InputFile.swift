@@ -75,7 +75,9 @@ package final class InputFile: @unchecked Sendable {
                 try Self.recognise(io, allowsNested: allowsNested)
             }
         formatName = String(cString: format.pointee.name)
-        try io.settle(needsWhole: spoolsPipe || Self.wholeFormats.contains(formatName))
+        try io.settle(
+            needsWhole: spoolsPipe || Self.wholeFormats.contains(formatName),
+            keepsHead: formatName.hasPrefix("matroska,"))
         guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
         allocated.pointee.pb = io.context
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
@@ -115,6 +117,7 @@ package final class InputFile: @unchecked Sendable {
         }
         allocated = opened
         context = allocated
+        io.endHead()
         switch readAhead {
         case .none: isReadyForReading = false
         case .forReading: isReadyForReading = true
@@ -206,7 +209,9 @@ package final class InputFile: @unchecked Sendable {
     /// Length of the file in bytes; `nil` for a stream.
     package var length: Int64? { io.length }
 
-    /// Bytes of the file itself, apart from its packets; fewer than `count` at its end, none for a stream.
+    /// Bytes of the file itself, apart from its packets; fewer than `count` at its end.
+    ///
+    /// Of a stream there is only the header of Matroska, up to its first packets and one megabyte.
     package func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         try io.bytes(at: position, count: count)
     }

@@ -14,8 +14,10 @@ final class InputIO: @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let closesDescriptor: Bool
     private var size: Int64?
-    /// What came through a pipe until its format was recognised; `nil` once that is settled, and for files.
+    /// What came through a pipe until its format was recognised, or its beginning where that is kept; `nil` for files.
     private var recorded: [UInt8]?
+    /// How much of it is kept; all until the format is recognised.
+    private var mostRecorded = Int.max
     /// Where a pipe's content lies that was read to its end.
     private(set) var spool: SpoolFile?
     private var offset: Int64 = 0
@@ -28,6 +30,8 @@ final class InputIO: @unchecked Sendable {
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
     private static let bufferSize: Int32 = 1 << 16
+    /// How much is kept of a pipe whose header is read, in bytes.
+    private static let longestHead = 1 << 20
 
     /// Takes over a descriptor.
     ///
@@ -80,10 +84,15 @@ final class InputIO: @unchecked Sendable {
     /// Says that the format was recognised, and whether it can be read right only as a whole.
     ///
     /// A pipe is then read to its end into a temporary file, from which reading goes on; otherwise it stays a stream.
-    func settle(needsWhole: Bool) throws(MediaError) {
+    ///
+    /// - Parameter keepsHead: Whether ``bytes(at:count:)`` gives a stream's beginning, up to ``endHead()``.
+    func settle(needsWhole: Bool, keepsHead: Bool) throws(MediaError) {
         guard let head = recorded else { return }
+        guard needsWhole else {
+            if keepsHead { mostRecorded = max(head.count, Self.longestHead) } else { recorded = nil }
+            return
+        }
         recorded = nil
-        guard needsWhole else { return }
         let spool = try SpoolFile()
         try spool.append(head.withUnsafeBytes { $0 })
         var total = Int64(head.count)
@@ -105,6 +114,9 @@ final class InputIO: @unchecked Sendable {
         context?.pointee.seekable = AVIO_SEEKABLE_NORMAL
     }
 
+    /// Says that the header was read: of what comes through a pipe from here on nothing is kept.
+    func endHead() { mostRecorded = 0 }
+
     /// Whether nothing came through a pipe whose format is being looked for.
     var isEmptyStream: Bool { recorded?.isEmpty ?? false }
 
@@ -123,9 +135,13 @@ final class InputIO: @unchecked Sendable {
         return MediaLimits.error(after: deadline)
     }
 
-    /// Bytes of the file, apart from libavformat's reading; fewer than `count` at the end.
+    /// Bytes of the file, apart from libavformat's reading; fewer than `count` at the end, and behind what is kept of a
+    /// stream.
     func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
-        guard size != nil, let start = Int64(exactly: position), count > 0 else { return [] }
+        guard let start = Int64(exactly: position), count > 0 else { return [] }
+        guard size != nil else {
+            return Array((recorded ?? []).dropFirst(Int(clamping: start)).prefix(count))
+        }
         var result = [UInt8](repeating: 0, count: count)
         let filled: Result<Int, MediaError> = result.withUnsafeMutableBytes { buffer in
             Result { () throws(MediaError) in try read(at: start, into: buffer) }
@@ -158,7 +174,10 @@ final class InputIO: @unchecked Sendable {
             let result = readStream(into: buffer, count: count)
             if result > 0 {
                 offset += Int64(result)
-                recorded?.append(contentsOf: UnsafeBufferPointer(start: buffer, count: Int(result)))
+                let room = mostRecorded - (recorded?.count ?? 0)
+                if room > 0 {
+                    recorded?.append(contentsOf: UnsafeBufferPointer(start: buffer, count: min(room, Int(result))))
+                }
             }
             return result
         }

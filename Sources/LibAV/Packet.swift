@@ -52,11 +52,19 @@ package struct Packet: ~Copyable, @unchecked Sendable {
 
     /// How many samples from the packet's first on the decoder is told to leave out (priming): the first number of
     /// `AV_PKT_DATA_SKIP_SAMPLES`.
-    package var skippedSamples: Int {
+    package var skippedSamples: Int { sampleCount(at: 0) }
+
+    /// How many samples at the packet's end the decoder is told to leave out (padding): the second number of
+    /// `AV_PKT_DATA_SKIP_SAMPLES`.
+    package var paddingSamples: Int { sampleCount(at: 4) }
+
+    private func sampleCount(at place: Int) -> Int {
         guard pointer.pointee.side_data_elems > 0 else { return 0 }
         var size = 0
-        guard let data = av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 4 else { return 0 }
-        return (0..<4).reduce(0) { $0 | Int(data[$1]) << (8 * $1) }
+        guard let data = av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= place + 4 else {
+            return 0
+        }
+        return (0..<4).reduce(0) { $0 | Int(data[place + $1]) << (8 * $1) }
     }
 
     /// Whether it brings what the decoder must know from here on: a new header, or another form of sound or picture

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -83,5 +84,44 @@ import Testing
         let result = try Program.run("/bin/sh", ["-c", ": | \"$0\" probe -", Program.mediatool])
         #expect(result.status == 2)
         #expect(result.errorLines == ["mediatool: -: is empty"])
+    }
+
+    private func probe(_ path: String, isPiped: Bool) throws -> [String: Any] {
+        let script = isPiped ? "cat \"$1\" | \"$0\" probe --json -" : "\"$0\" probe --json \"$1\""
+        let result = try Program.run("/bin/sh", ["-c", script, Program.mediatool, path])
+        try #require(result.status == 0, "\(result.error)")
+        return try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any])
+    }
+
+    /// Only the length in bytes, and what follows from it, takes more than the header.
+    @Test(arguments: [
+        "crop.mkv", "h264-aac.mkv", "chapters.mkv", "qc-hidden-fields.mkv", "many-tracks.mkv", "flac.mkv",
+    ])
+    func matroskaSaysTheSame(fixture: String) throws {
+        func told(isPiped: Bool) throws -> NSDictionary {
+            var report = try probe(Fixtures.path(fixture), isPiped: isPiped)
+            var container = try #require(report["container"] as? [String: Any])
+            for key in ["sizeBytes", "bitRate"] { container[key] = nil }
+            report["container"] = container
+            report["path"] = nil
+            return report as NSDictionary
+        }
+        let (file, pipe) = try (told(isPiped: false), told(isPiped: true))
+        #expect(pipe == file, "\(pipe) \(file)")
+    }
+
+    /// A track list too far behind for a pipe's beginning to have it: what only that says is left out, not made up.
+    @Test func whatIsNotKnownOfATrackIsLeftOut() throws {
+        let folder = try TemporaryFolder()
+        var bytes = try Fixtures.bytes("crop.mkv")
+        // The segment, its length unknown, then a Void element of two megabytes.
+        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: [0x18, 0x53, 0x80, 0x67]) }) + 4
+        bytes.replaceSubrange(place..<place + 8, with: [0x01] + [UInt8](repeating: 0xFF, count: 7))
+        bytes.insert(contentsOf: [0xEC, 0x10, 0x20, 0, 0] + [UInt8](repeating: 0, count: 2 << 20), at: place + 8)
+        let report = try probe(folder.write("far.mkv", bytes), isPiped: true)
+        let track = try #require((report["tracks"] as? [[String: Any]])?.first)
+        #expect(track["id"] == nil && track["index"] as? Int == 0)
+        let video = try #require(track["video"] as? [String: Any])
+        #expect(video["cleanAperture"] == nil)
     }
 }

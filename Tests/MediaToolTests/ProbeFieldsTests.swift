@@ -301,4 +301,85 @@ import Testing
         #expect(tagged["title"] == "iTunes" && tagged["artist"] == "iTunes" && tagged["track"] == "iTunes")
         #expect(try spaces("artwork.mp3")["title"] == "id3")
     }
+
+    /// A file with a tag for its pictures' timecode, in which it has these words.
+    private func matroska(rate: String, _ timecode: String) throws -> [String: Any] {
+        let folder = try TemporaryFolder()
+        let path = folder.path("t.mkv")
+        _ = try FFmpeg.run([
+            "-y", "-f", "lavfi", "-i", "testsrc=s=64x48:r=\(rate):d=0.5", "-c:v", "libx264", "-metadata",
+            "TIMECODE=\(timecode)", "-metadata:s:v", "TIMECODE=\(timecode)", path,
+        ])
+        return try object(path)
+    }
+
+    @Test(arguments: [("25", "01:02:03:04"), ("30000/1001", "00:01:00;02")])
+    func matroskaHasTimecodes(rate: String, text: String) throws {
+        let report = try matroska(rate: rate, text)
+        #expect((report["container"] as? [String: Any])?["startTimecode"] as? String == text)
+        let track = try #require((report["tracks"] as? [[String: Any]])?.first)
+        let timecode = try #require(track["timecode"] as? [String: Any])
+        #expect(timecode["start"] as? String == text && timecode["source"] as? String == "metadata")
+        #expect(timecode["dropFrame"] as? Bool == text.contains(";"))
+        for metadata in [report["metadata"], track["metadata"]] {
+            #expect((metadata as? [[String: Any]])?.contains { $0["key"] as? String == "TIMECODE" } == false)
+        }
+    }
+
+    /// Frame 25 at 25 a second, drop-frame at 25, a number that drop-frame leaves out, and no timecode at all.
+    @Test(arguments: [
+        ("25", "01:02:03:25"), ("25", "01:02:03;04"), ("30000/1001", "00:01:00;01"), ("25", "01:02:03.040"),
+    ])
+    func aTagThatTheRateCannotHaveIsNoTimecode(rate: String, text: String) throws {
+        let report = try matroska(rate: rate, text)
+        #expect((report["container"] as? [String: Any])?["startTimecode"] == nil)
+        let track = try #require((report["tracks"] as? [[String: Any]])?.first)
+        #expect(track["timecode"] == nil)
+        // It stays what it is: a tag.
+        #expect((track["metadata"] as? [[String: Any]])?.contains { $0["value"] as? String == text } == true)
+    }
+
+    /// ffmpeg decodes 144033 samples of the first file; the second is cut out of it, with its clock, at 1 s.
+    @Test func opusLastsAsLongAsItsSound() throws {
+        func samples(_ path: String, _ option: String...) throws -> Int? {
+            let track = try #require((try object(all: option + [path])["tracks"] as? [[String: Any]])?.first)
+            let range = try #require(track["timeRange"] as? [String: [String: Any]])
+            #expect(range["start"]?["value"] as? Int == 0)
+            return (range["duration"]?["seconds"] as? Double).map { Int(($0 * 48_000).rounded()) }
+        }
+        let folder = try TemporaryFolder()
+        let late = folder.path("late.opus")
+        _ = try FFmpeg.run(["-ss", "1", "-copyts", "-i", try Fixtures.path("opus.opus"), "-c", "copy", late])
+        for path in [try Fixtures.path("opus.opus"), late] {
+            let decoded = try FFmpeg.run(["-i", path, "-f", "s16le", "-"]).count / 4
+            #expect(try samples(path) == decoded && samples(path, "--scan") == decoded)
+        }
+        // Matroska's clock counts milliseconds.
+        let webm = try Fixtures.path("opus.webm")
+        let decoded = try FFmpeg.run(["-i", webm, "-f", "s16le", "-ac", "1", "-"]).count / 2
+        let scanned = try #require(try samples(webm, "--scan"))
+        #expect(abs(scanned - decoded) < 48)
+    }
+
+    /// The schema's order, by its text.
+    @Test func theKeysOfPicturesAreInTheSchemasOrder() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("wide.mkv")
+        // Pixels that are no squares make ffmpeg write DisplayWidth.
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.3", "-vf", "setsar=4/3", "-c:v", "libx264", path,
+        ])
+        let text = try Program.run(Program.mediatool, ["probe", "--json", path]).output
+        let keys = text.split(separator: "\n").compactMap { line -> String? in
+            line.hasPrefix("        \"") ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil
+        }
+        let ofVideo = Array(keys.drop { $0 != "encodedSize" })
+        let schema = try String(contentsOfFile: Repository.path("docs/schema/probe.json"), encoding: .utf8)
+        let start = try #require(schema.range(of: "\n    \"video\": {")).upperBound
+        let order = schema[start...].split(separator: "\n").prefix { $0 != "    }," }.compactMap { line -> String? in
+            line.hasPrefix("        \"") ? line.split(separator: "\"").dropFirst().first.map(String.init) : nil
+        }
+        #expect(ofVideo.contains("containerDisplay") && ofVideo.count > 8)
+        #expect(ofVideo == order.filter { ofVideo.contains($0) })
+    }
 }

@@ -166,4 +166,14 @@ import Testing
         #expect(result.status == 2 && result.output.isEmpty && result.error.contains("taken.csv"), "\(result.error)")
         #expect(try folder.names() == ["taken.csv"])
     }
+
+    /// Before the input, which is not there, is looked for.
+    @Test func reportsOfOneNameAreRefused() throws {
+        for other in ["r", "./r"] {
+            let refused = try Program.run(
+                Program.mediatool, ["qc", "--html", "r", "--csv", other, "missing.wav"], folder: folder.path)
+            #expect(refused.status == 64 && refused.error.contains("'\(other)'"), "\(refused.error)")
+        }
+        #expect(try folder.names().isEmpty)
+    }
 }

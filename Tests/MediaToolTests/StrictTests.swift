@@ -54,4 +54,18 @@ import Testing
         #expect(refused.status == 2 && refused.error.contains("breaks off"), "\(refused.error)")
         #expect(try run(["probe", "--scan", "--strict", Fixtures.path("h264-aac.mkv")]).status == 0)
     }
+
+    /// The tag in the first frame says how many bytes there are.
+    @Test func scanningWarnsOfAnMP3ThatBreaksOff() throws {
+        let whole = try Fixtures.bytes("mp3-lame.mp3")
+        let path = try folder.write("cut.mp3", whole.prefix(20_000))
+        #expect(try warnings(["probe", "--scan", path]).count { $0.contains("breaks off") } == 1)
+        let refused = try run(["waveform", "--json", "--strict", path])
+        #expect(refused.status == 2 && refused.error.contains("breaks off"), "\(refused.error)")
+        // What comes behind the sound is no matter, nor is a file without the tag.
+        let tagged = try folder.write("tagged.mp3", whole + [UInt8]("TAG".utf8) + [UInt8](repeating: 0, count: 125))
+        for path in [tagged, try Fixtures.path("mp3-no-tag.mp3"), try Fixtures.path("artwork.mp3")] {
+            #expect(try run(["waveform", "--json", "--strict", path]).status == 0)
+        }
+    }
 }

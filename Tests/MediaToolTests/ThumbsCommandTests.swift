@@ -125,6 +125,32 @@ import Testing
         #expect(every.images?.map(\.requested.seconds) == [1, 1.5, 2])
     }
 
+    /// Keyframes at 1 and 2 s are near enough to the first times, but outside of what is asked for.
+    @Test(arguments: [
+        (["--start", "1.2", "--end", "3.4", "--every", "1"], [1.2, 2, 3]),
+        (["--start", "0.5", "--end", "1", "--count", "1"], [0.7]),
+        (["--start", "1.2", "--end", "1.8", "--every", "1", "--tolerance", "keyframe"], [1.2]),
+    ])
+    func noPictureIsFromOutsideTheRange(arguments: [String], expected: [Double]) throws {
+        let path = folder.path("k.mkv")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=4", "-c:v", "libx264", "-g", "10", "-sc_threshold", "0", "-bf",
+            "0", path,
+        ])
+        let images = try manifest(arguments + ["-o", "r/", path]).images
+        #expect(images?.compactMap(\.actual?.seconds) == expected)
+    }
+
+    @Test func timecodesOfMatroskaCount() throws {
+        let path = folder.path("t.mkv")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=3", "-c:v", "libx264", "-timecode", "01:00:00:00", path,
+        ])
+        let images = try manifest([path, "--at", "01:00:01:05", "-o", "{timecode}.png"]).images
+        #expect(images?.first?.actual?.seconds == 1.2)
+        #expect(images?.first?.file == "01-00-01-05.png")
+    }
+
     @Test func templatesNameFiles() throws {
         let result = try thumbs([
             "--at", "1.5,00:00:02:10", "--max-size", "90x90", "-o",

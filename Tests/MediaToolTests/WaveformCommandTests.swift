@@ -100,6 +100,7 @@ import Testing
         ["-o", "w.png", "--bar-gap", "1"], ["-o", "w.png", "--no-rms", "--rms-color", "red"],
         ["-o", "w.png", "--amplitude", "cubic"], ["-o", "w.png", "--amplitude", "db", "--db-range", "0"],
         ["-o", "{name}.dat"], ["-o", "w.dat", "--color", "red"], ["-o", "w.csv", "--no-axis"],
+        ["-o", "w.dat", "-o", "w.dat"], ["-o", "w.dat", "-o", "./w.dat"], ["-o", "w.png", "-o", "w.png", "--force"],
         ["-o", "w.png", "--color", "redish"], ["-o", "w.png", "--amplitude-scale", "loud"],
     ])
     func usageErrors(arguments: [String]) throws {
@@ -139,15 +140,35 @@ import Testing
             "--samples-per-pixel", "48000", "--json", "--split-channels", "--bar-width", "3", "--bar-style", "rounded")
         #expect(result.status == 0 && result.error.isEmpty)
         #expect(try folder.names() == ["w-48000.dat", "w-48000.png", "w.csv", "w.svg", "w.txt"])
-        // 11.5 s: 12 points, which is the width of the picture that has {spp}; the other one is fitted.
+        // 11.5 s: 12 points, which is the width of the pictures.
         #expect(try folder.bytes("w-48000.png").dropFirst(16).prefix(4) == [0, 0, 0, 12])
         let svg = String(decoding: try folder.bytes("w.svg"), as: UTF8.self)
-        #expect(svg.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1000\" height=\"200\""))
+        #expect(svg.hasPrefix("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"12\" height=\"200\""))
         let lines = String(decoding: try folder.bytes("w.csv"), as: UTF8.self).split(separator: "\n")
         #expect(try folder.bytes("w.txt") == folder.bytes("w.csv"))
         let values = lines.flatMap { $0.split(separator: ",").compactMap { Int16($0) } }
         #expect(lines.count == 12)
         #expect(try values == PeakFile.decode(folder.bytes("w-48000.dat")).data)
+    }
+
+    /// A picture follows the one number of samples a point, unless it is told how wide to be; 552000 samples.
+    @Test(arguments: [
+        (["--samples-per-pixel", "1000"], 552), (["--samples-per-pixel", "1000", "--width", "300"], 300), ([], 1000),
+    ])
+    func picturesFollowSamplesPerPixel(arguments: [String], width: Int) throws {
+        let result = try Program.run(
+            Program.mediatool, ["waveform", Repository.sampleMovie, "-o", "p.png"] + arguments, folder: folder.path)
+        #expect(result.status == 0, "\(result.error)")
+        // IHDR: the width is a big-endian number of 32 bits.
+        let stored = try folder.bytes("p.png").dropFirst(16).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        #expect(stored == width)
+    }
+
+    @Test func aPictureTooWideIsRefused() throws {
+        // 552000 columns of 500 rows are more than 2^28 pixels.
+        let result = try run(Repository.sampleMovie, "-o", "p.png", "--samples-per-pixel", "1", "--height", "500")
+        #expect(result.status == 2 && result.error.contains("too many"), "\(result.error)")
+        #expect(try folder.names().isEmpty)
     }
 
     @Test func wavesurfer() throws {

@@ -30,7 +30,9 @@ struct AssetContents: Sendable {
             movie?.complete(&streams[place], warnings: &warnings)
             matroska?.complete(&streams[place], warnings: &warnings)
             EncoderDelay.complete(&streams[place], of: file)
+            EncoderDelay.endOpus(&streams[place], of: file)
         }
+        let entries = Self.settleTimecodes(of: &streams, in: file)
         seeking = SeekBehaviour(formatName: file.formatName)
         isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
@@ -41,7 +43,7 @@ struct AssetContents: Sendable {
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
         metadata = MetadataItem.list(
-            file.metadata.filter { !known.contains($0.key) }, keySpace: keySpace,
+            entries.filter { !known.contains($0.key) }, keySpace: keySpace,
             spaces: movie?.keySpaces)
         chapters = file.chapters
         let origin = origin
@@ -64,7 +66,7 @@ struct AssetContents: Sendable {
         container.setBitRate(duration: duration, headerDuration: file.duration)
         container.startTimecode =
             (tracks.filter { $0.mediaType == .timecode } + tracks).compactMap(\.startTimecode).first
-            ?? file.metadata.first { $0.key == "timecode" }?.value
+            ?? entries.first { $0.key == "timecode" }?.value
     }
 
     /// The earliest start of the streams that are seen or heard: libavformat's `start_time`, but exact.

@@ -29,25 +29,8 @@ struct EncoderDelay: Equatable, Sendable {
     ///
     /// - Parameter read: Gives bytes of the file; fewer where it ends.
     init?(mp3 read: (_ offset: UInt64, _ count: Int) -> [UInt8]) {
-        var offset: UInt64 = 0
-        // A tag after another is rare but allowed.
-        for _ in 0..<8 {
-            let head = read(offset, 10)
-            guard head.count == 10, head.starts(with: [0x49, 0x44, 0x33]) else { break }
-            let size = head[6...9].reduce(UInt64(0)) { $0 << 7 | UInt64($1 & 0x7F) }
-            offset += 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
-        }
-        let frame = read(offset, 400)
-        guard frame.count > 4, frame[0] == 0xFF, frame[1] & 0xE0 == 0xE0 else { return nil }
-        let isMPEG1 = frame[1] & 0x18 == 0x18
-        let isMono = frame[3] & 0xC0 == 0xC0
-        let tag = frame.dropFirst(4 + (isMPEG1 ? (isMono ? 17 : 32) : (isMono ? 9 : 17)))
-        guard tag.starts(with: [UInt8]("Xing".utf8)) || tag.starts(with: [UInt8]("Info".utf8)),
-            let flags = tag.dropFirst(7).first
-        else { return nil }
-        // Number of frames, number of bytes, table of contents, quality.
-        let optional = zip([4, 4, 100, 4], 0..<4).reduce(0) { $0 + (flags >> UInt8($1.1) & 1 == 1 ? $1.0 : 0) }
-        let encoder = tag.dropFirst(8 + optional)
+        guard let tag = XingTag(reading: read) else { return nil }
+        let encoder = tag.encoder
         guard ["LAME", "Lavf", "Lavc"].contains(where: { encoder.starts(with: [UInt8]($0.utf8)) }) else { return nil }
         let delays = Array(encoder.dropFirst(21).prefix(3))
         guard delays.count == 3 else { return nil }
@@ -75,5 +58,18 @@ struct EncoderDelay: Equatable, Sendable {
         guard let delay else { return }
         stream.format.audio?.priming = delay.priming
         stream.format.audio?.remainder = delay.remainder
+    }
+
+    /// Takes what is not shown from the duration of Opus in Ogg.
+    ///
+    /// libavformat 5.1 gives the position in the last page, which counts the samples before the first real one too, and
+    /// from the clock's zero wherever the stream begins (RFC 7845, 4.3).
+    static func endOpus(_ stream: inout StreamInfo, of file: InputFile) {
+        guard file.formatName == "ogg", stream.format.codec == "opus", let end = stream.duration,
+            let audio = stream.format.audio, let priming = audio.priming
+        else { return }
+        let skipped = MediaTime(value: Int64(priming), timescale: 48_000)
+        let duration = end - skipped - (stream.startTime ?? .zero)
+        if duration > .zero { stream.duration = duration }
     }
 }

@@ -9,9 +9,11 @@ struct MatroskaTracks: Sendable {
     /// The entries that libavformat makes streams of, in its order.
     private let entries: [MatroskaTrack]
 
-    /// Reads the track list; `nil` for other formats, streams that cannot be rewound, and lists that cannot be read.
+    /// Reads the track list; `nil` for other formats, and lists that cannot be read.
+    ///
+    /// Of a stream it is read where it lies before the media, as the format recommends.
     init?(_ file: InputFile) {
-        guard file.isSeekable, file.formatName.hasPrefix("matroska"),
+        guard file.formatName.hasPrefix("matroska"),
             let header = try? MatroskaHeader(reading: FileByteSource(file: file))
         else { return nil }
         warnings = header.warnings

@@ -40,6 +40,9 @@ struct PacketScan: Sendable {
     ///   - origin: What is subtracted from its time stamps.
     init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
+        // A block of Matroska lasts as long as it would without padding (RFC 9559, 5.1.3.5.7).
+        let countsPadding = file.formatName.hasPrefix("matroska")
+        var sampleRates: [Int: Int32] = [:]
         var fields: [Int: H264FieldPairs] = [:]
         let isISO = file.formatName.split(separator: ",").contains("mov")
         var builders: [Int: PacketStatisticsBuilder] = [:]
@@ -48,6 +51,7 @@ struct PacketScan: Sendable {
             if facts[index] == nil {
                 let stream = file.stream(index)
                 facts[index] = stream.map { ($0.timeBase, $0.format.mediaType == .video) }
+                sampleRates[index] = stream?.format.audio.flatMap { Int32(exactly: $0.sampleRate) }
                 if let format = stream?.format, format.codec == "h264" {
                     fields[index] = H264FieldPairs(header: format.extradata)
                 }
@@ -62,8 +66,11 @@ struct PacketScan: Sendable {
                 isSecondField: isSecondField)
             // A packet without a time stamp follows the one before it.
             let time = stamped ?? streams[index]?.range.end ?? .zero
-            let range = MediaTimeRange(
-                start: time, end: max(time, time + duration))
+            var end = time + duration
+            if countsPadding, let rate = sampleRates[index], rate > 0 {
+                end = end - MediaTime(value: Int64(packet.paddingSamples), timescale: rate)
+            }
+            let range = MediaTimeRange(start: time, end: max(time, end))
             // Of some pictures MPEG program streams tell neither when they are shown nor where they begin.
             let isPlaced = packet.pts != nil || packet.position != nil
             let sync = isVideo && packet.isKey && isPlaced ? SyncSample(time: time, position: packet.position) : nil

@@ -192,19 +192,6 @@ extension Reencoder {
     }
 }
 
-extension AssetTrack {
-    /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
-    package var pictureRate: Rational? {
-        guard let nominal = nominalFrameRate, let average = averageFrameRate else {
-            return nominalFrameRate ?? averageFrameRate
-        }
-        let ratio = nominal.doubleValue / average.doubleValue
-        let isInterlaced = (formatDescriptions.first?.video?.fieldOrder).map { $0 != "progressive" } ?? false
-        guard isInterlaced, ratio > 1.9, ratio < 2.1 else { return nominal }
-        return nominal.divided(by: Rational(2))
-    }
-}
-
 extension MetadataItem {
     /// What a writer says itself of the files it writes.
     package static let keysOfFiles: Set<String> = [

@@ -4,8 +4,8 @@ package import MediaBase
 
 /// What is known of one track.
 package struct TrackReport: Encodable, Sendable {
-    /// The container's own number of it.
-    package var id: Int
+    /// The container's own number of it; `nil` where a Matroska file's track list could not be read.
+    package var id: Int?
     /// Its place in the container, from 0.
     package var index: Int
     /// What it carries: `video`, `audio`, `subtitle`, `timecode`, `data` or `attachment`.
@@ -62,7 +62,8 @@ package struct TrackReport: Encodable, Sendable {
     ///   - statistics: What reading all packets showed.
     init(_ track: AssetTrack, in container: ContainerInfo, headers: PictureHeaders?, statistics: PacketStatistics?) {
         let format = track.formatDescriptions.first
-        id = track.id
+        // Matroska numbers its tracks from 1.
+        id = track.id == 0 && container.formatNames.contains("matroska") ? nil : track.id
         index = track.index
         type = track.mediaType.rawValue
         codec = format.flatMap { $0.codec == "unknown" ? nil : $0.codec }

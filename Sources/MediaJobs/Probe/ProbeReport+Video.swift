@@ -26,12 +26,12 @@ package struct VideoReport: Encodable, Sendable {
     package var rotation: Int?
     /// Whether the picture is flipped left to right before it is turned.
     package var mirrored: Bool?
-    /// The size in which Matroska wants the cropped pictures to be shown.
-    package var containerDisplay: ContainerDisplay?
     /// How many frames there are a second.
     package var frameRate: FrameRateReport?
     /// The shortest time from one frame to the next; `nil` where unknown without reading all packets.
     package var minimumFrameDuration: MediaTime?
+    /// The size in which Matroska wants the cropped pictures to be shown.
+    package var containerDisplay: ContainerDisplay?
     /// `progressive`, `tt`, `bb`, `tb` or `bt`.
     package var fieldOrder: String?
     /// Who says what of fields.

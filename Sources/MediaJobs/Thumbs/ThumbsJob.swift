@@ -113,7 +113,7 @@ package struct ThumbsJob: Sendable {
         }
         let sweep = ThumbsSweep(
             asset, track: track, request: request.boxed(for: track, onSheets: output.sheets != nil),
-            tolerance: tolerance(spacing: times.spacing))
+            tolerance: tolerance(spacing: times.spacing), range: times.limit)
         let (wanted, exactSize, sizeProblem) = (output, request.exactSize, sizeProblem(of: track))
         try sweep.run(moments.map(\.time)) { _, image throws(MediaError) in
             Result { () throws(MediaError) in

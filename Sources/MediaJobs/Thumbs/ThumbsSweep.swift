@@ -14,15 +14,19 @@ struct ThumbsSweep {
     let generator: ImageGenerator
     /// How far an image may be from its time.
     let tolerance: ThumbsRequest.Tolerance
+    /// Where images may be taken from; `nil` for everywhere.
+    private let range: MediaTimeRange?
     private let threads: Int
 
     /// How many bytes of images may wait for those before them.
     private static let room = 48 << 20
 
-    init(_ asset: Asset, track: AssetTrack, request: ThumbsRequest, tolerance: ThumbsRequest.Tolerance) {
+    /// - Parameter range: What tolerances do not lead out of; `nil` where they may lead anywhere.
+    init(
+        _ asset: Asset, track: AssetTrack, request: ThumbsRequest, tolerance: ThumbsRequest.Tolerance,
+        range: MediaTimeRange? = nil
+    ) {
         var configuration = ImageGenerator.Configuration()
-        configuration.requestedTimeToleranceBefore = tolerance.before
-        configuration.requestedTimeToleranceAfter = tolerance.after
         configuration.appliesPreferredTrackTransform = request.appliesRotation
         configuration.maximumSize = request.maximumSize
         configuration.apertureMode = request.aperture.mode
@@ -33,6 +37,10 @@ struct ThumbsSweep {
         generator = ImageGenerator(asset: asset)
         generator.configuration = configuration
         self.tolerance = tolerance
+        // A picture that begins with the end is outside; times of pictures are whole ticks.
+        let scale = track.naturalTimeScale
+        let tick = scale > 0 ? MediaTime(value: 1, timescale: scale) : .zero
+        self.range = range.map { MediaTimeRange(start: $0.start, end: max($0.start, $0.end - tick)) }
     }
 
     /// What could not be decoded on the way to the images.
@@ -59,7 +67,7 @@ struct ThumbsSweep {
         let runs = try generator.runs(of: times)
         let workers = min(threads, runs.count)
         generator.configuration.threads = max(1, threads / max(1, workers))
-        let maker = RunMaker(times: times, tolerance: tolerance, prepare: prepare)
+        let maker = RunMaker(times: times, tolerance: tolerance, range: range, prepare: prepare)
         if workers > 1, try share(runs, workers, maker, deliver) { return }
         for run in runs {
             try maker.make(run, with: generator) { place, prepared, _ throws(MediaError) in
@@ -122,6 +130,7 @@ struct ThumbsSweep {
 private struct RunMaker<Prepared: Sendable>: Sendable {
     let times: [MediaTime]
     let tolerance: ThumbsRequest.Tolerance
+    let range: MediaTimeRange?
     let prepare: @Sendable (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) -> Prepared
 
     /// Makes the images of a run.
@@ -135,8 +144,11 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
         generator.beginRun()
         var last: (image: ImageGenerator.GeneratedImage, prepared: Prepared)?
         for place in run {
+            let allowed = tolerance(at: times[place])
+            generator.configuration.requestedTimeToleranceBefore = allowed.before
+            generator.configuration.requestedTimeToleranceAfter = allowed.after
             let result: Result<ImageGenerator.GeneratedImage?, MediaError>
-            if let last, isOnlyOne(last.image, for: times[place]) {
+            if let last, isOnlyOne(last.image, for: times[place], allowed) {
                 result = .success(nil)
             } else {
                 result = Result { () throws(MediaError) in
@@ -163,10 +175,20 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
         }
     }
 
+    /// How far an image may be from a moment without leaving the range.
+    private func tolerance(at time: MediaTime) -> ThumbsRequest.Tolerance {
+        guard let range else { return tolerance }
+        return ThumbsRequest.Tolerance(
+            before: max(.zero, min(tolerance.before, time - range.start)),
+            after: max(.zero, min(tolerance.after, range.end - time)))
+    }
+
     /// Whether no other picture is allowed for a moment: all that is near enough lies in this one's time on screen.
     ///
     /// Then many moments are answered by one decoded and converted picture.
-    private func isOnlyOne(_ image: ImageGenerator.GeneratedImage, for time: MediaTime) -> Bool {
+    private func isOnlyOne(
+        _ image: ImageGenerator.GeneratedImage, for time: MediaTime, _ tolerance: ThumbsRequest.Tolerance
+    ) -> Bool {
         image.actualTime <= time - tolerance.before && time + tolerance.after < image.actualTime + image.duration
     }
 }

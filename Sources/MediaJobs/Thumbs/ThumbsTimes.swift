@@ -8,6 +8,8 @@ struct ThumbsTimes {
     let spacing: MediaTime?
     /// The part of the track that they are of; all of it where they were named.
     let range: MediaTimeRange
+    /// Where pictures may be taken from; `nil` for everywhere, where the times were named.
+    let limit: MediaTimeRange?
     /// What is told where the pictures end before the end that was asked for; `nil` where they do not.
     let warning: String?
 
@@ -29,11 +31,13 @@ struct ThumbsTimes {
             }
             spacing = nil
             range = context.timeRange
+            limit = nil
             warning = nil
             return
         }
         let (range, warning) = try Self.range(request, in: context, frameTime: frameTime)
         self.range = range
+        limit = range
         self.warning = warning
         switch request.times {
         case .at: (requested, spacing) = ([], nil)

@@ -27,3 +27,17 @@ struct PathArgument: ExpressibleByArgument, Hashable {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 }
+
+extension Sequence<FilePath> {
+    /// The first path that names the same file as one before it, by the paths alone; `nil` where all differ.
+    ///
+    /// Devices and pipes that are there already may take several outputs.
+    var firstRepeated: FilePath? {
+        var seen: Set<FilePath> = []
+        return first { path in
+            let steps = path.components.filter { $0.kind != .currentDirectory }
+            guard !seen.insert(FilePath(root: path.root, steps)).inserted else { return false }
+            return (try? path.stat()).map { $0.type == .regular } ?? true
+        }
+    }
+}

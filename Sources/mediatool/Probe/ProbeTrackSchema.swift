@@ -7,7 +7,7 @@ enum ProbeTrackSchema {
               "description": "One track.",
               "type": "object",
               "properties": {
-                "id": { "description": "The container's own number of it: the track ID, PID or stream number.", "type": "integer" },
+                "id": { "description": "The container's own number of it: the track ID, PID or stream number; left out where Matroska's track list could not be read.", "type": "integer" },
                 "index": { "description": "Its place in the container, from 0; how other commands name it.", "type": "integer", "minimum": 0 },
                 "type": { "description": "What it carries.", "enum": ["video", "audio", "subtitle", "timecode", "data", "attachment"] },
                 "codec": { "description": "libavcodec's name of the codec.", "type": "string" },
@@ -113,7 +113,7 @@ enum ProbeTrackSchema {
                 },
                 "metadata": { "description": "The track's own metadata, in its order.", "type": "array", "items": { "$ref": "#/$defs/metadataItem" } }
               },
-              "required": ["id", "index", "type", "dispositions", "timeRange", "metadata"],
+              "required": ["index", "type", "dispositions", "timeRange", "metadata"],
               "additionalProperties": false
             }
         """#

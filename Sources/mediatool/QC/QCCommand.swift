@@ -85,6 +85,9 @@ struct QCCommand: ParsableCommand {
         for (name, path) in [("--reference", reference), ("--proxy-of", proxyOf)] where path?.isStandardStream == true {
             throw ValidationError("'\(name)' is read more than once and cannot be standard input; name a file.")
         }
+        if let repeated = [junit, html, csv, frames].compactMap(\.self).map(\.path).firstRepeated {
+            throw ValidationError("Two reports are named '\(repeated.displayPath)'; give each its own name.")
+        }
         if frames != nil, reference == nil {
             throw ValidationError("'--frames' tells how pictures differ from those of '--reference'; name that too.")
         }
@@ -101,10 +104,6 @@ struct QCCommand: ParsableCommand {
             return try StandardOutput.write(known.yaml + "\n")
         }
         let policy = try loadPolicy()
-        let reports = [junit, html, csv, frames].compactMap(\.self)
-        guard Set(reports.map(\.path)).count == reports.count else {
-            throw ValidationError("Two reports cannot have the same name.")
-        }
         let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
         let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
         // Opened now: what cannot be written is refused before hours of measuring.

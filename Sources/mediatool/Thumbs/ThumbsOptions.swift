@@ -51,8 +51,8 @@ struct ThumbsOptions: ParsableArguments {
         parsing: .unconditional,
         help: ArgumentHelp(
             "How far an image may be from its time, so that a keyframe can be used, which is faster: exact, keyframe "
-                + "(the nearest one), or seconds before and after. (default: half the spacing for --every and "
-                + "--count, else exact)",
+                + "(the nearest one), or seconds before and after; never outside --start and --end. (default: half the "
+                + "spacing for --every and --count, else exact)",
             valueName: "exact|keyframe|s[,s]"),
         completion: .list(["exact", "keyframe"]),
         transform: ThumbsArgument.tolerance)

@@ -59,12 +59,16 @@ struct WaveformCommand: ParsableCommand {
         try checkNames()
     }
 
-    /// Refuses inputs whose outputs would have the same names, before any file is opened: which of them came last would
-    /// be a matter of chance.
+    /// Refuses outputs that would have the same name, of one input or of several, before any file is opened: which of
+    /// them came last would be a matter of chance.
     private func checkNames() throws {
         var owners: [FilePath: PathArgument] = [:]
         for file in files {
-            for path in Set(outputs.requests(for: file.path).map(\.path)) {
+            let paths = outputs.requests(for: file.path).map(\.path)
+            if let repeated = paths.firstRepeated {
+                throw ValidationError("Two outputs are named '\(repeated.displayPath)'; give each its own name.")
+            }
+            for path in Set(paths) {
                 if let other = owners.updateValue(file, forKey: path) {
                     throw ValidationError(
                         "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "

@@ -33,8 +33,10 @@ struct WaveformOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Samples in a point; with several, -o needs {spp}. A picture follows if its name has {spp}. (default: 256)",
-            valueName: "n,…"))
+            """
+            Samples in a point, or in a column of a picture unless --width says how wide that is; with several, -o \
+            needs {spp}, without which a picture does not follow them. (default: 256)
+            """, valueName: "n,…"))
     var samplesPerPixel: Levels?
 
     @Option(
@@ -159,7 +161,10 @@ struct WaveformOutputOptions: ParsableArguments {
     private func scales(
         of format: WaveformOutput.Format, tellsLevels: Bool, standardLevel: Int
     ) -> [(scale: WaveformOutput.Scale, level: Int?)] {
-        if let levels = samplesPerPixel?.values, tellsLevels || !format.isPicture {
+        // One picture cannot have several levels, and is then as wide as without them.
+        if let levels = samplesPerPixel?.values,
+            tellsLevels || !format.isPicture || (levels.count == 1 && width == nil)
+        {
             return levels.map { (.level(.samplesPerPixel($0)), $0) }
         }
         if tellsLevels, pixelsPerSecond == nil { return [(.standard, standardLevel)] }
