@@ -24,12 +24,16 @@ enum WideKernels {
         _ samples: Span<Int16>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels) {
         let frames = min(samples.count / 2, destination.freeCapacity)
-        return unsafe samples.withUnsafeBufferPointer { samples in
-            unsafe append(frames, to: &destination) { mean, left, right in
-                guard let start = samples.baseAddress else { return }
-                unsafe sample_kernels_stereo(start, frames, mean, &left, &right)
+        guard frames > 0 else { return (PlaneLevels(), PlaneLevels()) }
+        var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
+        unsafe destination.withUnsafeMutableBufferPointer { memory, count in
+            unsafe samples.withUnsafeBufferPointer { samples in
+                guard let start = samples.baseAddress, let free = memory.baseAddress else { return }
+                unsafe sample_kernels_stereo(start, frames, free + count, &left, &right)
+                count += frames
             }
         }
+        return (PlaneLevels(left), PlaneLevels(right))
     }
 
     /// ``SampleKernels/mixPlanes(_:_:into:)``.
@@ -37,27 +41,18 @@ enum WideKernels {
         _ lefts: Span<Float>, _ rights: Span<Float>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels) {
         let frames = min(lefts.count, rights.count, destination.freeCapacity)
-        return unsafe lefts.withUnsafeBufferPointer { lefts in
-            unsafe rights.withUnsafeBufferPointer { rights in
-                unsafe append(frames, to: &destination) { mean, left, right in
-                    guard let first = lefts.baseAddress, let second = rights.baseAddress else { return }
-                    unsafe sample_kernels_float_planes(first, second, frames, mean, &left, &right)
-                }
-            }
-        }
-    }
-
-    /// Has a kernel write so many means behind what was appended before, and measure two channels.
-    private static func append(
-        _ frames: Int, to destination: inout OutputSpan<Int16>,
-        _ kernel: (UnsafeMutablePointer<Int16>, inout sample_kernels_levels_t, inout sample_kernels_levels_t) -> Void
-    ) -> (left: PlaneLevels, right: PlaneLevels) {
         guard frames > 0 else { return (PlaneLevels(), PlaneLevels()) }
         var (left, right) = (sample_kernels_levels_t(), sample_kernels_levels_t())
         unsafe destination.withUnsafeMutableBufferPointer { memory, count in
-            guard let start = memory.baseAddress else { return }
-            unsafe kernel(start + count, &left, &right)
-            count += frames
+            unsafe lefts.withUnsafeBufferPointer { lefts in
+                unsafe rights.withUnsafeBufferPointer { rights in
+                    guard let first = lefts.baseAddress, let second = rights.baseAddress,
+                        let free = memory.baseAddress
+                    else { return }
+                    unsafe sample_kernels_float_planes(first, second, frames, free + count, &left, &right)
+                    count += frames
+                }
+            }
         }
         return (PlaneLevels(left), PlaneLevels(right))
     }
