@@ -23,6 +23,7 @@ import Testing
         var video: Track?
         var audio: [Track]?
         var leftOut: [Track]?
+        var changes: [String]?
         var checks: [Check]?
         var error: Failure?
     }
@@ -135,6 +136,21 @@ import Testing
         made = try report("many-tracks.mp4", ["--audio", "none"], to: "silent.mov")
         #expect(made.audio?.isEmpty == true)
         #expect(made.leftOut?.filter { $0.type == "audio" }.count == sources.count)
+    }
+
+    /// The preset has PCM, which hardly a player reads in MPEG-4 files.
+    @Test func soundThatIsNotThePresetsIsTold() throws {
+        let preset = ["--preset", "h264-intra-540p"]
+        var made = try report("av.mp4", preset, to: "o.mp4")
+        #expect(made.audio?.map(\.codec) == ["aac"])
+        #expect(made.changes?.contains { $0.contains("aac instead of the preset's pcm") } == true)
+        let told = try proxy([Fixtures.path("av.mp4"), "-o", "p.mp4"] + preset)
+        #expect(told.status == 0 && told.error.contains("warning: sound became aac"))
+        for options in [["--audio-codec", "aac"], ["--audio", "copy"], ["--audio", "none"]] {
+            made = try report("av.mp4", preset + options, to: "o\(options[1]).mp4")
+            #expect(made.changes == [])
+        }
+        #expect(try report("av.mp4", preset).changes == [])
     }
 
     @Test func picturesAreNeverMadeLarger() throws {

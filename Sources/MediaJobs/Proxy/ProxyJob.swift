@@ -77,6 +77,7 @@ package struct ProxyJob: Sendable {
         }
         report.output = path
         report.preset = request.preset.name
+        if !report.audio.isEmpty, let change = request.audioChange(in: fileType) { report.changes.append(change) }
         return report
     }
 

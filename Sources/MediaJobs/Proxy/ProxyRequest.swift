@@ -93,12 +93,23 @@ extension ProxyRequest {
 
     /// How sound of a track is encoded.
     func audioSettings(for track: AssetTrack, in fileType: MediaFileType) -> AudioOutputSettings {
-        // MPEG-4 files hold PCM, but hardly a player reads it there.
-        let usual = preset.audioCodec == .pcm && fileType != .mov ? .aac : preset.audioCodec
-        var settings = AudioOutputSettings(codec: audioCodec ?? usual, bitRate: audioBitRate)
+        var settings = AudioOutputSettings(codec: audioCodec ?? usualAudioCodec(in: fileType), bitRate: audioBitRate)
         // What a lossy codec decodes to has no depth of its own.
         let depth = track.formatDescriptions.first?.audio?.bitsPerSample ?? 16
         if settings.codec != .aac, settings.codec != .opus { settings.bitsPerSample = depth > 16 ? 24 : 16 }
         return settings
+    }
+
+    /// What of a preset's sound is another in such files, in words; `nil` where all is as the preset has it.
+    func audioChange(in fileType: MediaFileType) -> String? {
+        let usual = usualAudioCodec(in: fileType)
+        guard audio == .encode, audioCodec == nil, usual != preset.audioCodec else { return nil }
+        return "sound became \(usual.rawValue) instead of the preset's \(preset.audioCodec.rawValue), which hardly a "
+            + "player reads in \(fileType) files"
+    }
+
+    private func usualAudioCodec(in fileType: MediaFileType) -> AudioOutputSettings.Codec {
+        // MPEG-4 files hold PCM, but hardly a player reads it there.
+        preset.audioCodec == .pcm && fileType != .mov ? .aac : preset.audioCodec
     }
 }

@@ -92,7 +92,7 @@ enum ProxySchema {
                     "additionalProperties": false
                   }
                 },
-                "changes": { "description": "What the proxy has not kept because its format cannot, in words.", "type": "array", "items": { "type": "string" } },
+                "changes": { "description": "What the proxy has not kept because its format cannot, and sound that is not encoded as the preset has it, in words.", "type": "array", "items": { "type": "string" } },
                 "checks": {
                   "description": "What was compared with the source after writing. All of it holds: a proxy of which something does not is not kept.",
                   "type": "array",
