@@ -112,6 +112,20 @@ import Testing
     }
 
     @Test(arguments: [
+        ("hevc-10bit.mp4", "hevcHighestQuality", "hevc,Main 10,yuv420p10le"),
+        ("av.mp4", "hevcHighestQuality", "hevc,Main,yuv420p"), ("hevc-10bit.mp4", "hevc1920x1080", "hevc,Main,yuv420p"),
+    ])
+    func hevcOfTheHighestQualityKeepsTenBits(fixture: String, preset: String, made: String) throws {
+        let report = try report(Fixtures.path(fixture), ["-o", "o.mov", "--preset", preset])
+        let found = try FFmpeg.probe([
+            "-select_streams", "v", "-show_entries", "stream=codec_name,profile,pix_fmt", "-of", "csv=p=0",
+            folder.path("o.mov"),
+        ])
+        #expect(found == [made])
+        #expect(report.warnings.contains { $0.contains("10 bits a component became 8") } == (preset == "hevc1920x1080"))
+    }
+
+    @Test(arguments: [
         (["--audio", "copy", "--audio-codec", "pcm"], 64), (["--audio", "none", "--audio-bitrate", "64k"], 64),
         (["--video-track", "0", "-o", "z.wav"], 2),
     ])

@@ -36,7 +36,7 @@ extension ExportSession {
         public static let mediumQuality = Preset("mediumQuality", .quality(.h264, 25, .shorterSide(540)))
         /// H.264 in the source's size.
         public static let highestQuality = Preset("highestQuality", .quality(.h264, 18, .none))
-        /// HEVC in the source's size.
+        /// HEVC in the source's size; Main 10 where the source has more than 8 bits a component.
         public static let hevcHighestQuality = Preset("hevcHighestQuality", .quality(.hevc, 22, .none))
         /// VP9 in the source's size, and Opus: for WebM.
         public static let vp9HighestQuality = Preset("vp9HighestQuality", .quality(.vp9, 24, .none))
@@ -80,7 +80,8 @@ extension ExportSession {
                 if case .shorterSide(let side) = limit {
                     "\(codec.displayName), \(side) pixels along the shorter side at most; AAC"
                 } else {
-                    "\(codec.displayName) in the source's size; \(codec == .vp9 ? "Opus" : "AAC")"
+                    "\(codec.displayName) in the source's size\(codec == .hevc ? ", 8 or 10 bits" : ""); "
+                        + (codec == .vp9 ? "Opus" : "AAC")
                 }
             case .size(let size):
                 "\(size.codec.displayName) inside \(size.box.width) by \(size.box.height); AAC"
@@ -130,6 +131,7 @@ extension ExportSession.Preset {
         case .quality(let codec, let quality, let limit):
             var settings = VideoOutputSettings(codec: codec, dimensions: limit.size(for: format))
             settings.quality = quality
+            if codec == .hevc, let depth = format.bitDepth, depth > 8 { settings.pixelFormat = .yuv420p10 }
             return .encode(settings)
         case .size(let preset):
             var assistant = OutputSettingsAssistant(preset: preset)
