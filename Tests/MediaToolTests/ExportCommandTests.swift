@@ -125,6 +125,25 @@ import Testing
         #expect(report.warnings.contains { $0.contains("10 bits a component became 8") } == (preset == "hevc1920x1080"))
     }
 
+    /// x265 writes the values among the coded pictures alone; ffmpeg's word is that of our container.
+    @Test(arguments: [["proxy"], ["export"], ["export", "--preset", "hevc1920x1080"]])
+    func brightnessThatOnlyThePicturesTellIsKept(command: [String]) throws {
+        let path = folder.path("pq.mp4")
+        let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1,format=yuv420p10le", "-c:v", "libx265", "-preset",
+            "ultrafast", "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc",
+            "-x265-params", "log-level=error:master-display=\(display):max-cll=900,400:hdr10=1", "-tag:v", "hvc1", path,
+        ])
+        let entries = ["-show_entries", "stream_side_data=max_luminance,min_luminance,red_x,max_content,max_average"]
+        #expect(try FFmpeg.probe(entries + ["-of", "default=nw=1", path]) == [])
+        let result = try Program.run(
+            Program.mediatool, command + [path, "-o", "o.mov", "--start", "0.5", "--quiet"], folder: folder.path)
+        #expect(result.status == 0, "\(result.error)")
+        let found = try FFmpeg.probe(entries + ["-of", "default=nw=1:nk=1", folder.path("o.mov")])
+        #expect(Set(found) == ["900", "400", "34000/50000", "50/10000", "10000000/10000"], "\(found)")
+    }
+
     @Test(arguments: [
         (["--audio", "copy", "--audio-codec", "pcm"], 64), (["--audio", "none", "--audio-bitrate", "64k"], 64),
         (["--video-track", "0", "-o", "z.wav"], 2),

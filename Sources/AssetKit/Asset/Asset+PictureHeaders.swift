@@ -32,6 +32,15 @@ extension Asset {
         return headers
     }
 
+    /// The HDR metadata of a track: the container's, and the coded pictures' where that leaves brightness open.
+    func hdr(of track: AssetTrack) throws(MediaError) -> HDRInfo? {
+        let stored = track.formatDescriptions.first?.video?.hdr
+        let isWhole = stored?.masteringDisplay != nil && stored?.contentLightLevel != nil
+        // A composition's tracks have no headers of their own.
+        guard composition == nil, !isWhole else { return stored }
+        return HDRInfo(stored, headers: try pictureHeaders()[track.index])
+    }
+
     /// The beginnings of tracks' first samples; a track without any is left out.
     private func firstSamples(of tracks: [AssetTrack]) throws(MediaError) -> [Int: [UInt8]] {
         guard !tracks.isEmpty, canBeReadAgain else { return [:] }
@@ -88,5 +97,19 @@ extension PictureHeaders {
         case .bottomFieldFirst: "bb"
         case nil: nil
         }
+    }
+}
+
+extension HDRInfo {
+    /// What is known of both; the container's word, which libavformat passes on, goes before the pictures'.
+    package init?(_ container: HDRInfo?, headers: PictureHeaders?) {
+        self = container ?? HDRInfo()
+        let messages = headers?.messages
+        masteringDisplay = masteringDisplay ?? messages?.masteringDisplay
+        contentLightLevel = contentLightLevel ?? messages?.contentLightLevel
+        if messages?.hasHDR10Plus == true { hdr10Plus = true }
+        // Code point 18 of ITU-T H.273; such a stream calls itself BT.2020 for the sake of old displays.
+        if messages?.preferredTransfer == 18, transferFamily == nil { transferFamily = "HLG" }
+        if self == HDRInfo() { return nil }
     }
 }

@@ -141,8 +141,8 @@ extension ExportSession.Preset {
             }
             assistant.sourceVideoMinimumFrameDuration = track.minimumFrameDuration
             var settings = assistant.videoSettings
-            // The re-encoding knows the container's word too.
-            settings.color = nil
+            // The re-encoding knows the container's word too, and what the pictures say of brightness.
+            (settings.color, settings.hdr) = (nil, nil)
             return .encode(settings)
         case .proRes(let codec):
             let size = PictureSizeLimit.none.size(for: format)

@@ -15,7 +15,7 @@ extension Reencoder {
         _ composition: VideoComposition, of tracks: [AssetTrack], encodedWith wanted: VideoOutputSettings
     ) throws(MediaError) -> AssetWriterInput {
         let made = AssetTrack(framesOf: composition)
-        let settings = try wanted.carrying(made)
+        let settings = try wanted.carrying(made, of: nil)
         let format = VideoSettings(pixelFormat: settings.encodedPixelFormat, dimensions: settings.dimensions)
         let output = try VideoCompositionOutput(tracks: tracks, videoSettings: format, videoComposition: composition)
         let input = AssetWriterInput(videoSettings: settings, like: made)

@@ -87,7 +87,7 @@ extension Reencoder {
             return input
         case .encode(let wanted):
             let turn = appliesPreferredTrackTransform ? track.preferredTransform : .identity
-            let settings = try wanted.carrying(track, turnedBy: turn)
+            let settings = try wanted.carrying(track, of: reader.asset, turnedBy: turn)
             let input = AssetWriterInput(videoSettings: settings, like: track)
             if appliesPreferredTrackTransform, turn.isQuarterTurn { input.transform = .identity }
             input.mediaTimeScale = VideoEncodingPipeline.timescale(

@@ -6,9 +6,11 @@ import MediaBase
 extension VideoOutputSettings {
     /// The settings with what a track says of its pictures where they say nothing themselves.
     ///
-    /// - Parameter turn: How pictures are turned before they are encoded; sizes are those after the turn.
+    /// - Parameters:
+    ///   - asset: Where the track's pictures are, whose own headers are read for HDR; `nil` where they are nowhere.
+    ///   - turn: How pictures are turned before they are encoded; sizes are those after the turn.
     package func carrying(
-        _ track: AssetTrack, turnedBy turn: DisplayTransform = .identity
+        _ track: AssetTrack, of asset: Asset?, turnedBy turn: DisplayTransform = .identity
     ) throws(MediaError) -> VideoOutputSettings {
         guard let stored = track.formatDescriptions.first?.video else { return self }
         let source = try stored.turned(by: turn)
@@ -32,7 +34,10 @@ extension VideoOutputSettings {
             if source.isRGB { (color.matrix, color.range, color.chromaLocation) = (nil, nil, nil) }
             settings.color = color.isUnknown ? nil : color
         }
-        settings.hdr = hdr ?? source.hdr
+        if hdr == nil {
+            settings.hdr = source.hdr
+            if settings.isHDR, let asset { settings.hdr = try asset.hdr(of: track) }
+        }
         // Scaling mixes the fields of interlaced pictures.
         let keepsFields = keepsFields(of: stored, turnedBy: turn)
         settings.fieldOrder =
@@ -67,6 +72,9 @@ extension VideoOutputSettings {
 
     /// Significant bits of a component of what is encoded.
     package var encodedBitDepth: Int { encodedPixelFormat.bitDepth }
+
+    /// Whether the encoded pictures are tagged as PQ or HLG.
+    private var isHDR: Bool { color?.transfer == "smpte2084" || color?.transfer == "arib-std-b67" }
 
     private func keepsFields(of source: VideoFormat, turnedBy turn: DisplayTransform) -> Bool {
         codec.holdsFields && (dimensions?.height ?? source.encodedSize.height) == source.encodedSize.height

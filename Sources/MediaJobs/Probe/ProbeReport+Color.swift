@@ -58,17 +58,3 @@ package struct FieldsReport: Encodable, Sendable {
     /// The order by whoever tells it, the pictures before the container.
     var order: String? { stream == "interlaced" ? container == "progressive" ? nil : container : stream ?? container }
 }
-
-extension HDRInfo {
-    /// What is known of both; the container's word, which libavformat passes on, goes before the pictures'.
-    init?(_ container: HDRInfo?, headers: PictureHeaders?) {
-        self = container ?? HDRInfo()
-        let messages = headers?.messages
-        masteringDisplay = masteringDisplay ?? messages?.masteringDisplay
-        contentLightLevel = contentLightLevel ?? messages?.contentLightLevel
-        if messages?.hasHDR10Plus == true { hdr10Plus = true }
-        // Code point 18 of ITU-T H.273; such a stream calls itself BT.2020 for the sake of old displays.
-        if messages?.preferredTransfer == 18, transferFamily == nil { transferFamily = "HLG" }
-        if self == HDRInfo() { return nil }
-    }
-}

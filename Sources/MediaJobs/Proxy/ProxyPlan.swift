@@ -53,7 +53,7 @@ struct ProxyPlan {
             (range, requested) = (trim.range, trim.requested)
             namesEnd = request.end?.isMoment ?? false
             turn = request.turn(of: video)
-            videoSettings = try request.videoSettings(for: video).carrying(video, turnedBy: turn)
+            videoSettings = try request.videoSettings(for: video).carrying(video, of: asset, turnedBy: turn)
         } catch {
             throw error.at(path: asset.displayName)
         }
