@@ -153,6 +153,22 @@ import Testing
         #expect(try report("av.mp4", preset).changes == [])
     }
 
+    /// Some encoders refuse bit rates that others take.
+    @Test(arguments: [
+        (["--audio-bitrate", "1"], "aac", "--audio-bitrate"), (["--bitrate", "1"], "h264", "--bitrate"),
+        (["--audio-codec", "pcm", "--audio-bitrate", "64k", "--bitrate", "500k"], "pcm", "--audio-bitrate"),
+    ])
+    func bitRatesThatAreRefusedNameTheirOption(options: [String], codec: String, name: String) throws {
+        for command in ["proxy", "export"] {
+            let result = try Program.run(
+                Program.mediatool, [command, Fixtures.path("av.mp4"), "-o", "o.mov"] + options, folder: folder.path)
+            #expect(result.status == 2 && result.errorLines.count == 1)
+            #expect(result.error.contains("\(codec) takes no bit rate of"), "\(result.error)")
+            #expect(result.error.contains("give another \(name), or none"))
+            #expect(try folder.names().isEmpty)
+        }
+    }
+
     @Test func picturesAreNeverMadeLarger() throws {
         _ = try report("h264-bframes.mp4", ["--height", "1000"])
         let size = try tags(Fixtures.path("h264-bframes.mp4"), "stream=width,height")

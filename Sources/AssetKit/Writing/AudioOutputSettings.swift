@@ -97,6 +97,23 @@ extension AudioOutputSettings {
         return configuration
     }
 
+    /// Whether an encoder for sound of a form opens without the bit rate, and with it does not.
+    package func isBitRateRefused(for source: AudioFormat, in fileType: MediaFileType) -> Bool {
+        guard bitRate != nil else { return false }
+        var others = self
+        others.bitRate = nil
+        return !opens(for: source, in: fileType) && others.opens(for: source, in: fileType)
+    }
+
+    private func opens(for source: AudioFormat, in fileType: MediaFileType) -> Bool {
+        do throws(MediaError) {
+            _ = try Encoder.open(configuration(for: source, in: fileType, usesGlobalHeader: true))
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private func bits(for source: AudioFormat) throws(MediaError) -> Int {
         let allowed: [Int] =
             switch codec {

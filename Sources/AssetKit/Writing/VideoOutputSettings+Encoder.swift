@@ -34,6 +34,27 @@ extension VideoOutputSettings {
         return configuration
     }
 
+    /// Whether an encoder for pictures of a form opens without the bit rate, and with it does not.
+    package func isBitRateRefused(for source: VideoFormat, in fileType: MediaFileType) -> Bool {
+        guard bitRate != nil else { return false }
+        var others = self
+        others.bitRate = nil
+        return !opens(for: source, in: fileType) && others.opens(for: source, in: fileType)
+    }
+
+    private func opens(for source: VideoFormat, in fileType: MediaFileType) -> Bool {
+        do throws(MediaError) {
+            let rate = expectedFrameRate ?? Rational(25)
+            let configuration = try configuration(
+                for: source, timeBase: rate.inverse ?? Rational(1, 25), frameRate: rate, in: fileType,
+                usesGlobalHeader: true)
+            _ = try Encoder.open(configuration)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     private func check(_ size: Dimensions) throws(MediaError) {
         if codec.isDNxHR, size.width < 256 || size.height < 120 {
             throw MediaError(.unsupported, "DNxHR has no pictures of \(size), only from 256x120 on; use another codec")

@@ -125,23 +125,28 @@ package struct ExportJob: Sendable {
                 // Where the file cannot say how pictures are turned, they are turned.
                 let isTurned = !fileType.keepsTurns && track.preferredTransform != .identity
                 if isTurned { settings.dimensions = settings.dimensions.map(track.preferredTransform.apply(to:)) }
+                try settings.checkBitRate(for: track, in: fileType)
                 try reencoder.add(track, video: .encode(settings), appliesPreferredTrackTransform: isTurned)
             }
         case .frames(let composition, let tracks):
             let made = AssetTrack(framesOf: composition)
             if let settings = try request.videoSettings(for: made, in: fileType) {
+                try settings.checkBitRate(for: made, in: fileType)
                 let input = try reencoder.add(composition, of: tracks, encodedWith: settings)
                 input.startTimecode = plan.startTimecode
             }
         }
         if let mix = plan.mix, let first = plan.audio.first {
-            try reencoder.add(mix, of: plan.audio, encodedWith: request.audioSettings(for: first, in: fileType))
+            let settings = request.audioSettings(for: first, in: fileType)
+            try settings.checkBitRate(for: first, in: fileType)
+            try reencoder.add(mix, of: plan.audio, encodedWith: settings)
             return
         }
         for track in plan.audio {
+            let settings = request.audioSettings(for: track, in: fileType)
             let isCopied = request.copies || request.audio == .copy
-            try reencoder.add(
-                track, audio: isCopied ? .copy : .encode(request.audioSettings(for: track, in: fileType)))
+            if !isCopied { try settings.checkBitRate(for: track, in: fileType) }
+            try reencoder.add(track, audio: isCopied ? .copy : .encode(settings))
         }
     }
 }

@@ -119,13 +119,15 @@ package struct ProxyJob: Sendable {
             do throws(MediaError) {
                 let input: AssetWriterInput?
                 if track.mediaType == .video {
+                    try plan.videoSettings.checkBitRate(for: track, in: fileType)
                     input = try reencoder.add(
                         track, video: .encode(plan.videoSettings),
                         appliesPreferredTrackTransform: plan.turn != .identity)
                 } else {
+                    let settings = request.audioSettings(for: track, in: fileType)
                     let isCopied = request.audio == .copy
-                    input = try reencoder.add(
-                        track, audio: isCopied ? .copy : .encode(request.audioSettings(for: track, in: fileType)))
+                    if !isCopied { try settings.checkBitRate(for: track, in: fileType) }
+                    input = try reencoder.add(track, audio: isCopied ? .copy : .encode(settings))
                 }
                 if let input { tracks[ObjectIdentifier(input)] = track }
             } catch {
