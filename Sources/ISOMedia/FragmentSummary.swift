@@ -7,22 +7,16 @@ package struct FragmentSummary: Hashable, Sendable {
     /// The track.
     package var trackID: UInt32
 
-    /// In how many fragments the track has a part.
-    package var fragmentCount = 0
-
     /// How many samples these hold; does not pass the highest number.
     package var sampleCount: UInt64 = 0
 
     /// The sum of the samples' durations, in the media's timescale; does not pass the highest number.
     package var duration: UInt64 = 0
 
-    /// The first fragment's decode time, in the media's timescale: written in it, or where the movie's own samples end.
+    /// The latest decode time at which a fragment ends, in the media's timescale.
     ///
-    /// In a piece of a live stream this is far from 0.
-    package var startDecodeTime: UInt64
-
-    /// The latest decode time at which a fragment ends; start and end differ by more than ``duration`` where there are
-    /// holes.
+    /// The first one begins at the time written in it, or where the movie's own samples end: in a piece of a live
+    /// stream this is far from 0.
     package var endDecodeTime: UInt64
 }
 
@@ -65,10 +59,7 @@ struct FragmentScanner {
                 return version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
             }
             var end = time ?? summaries[trackID]?.endDecodeTime ?? movieEnds[trackID] ?? 0
-            var summary =
-                summaries[trackID]
-                ?? FragmentSummary(trackID: trackID, startDecodeTime: end, endDecodeTime: end)
-            summary.fragmentCount += 1
+            var summary = summaries[trackID] ?? FragmentSummary(trackID: trackID, endDecodeTime: end)
             let defaultDuration = header.defaultDuration ?? defaultDurations[trackID] ?? 0
             for place in tree.children("trun", of: traf) {
                 let run = try Self.run(tree.nodes[place].box, defaultDuration: defaultDuration, reader: &reader)

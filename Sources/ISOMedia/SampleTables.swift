@@ -38,9 +38,6 @@ package struct TimeToSampleSummary: Hashable, Sendable {
     private var earlier: ClosedRange<UInt32>?
     private var last: UInt32?
 
-    /// The duration that all samples have, or `nil` where they differ or there are none.
-    package var constantDelta: UInt32? { shortest == longest ? shortest : nil }
-
     /// The duration that all samples but the last have, or `nil` where they differ or there are none.
     ///
     /// Writers often give the last sample what is left of the track, or nothing.

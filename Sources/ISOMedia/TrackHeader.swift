@@ -31,9 +31,6 @@ package struct TrackHeader: Hashable, Sendable {
     /// The stacking order: lower numbers are nearer to the viewer.
     package var layer: Int16
 
-    /// The group of tracks of which one is to be chosen; 0 for none.
-    package var alternateGroup: Int16
-
     /// The volume in 8.8 fixed point: 256 is full.
     package var volume: Int16
 
@@ -59,7 +56,7 @@ extension TrackHeader {
         duration = try reader.duration(version: version)
         try reader.skip(8)
         layer = try reader.int16()
-        alternateGroup = try reader.int16()
+        try reader.skip(2)
         volume = try reader.int16()
         try reader.skip(2)
         matrix = try reader.matrix()

@@ -182,15 +182,6 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
 // MARK: - What encoders take
 
 extension Encoder {
-    /// The pixel formats that an encoder of this name takes, the preferred one first; empty where it takes any or there
-    /// is no such encoder.
-    package static func pixelFormats(of name: String) -> [PixelFormat] {
-        guard let formats = avcodec_find_encoder_by_name(name)?.pointee.pix_fmts else { return [] }
-        var result: [PixelFormat] = []
-        while case let format = formats[result.count], format != AV_PIX_FMT_NONE { result.append(PixelFormat(format)) }
-        return result
-    }
-
     /// The forms of samples that an encoder of this name takes, the preferred one first; empty where it takes any.
     package static func sampleFormats(of name: String) -> [(format: SampleFormat, isPlanar: Bool)] {
         guard let formats = avcodec_find_encoder_by_name(name)?.pointee.sample_fmts else { return [] }

@@ -14,7 +14,8 @@ package struct DistilledSound: Sendable {
 ///
 /// ```swift
 /// var distiller = try SoundDistiller(channels: 2, mode: .mixed, significantBits: 24)
-/// let sound = distiller.distill(interleaved.span)
+/// distiller.add(interleaved.span)
+/// let sound = distiller.finish()
 /// ```
 package struct SoundDistiller: Sendable {
     /// The channels of what is distilled.
@@ -45,12 +46,6 @@ package struct SoundDistiller: Sendable {
         self.channels = channels
         self.mode = mode
         planes = Array(repeating: [], count: channels)
-    }
-
-    /// Distills interleaved frames; a trailing incomplete frame is ignored.
-    package mutating func distill<Sample: PCMSample>(_ samples: Span<Sample>) -> DistilledSound {
-        add(samples)
-        return finish()
     }
 
     /// Distills interleaved frames together with those before; a trailing incomplete frame is ignored.

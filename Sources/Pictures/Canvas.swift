@@ -34,16 +34,6 @@ package struct Canvas: Sendable {
         }
     }
 
-    /// Draws a horizontal line, one pixel thick unless said otherwise, rightwards from (`x`, `y`).
-    package mutating func horizontalLine(x: Int, y: Int, length: Int, thickness: Int = 1, color: Color) {
-        fill(x: x, y: y, width: length, height: thickness, with: color)
-    }
-
-    /// Draws a vertical line, one pixel thick unless said otherwise, downwards from (`x`, `y`).
-    package mutating func verticalLine(x: Int, y: Int, length: Int, thickness: Int = 1, color: Color) {
-        fill(x: x, y: y, width: thickness, height: length, with: color)
-    }
-
     /// Composites a picture whose top left pixel comes to (`x`, `y`).
     package mutating func draw(_ picture: Bitmap, x: Int, y: Int) {
         let columns = Self.clip(x, picture.width, to: bitmap.width)

@@ -14,15 +14,17 @@ struct SampleTablesTests {
         #expect(summary.duration == 11010)
         #expect(summary.shortest == 500)
         #expect(summary.longest == 1001)
-        #expect(summary.constantDelta == nil)
+        #expect(summary.constantDeltaButLast == nil)
     }
 
     @Test func emptyEntriesDoNotMakeItVary() throws {
-        let summary = try tables(fullBox("stts", u32(2), u32(10, 1001), u32(0, 7))).tables?.timeToSample
-        #expect(summary?.constantDelta == 1001)
+        let summary = try tables(fullBox("stts", u32(3), u32(10, 1001), u32(0, 7), u32(2, 1001))).tables?.timeToSample
+        #expect(summary?.shortest == 1001)
+        #expect(summary?.longest == 1001)
+        #expect(summary?.constantDeltaButLast == 1001)
         let none = try tables(fullBox("stts", u32(0))).tables?.timeToSample
         #expect(none?.sampleCount == 0)
-        #expect(none?.constantDelta == nil)
+        #expect(none?.constantDeltaButLast == nil)
     }
 
     @Test func theLastSampleMayDiffer() throws {

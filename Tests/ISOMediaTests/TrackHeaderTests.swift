@@ -8,7 +8,6 @@ struct TrackHeaderTests {
         #expect(!header.isEnabled)
         #expect(header.duration == 1200)
         #expect(header.layer == -1)
-        #expect(header.alternateGroup == 2)
         #expect(header.volume == 256)
         #expect(header.matrix == [65536, 0, 0, 0, 65536, 0, 0, 0, 1 << 30])
         #expect(header.size == FixedPointSize(width: 640 << 16, height: 480 << 16))

@@ -84,3 +84,11 @@ import Testing
         #expect(throws: MediaError.self) { try SoundDistiller(channels: 2, mode: .single(2), significantBits: 16) }
     }
 }
+
+extension SoundDistiller {
+    /// Distills interleaved frames alone.
+    fileprivate mutating func distill<Sample: PCMSample>(_ samples: Span<Sample>) -> DistilledSound {
+        add(samples)
+        return finish()
+    }
+}

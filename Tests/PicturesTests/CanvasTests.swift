@@ -56,8 +56,8 @@ import Testing
 
     @Test func linesAndPictures() throws {
         var canvas = try canvas(6, 6)
-        canvas.horizontalLine(x: 1, y: 2, length: 3, color: .black)
-        canvas.verticalLine(x: 5, y: 0, length: 6, thickness: 2, color: .black)
+        canvas.fill(x: 1, y: 2, width: 3, height: 1, with: .black)
+        canvas.fill(x: 5, y: 0, width: 2, height: 6, with: .black)
         #expect(count(.black, in: canvas.bitmap) == 9)
         canvas.draw(try Bitmap(width: 2, height: 2, filledWith: Color(red: 255, green: 0, blue: 0)), x: -1, y: 5)
         #expect(count(Color(red: 255, green: 0, blue: 0), in: canvas.bitmap) == 1)

@@ -44,9 +44,6 @@ package struct LoudnessMeter: Sendable {
     /// - Parameter weights: How much each channel counts, as ``ChannelWeights`` has it.
     package init(weights: [Double]) { self.weights = weights }
 
-    /// The steps that were taken.
-    package var stepCount: Int64 { steps }
-
     /// Takes the steps that come next: mean squares of all channels of a step, then of the next.
     package mutating func append(_ means: [Double]) {
         guard !weights.isEmpty else { return }

@@ -4,7 +4,7 @@ internal import SystemCalls
 /// Hands out runs of work to several workers, and gives what they make to one thread in the runs' order, piece by piece.
 ///
 /// What is made and not delivered yet is bounded: a worker that is ahead waits for room; the one whose run is due never
-/// does. ``ConcurrentMap.swift`` is for work of which each input gives one result.
+/// does. ``ConcurrentForEach.swift`` is for work of which each input gives one result.
 final class OrderedRuns<Output: Sendable>: Sendable {
     private let state: Monitor<State>
     private let count: Int

@@ -1,18 +1,5 @@
 internal import SystemCalls
 
-/// Works on several inputs at once and gives the results in the order of the inputs.
-///
-/// The results, and which error is thrown, do not depend on the number of workers. See
-/// ``concurrentForEach(_:workers:_:deliver:)`` for how the work is done.
-package func concurrentMap<Input: Sendable, Output: Sendable>(
-    _ inputs: [Input], workers: Int, _ body: @escaping @Sendable (Input) throws -> Output
-) throws -> [Output] {
-    var outputs: [Output] = []
-    outputs.reserveCapacity(inputs.count)
-    try concurrentForEach(inputs, workers: workers, body) { outputs.append($1) }
-    return outputs
-}
-
 /// Works on several inputs at once and delivers each result as soon as all before it are delivered.
 ///
 /// `body` runs on threads of its own, so it may work for hours without holding up Swift's cooperative threads; the

@@ -3,8 +3,17 @@ import Testing
 
 @testable import MediaJobs
 
-@Suite struct ConcurrentMapTests {
+@Suite struct ConcurrentForEachTests {
     private struct Failed: Error, Equatable { var input: Int }
+
+    /// The results in the order in which they are delivered.
+    private func concurrentMap<Output: Sendable>(
+        _ inputs: [Int], workers: Int, _ body: @escaping @Sendable (Int) throws -> Output
+    ) throws -> [Output] {
+        var outputs: [Output] = []
+        try concurrentForEach(inputs, workers: workers, body) { outputs.append($1) }
+        return outputs
+    }
 
     /// Work that takes longer the earlier the input comes, so that later ones would overtake.
     private static func slowSquare(_ input: Int) -> Int {
