@@ -27,6 +27,14 @@ package final class Cancellation: Sendable {
         }
     }
 
+    /// Leaves alone from now on what is bound; gives whether it was asked to stop before.
+    package func release() -> Bool {
+        state.withLock { state in
+            state.bound = []
+            return state.isCancelled
+        }
+    }
+
     /// Has the reading of a file that is open already end on ``cancel()``, or at once where that was called before.
     package func bind(_ file: InputFile) { bind(file.io) }
 

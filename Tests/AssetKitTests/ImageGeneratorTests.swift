@@ -206,6 +206,18 @@ extension ImageGeneratorTests {
         #expect(try await generator.image(at: .zero).actualTime == .zero)
     }
 
+    /// Also when the picture was found a moment before.
+    @Test func whenEverItIsCancelledTheNextRequestIsAnswered() async throws {
+        let generator = try generator(FrameTable("h264-bframes.mp4"))
+        for round in 0..<100 {
+            let request = Task { try? await generator.image(at: MediaTime(value: Int64(round % 20), timescale: 25)) }
+            try await Task.sleep(for: .microseconds(100 * (round % 40)))
+            generator.cancelAllImageGeneration()
+            _ = await request.value
+            #expect(try await generator.image(at: .zero).actualTime == .zero)
+        }
+    }
+
     @Test func aCancelledTaskGetsNoImage() async throws {
         let generator = try generator(FrameTable("h264-bframes.mp4"))
         let task = Task { () -> MediaError.Code? in

@@ -223,7 +223,12 @@ public final class ImageGenerator: Sendable {
                     throw MediaError(.cancelled, "cancelled")
                 }
                 begin(unwanted)
-                defer { end(unwanted) }
+                defer {
+                    end(unwanted)
+                    // A file whose reading was cancelled stays so, also where the picture was found by then: the next
+                    // request opens it anew.
+                    if unwanted.release() { (state.finder, state.syncSamples) = (nil, nil) }
+                }
                 let (track, syncSamples) = try syncSamples(&state, configuration)
                 syncSamples.cancellation = unwanted
                 if state.finder == nil || state.threads != configuration.threads {
@@ -241,8 +246,6 @@ public final class ImageGenerator: Sendable {
                         at: time, before: configuration.requestedTimeToleranceBefore,
                         after: configuration.requestedTimeToleranceAfter)
                 } catch {
-                    // A file whose reading was cancelled stays so: the next request opens it anew.
-                    if unwanted.isCancelled { (state.finder, state.syncSamples) = (nil, nil) }
                     throw unwanted.isCancelled ? MediaError(.cancelled, "cancelled") : error
                 }
                 let located = Located(
