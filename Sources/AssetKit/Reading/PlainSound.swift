@@ -106,7 +106,7 @@ extension PlainSound.Encoding {
         }
     }
 
-    var bytesPerSample: Int {
+    package var bytesPerSample: Int {
         switch self {
         case .uint8: 1
         case .int16: 2

@@ -11,9 +11,10 @@ struct WaveformPlainReading {
     let significantBits: Int?
     let threads: Int
 
-    /// Frames that a worker takes at once, and of these the ones that it reads at once.
+    /// Frames that a worker takes at once, and the bytes of these that it reads at once: so many that the system copies them
+    /// fast, so few that they stay near the processor.
     private static let partFrames: Int64 = 1 << 21
-    private static let blockFrames = 1 << 15
+    private static let blockBytes = 3 << 18
     /// Frames that are measured at once: they stay in the nearest cache.
     private static let sliceFrames = 1 << 12
     /// Parts at most, however long the sound is.
@@ -62,9 +63,10 @@ struct WaveformPlainReading {
         let bits = significantBits ?? WaveformDigester.noSignificantBits
         // Below this nothing is at full scale before the conversion to 16 bits.
         let quiet = Int32.fullScale(significantBits: bits).int16Value
+        let blockFrames = max(1, Self.blockBytes / (sound.channels * sound.encoding.bytesPerSample))
         return Workspace(
             distiller: try SoundDistiller(channels: sound.channels, mode: request.mode, significantBits: bits),
-            reader: PlainSoundReader(sound, blockFrames: Self.blockFrames, exactFrom: quiet))
+            reader: PlainSoundReader(sound, blockFrames: blockFrames, exactFrom: quiet))
     }
 
     private func meter(of total: Int64, startingAt start: Int64) throws(MediaError) -> WaveformMeter {
