@@ -10,9 +10,6 @@ package struct MovieTrack: Hashable, Sendable {
     /// The media's header (`mdhd`).
     package var media: MediaHeader?
 
-    /// The language as a BCP 47 tag (`elng`), which goes before the media header's.
-    package var extendedLanguage: String?
-
     /// The kind of media (`hdlr`).
     package var handler: MediaHandler?
 
@@ -78,10 +75,6 @@ extension MovieTrack {
     private mutating func readMedia(_ tree: BoxTree, at mdia: Int, reader: inout BoxReader) throws(MediaError) {
         media = try reader.parse(tree.box("mdhd", from: mdia), MediaHeader.init)
         handler = try reader.parse(tree.box("hdlr", from: mdia), MediaHandler.init)
-        extendedLanguage = try reader.parse(tree.box("elng", from: mdia)) { reader throws(MediaError) in
-            try reader.skip(4)
-            return text(reader.takeRest())
-        }
         guard let stbl = tree.descendant(["minf", "stbl"], of: mdia) else { return }
         sampleEntries = try SampleEntry.list(
             tree.box("stsd", from: stbl), handler: handler?.type, reader: &reader)

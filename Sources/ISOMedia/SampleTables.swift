@@ -2,16 +2,13 @@ import MediaBase
 
 /// What a track's sample tables add up to; the tables themselves are not kept.
 ///
-/// ISO/IEC 14496-12, 8.6.1 (stts), 8.7.3 (stsz), 8.6.2 (stss), 8.7.5 (stco).
+/// ISO/IEC 14496-12, 8.6.1 (stts), 8.7.3 (stsz), 8.7.5 (stco).
 package struct SampleTables: Hashable, Sendable {
     /// The durations (`stts`), or `nil` where the box is absent.
     package var timeToSample: TimeToSampleSummary?
 
     /// How many samples have a size (`stsz` or `stz2`).
     package var sampleCount: UInt32?
-
-    /// How many samples are random access points (`stss`); `nil` where the box is absent, and then all are.
-    package var syncSampleCount: UInt32?
 
     /// The first sample's length in bytes; `nil` where it is not known.
     package var firstSampleSize: UInt32?
@@ -31,9 +28,6 @@ package struct TimeToSampleSummary: Hashable, Sendable {
     /// The shortest duration; `nil` without samples.
     package var shortest: UInt32?
 
-    /// The longest duration; `nil` without samples.
-    package var longest: UInt32?
-
     /// The shortest and longest duration before the last sample.
     private var earlier: ClosedRange<UInt32>?
     private var last: UInt32?
@@ -52,7 +46,6 @@ package struct TimeToSampleSummary: Hashable, Sendable {
         sampleCount = sampleCount.addingClamped(UInt64(count))
         duration = duration.addingClamped(UInt64(count) * UInt64(delta))
         shortest = min(shortest ?? delta, delta)
-        longest = max(longest ?? delta, delta)
         for known in [last, count > 1 ? delta : nil].compactMap(\.self) {
             earlier = min(earlier?.lowerBound ?? known, known)...max(earlier?.upperBound ?? known, known)
         }
@@ -75,7 +68,6 @@ extension SampleTables {
         }
         sampleCount = counts?.0
         firstSampleSize = counts?.first
-        syncSampleCount = try Self.count(tree.box("stss", from: node), reader: &reader)
         let short = try reader.parse(tree.box("stco", from: node), prefix: 12) { reader throws(MediaError) in
             try reader.skip(4)
             return try reader.uint32() > 0 ? UInt64(try reader.uint32()) : nil

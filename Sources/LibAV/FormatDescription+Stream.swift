@@ -40,8 +40,7 @@ extension FormatDescription {
         guard tag != 0 else { return nil }
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * UInt32($0))) }
         if bytes.allSatisfy({ (0x20...0x7E).contains($0) }) { return String(decoding: bytes, as: UTF8.self) }
-        let digits = String(tag, radix: 16)
-        return "0x" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        return "0x" + padded(tag, to: 4, radix: 16)
     }
 }
 

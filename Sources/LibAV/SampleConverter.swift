@@ -88,7 +88,7 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         result.pointer.pointee.format = format.native(isPlanar: isPlanar).rawValue
         result.pointer.pointee.sample_rate = Int32(sampleRate)
         result.pointer.pointee.nb_samples = max(1, room)
-        try Self.set(&result.pointer.pointee.ch_layout, to: channelLayout)
+        try channelLayout.copy(into: &result.pointer.pointee.ch_layout)
         try AVStatus.check(av_frame_get_buffer(result.pointer, 0), "av_frame_get_buffer", doing: "hold sound")
         let channels = input.map { planes in
             UnsafeMutableRawPointer(planes).assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
@@ -116,7 +116,7 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         try AVStatus.check(
             av_channel_layout_copy(&source, &frame.pointer.pointee.ch_layout), "av_channel_layout_copy",
             doing: "convert sound")
-        try Self.set(&target, to: channelLayout)
+        try channelLayout.copy(into: &target)
         // Channels without a known place cannot be mixed: with equal counts they are passed through as they stand.
         if source.order == AV_CHANNEL_ORDER_UNSPEC, target.nb_channels != source.nb_channels {
             av_channel_layout_default(&source, source.nb_channels)
@@ -139,15 +139,6 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         try AVStatus.check(
             swr_init(context), "swr_init", doing: "convert sound from \(wanted.layout) to \(channelLayout)")
         configured = wanted
-    }
-
-    private static func set(_ layout: inout AVChannelLayout, to wanted: ChannelLayout) throws(MediaError) {
-        av_channel_layout_uninit(&layout)
-        if av_channel_layout_from_string(&layout, wanted.name) < 0 || layout.nb_channels != wanted.channels {
-            av_channel_layout_uninit(&layout)
-            layout.order = AV_CHANNEL_ORDER_UNSPEC
-            layout.nb_channels = Int32(wanted.channels)
-        }
     }
 }
 

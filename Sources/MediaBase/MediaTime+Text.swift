@@ -46,8 +46,8 @@ extension MediaTime {
     }
 }
 
-/// The decimal digits of a number, with zeros before it up to a width.
-func padded(_ number: some UnsignedInteger, to width: Int) -> String {
-    let digits = String(number)
+/// The digits of a number that is not negative, with zeros before them up to a width.
+package func padded(_ number: some BinaryInteger, to width: Int, radix: Int = 10) -> String {
+    let digits = String(number, radix: radix)
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
 }

@@ -1,3 +1,5 @@
+internal import MediaBase
+
 /// Which times a time axis marks and how it writes them.
 ///
 /// Spacings are whole milliseconds, so that labels are exact; seconds become pixels only at the end.
@@ -96,10 +98,5 @@ package struct TimeAxis: Sendable, Hashable {
         if decimals > 0, end.magnitude < 60_000 { return "\(sign)\(seconds)\(fraction)" }
         if end < 3_600_000 { return "\(sign)\(seconds / 60):\(padded(seconds % 60, to: 2))\(fraction)" }
         return "\(sign)\(seconds / 3600):\(padded(seconds / 60 % 60, to: 2)):\(padded(seconds % 60, to: 2))\(fraction)"
-    }
-
-    private static func padded(_ number: UInt64, to digits: Int) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(digits - text.count, 0)) + text
     }
 }

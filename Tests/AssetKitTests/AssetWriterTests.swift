@@ -188,6 +188,25 @@ import Testing
         #expect(track.timeRange.duration == MediaTime(value: 5005, timescale: 30000))
     }
 
+    /// Appending takes microseconds and encoding such pictures milliseconds, so they have to wait somewhere.
+    @Test func moreWaitsForTheEncoderWhenTheSourceCannot() throws {
+        let file = try Written("v.mov")
+        var settings = VideoOutputSettings(codec: .h264)
+        settings.speed = .slow
+        let input = AssetWriterInput(videoSettings: settings)
+        input.expectsMediaDataInRealTime = true
+        let pool = try PixelBufferPool(dimensions: Dimensions(width: 1280, height: 720), pixelFormat: .yuv420p)
+        let picture = try Made.picture(90, from: pool)
+        try file.write(.mov, [input]) { _ in
+            for index in 0..<30 {
+                #expect(input.isReadyForMoreMediaData, "\(index)")
+                let time = MediaTime(value: Int64(index), timescale: 25)
+                try input.feed(SampleBuffer(picture: picture, presentationTime: time))
+            }
+        }
+        #expect(try Written.frameTimes(file.path).count == 30)
+    }
+
     // MARK: The file as a whole
 
     @Test func metadataAndChaptersAreWritten() throws {

@@ -144,6 +144,22 @@ import Testing
         #expect(outer.tracks[0].segments[1].timeRange.start == half)
     }
 
+    @Test func tracksAreTurnedAndTakenAway() throws {
+        let asset = try Media.asset("av.mp4")
+        var composition = Composition()
+        try composition.insertTimeRange(MediaTimeRange(start: .zero, duration: Self.second), of: asset, at: .zero)
+        let (video, sound) = (composition.tracks[0].id, composition.tracks[1].id)
+        #expect(composition.tracks[0].segments[0].sourceTrack == (try Media.track(asset, .video)))
+        let turned = try Media.track(Media.asset("rotated-90.mov"), .video).preferredTransform
+        composition.setPreferredTransform(turned, ofTrack: video)
+        composition.setPreferredTransform(turned, ofTrack: 77)
+        #expect(try Media.track(Asset(composition: composition), .video).preferredTransform.rotation == 90)
+        composition.removeTrack(withID: video)
+        composition.removeTrack(withID: 77)
+        #expect(composition.tracks.map(\.id) == [sound])
+        #expect(try Asset(composition: composition).loadNow(.tracks).map(\.mediaType) == [.audio])
+    }
+
     @Test func refusesWhatMakesNoSense() throws {
         let asset = try Media.asset("av.mp4")
         let video = try Media.track(asset, .video)

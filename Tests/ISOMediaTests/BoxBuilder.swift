@@ -72,12 +72,11 @@ enum Movie {
     }
 
     static func trak(
-        id: UInt32 = 1, handler: FourCC = "vide", parts: Bytes = [], media: Bytes = [], dref: Bytes = [],
-        tables: Bytes = []
+        id: UInt32 = 1, handler: FourCC = "vide", parts: Bytes = [], dref: Bytes = [], tables: Bytes = []
     ) -> Bytes {
         box(
             "trak", tkhd(id: id), parts,
-            box("mdia", mdhd(), media, hdlr(handler), box("minf", dref, box("stbl", tables))))
+            box("mdia", mdhd(), hdlr(handler), box("minf", dref, box("stbl", tables))))
     }
 
     static func file(_ moovParts: Bytes..., after: Bytes = []) -> Bytes {
@@ -97,7 +96,6 @@ enum Movie {
                 fullBox("enof", u32(720 << 16, 480 << 16)))
                 + box("edts", fullBox("elst", u32(2), u32(600), i32(-1), u16(1, 0), u32(1200), i32(1001), u16(1, 0)))
                 + box("tref", box("tmcd", u32(2))) + box("udta", box("name", ascii("Main")), u32(0)),
-            media: fullBox("elng", ascii("en-GB\0")),
             dref: box("dinf", fullBox("dref", u32(1), fullBox("url ", flags: 1))),
             tables: stsd(
                 visualEntry(

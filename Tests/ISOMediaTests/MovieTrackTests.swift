@@ -7,11 +7,9 @@ struct MovieTrackTests {
         let tref = box("tref", box("chap", u32(2, 3)), box("tmcd", u32(4), u16(1)))
         let track = try #require(
             try Movie.header(
-                Movie.trak(
-                    parts: tref + box("udta", box("name", ascii("Left\0\0"))), media: fullBox("elng", ascii("de-CH\0")))
+                Movie.trak(parts: tref + box("udta", box("name", ascii("Left\0\0"))))
             ).tracks.first)
         #expect(track.references == ["chap": [2, 3], "tmcd": [4]])
-        #expect(track.extendedLanguage == "de-CH")
         #expect(track.name == "Left")
         #expect(track.media?.language.iso639 == "eng")
     }

@@ -15,7 +15,7 @@ struct ExportPlan {
     /// What of the time line is written.
     var range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
     /// The same as it was asked for.
-    var requested: ProxyReport.Requested?
+    var requested: RequestedRange?
     /// Whether the end that was asked for is a moment of its own.
     var namesEnd = false
     /// The first frame's timecode, where the source does not say it itself.
@@ -233,7 +233,7 @@ extension ExportPlan {
         }
         range = MediaTimeRange(start: first ?? .zero, end: min(last ?? end, end))
         namesEnd = request.end?.isMoment ?? false
-        if first != nil || last != nil { requested = ProxyReport.Requested(start: first, end: last) }
+        if first != nil || last != nil { requested = RequestedRange(start: first, end: last) }
         if let zero, let passed = try? Timecode(elapsed: range.start, rate: zero.rate) {
             startTimecode = zero.advanced(byFrames: passed.frameNumber)?.wrappedAt24Hours.description
         }

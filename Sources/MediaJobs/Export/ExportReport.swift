@@ -12,7 +12,7 @@ package struct ExportReport: Encodable, Sendable {
     /// How large the file is.
     package var sizeBytes: Int64
     /// The range that was asked for; `nil` for all of the input.
-    package var requested: ProxyReport.Requested?
+    package var requested: RequestedRange?
     /// How long the file lasts.
     package var duration: MediaTime
     /// The first frame's timecode; `nil` where there is none.

@@ -18,7 +18,7 @@ struct ProxyPlan {
     /// The part that is written.
     let range: MediaTimeRange
     /// The same as it was asked for; `nil` where nothing was.
-    let requested: ProxyReport.Requested?
+    let requested: RequestedRange?
     /// Whether the end that was asked for is a moment of its own.
     let namesEnd: Bool
 

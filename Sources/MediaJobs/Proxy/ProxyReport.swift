@@ -10,7 +10,7 @@ package struct ProxyReport: Encodable, Sendable {
     /// How large the file is.
     package var sizeBytes: Int64
     /// The range that was asked for; `nil` for all of the file.
-    package var requested: Requested?
+    package var requested: RequestedRange?
     /// How long the proxy lasts.
     package var duration: MediaTime
     /// The start timecode; `nil` where there is none.
@@ -29,14 +29,6 @@ package struct ProxyReport: Encodable, Sendable {
     package var damage: DamageSummary
     /// What a person should know although all was delivered; no part of the JSON.
     package var warnings: [String] = []
-
-    /// A range as it was asked for, in exact times.
-    package struct Requested: Encodable, Sendable {
-        /// The first moment; `nil` where none was asked for.
-        package var start: MediaTime?
-        /// The first moment that is not wanted; `nil` for the end.
-        package var end: MediaTime?
-    }
 
     /// The pictures of a proxy.
     package struct Video: Encodable, Sendable {

@@ -313,8 +313,7 @@ package struct QCEvaluation {
         let rounded = Int64((number.magnitude * Double(scale)).rounded())
         let sign = number < 0 && rounded > 0 ? "-" : ""
         guard scale > 1 else { return "\(sign)\(rounded)" }
-        let rest = String(rounded % scale)
-        return "\(sign)\(rounded / scale)." + String(repeating: "0", count: max(0, digits - rest.count)) + rest
+        return "\(sign)\(rounded / scale)." + padded(rounded % scale, to: digits)
     }
 }
 

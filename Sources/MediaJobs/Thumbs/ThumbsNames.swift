@@ -37,7 +37,7 @@ struct ThumbsNames {
             case .seconds: Array(Self.seconds(time).utf8)
             case .timecode: Array(timecode(time).utf8)
             case .frame:
-                (frames.indices.contains(place) ? frames[place] : nil).map { Array(zeroPadded("\($0)", to: 6).utf8) }
+                (frames.indices.contains(place) ? frames[place] : nil).map { Array(padded($0, to: 6).utf8) }
             default: common(field, index: place, of: times.count, size: size)
             }
         }
@@ -53,7 +53,7 @@ struct ThumbsNames {
     ) -> [UInt8]? {
         switch field {
         case .stem: stem
-        case .index: Array(zeroPadded("\(index + 1)", to: max(3, "\(count)".utf8.count)).utf8)
+        case .index: Array(padded(index + 1, to: max(3, "\(count)".utf8.count)).utf8)
         case .width: size.map { Array("\($0.width)".utf8) }
         case .height: size.map { Array("\($0.height)".utf8) }
         case .ext: Array(format.fileExtension.utf8)
@@ -64,7 +64,7 @@ struct ThumbsNames {
     private static func seconds(_ time: MediaTime) -> String {
         let thousandths = time.converted(toTimescale: 1000)
         guard thousandths.isNumeric else { return time.description }
-        let digits = zeroPadded("\(thousandths.value.magnitude)", to: 4)
+        let digits = padded(thousandths.value.magnitude, to: 4)
         return (thousandths.value < 0 ? "-" : "") + digits.dropLast(3) + "." + digits.suffix(3)
     }
 

@@ -1,3 +1,4 @@
+import MediaBase
 import SystemCalls
 import SystemPackage
 
@@ -21,7 +22,7 @@ enum URLReference {
             let scalar = Unicode.Scalar(byte)
             switch scalar {
             case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": text.unicodeScalars.append(scalar)
-            default: text += "%" + zeroPadded(String(byte, radix: 16, uppercase: true), to: 2)
+            default: text += "%" + padded(byte, to: 2, radix: 16).uppercased()
             }
         }
         return text

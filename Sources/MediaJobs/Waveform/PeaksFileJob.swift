@@ -48,7 +48,7 @@ package struct PeaksFileJob: Sendable {
     }
 
     /// The points that a range touches.
-    private func pointRange() throws(MediaError) -> (points: Range<Int>, requested: WaveformReport.Requested?) {
+    private func pointRange() throws(MediaError) -> (points: Range<Int>, requested: RequestedRange?) {
         let peaks = input.peaks
         let end = MediaTime(
             value: Int64(peaks.length) * Int64(peaks.samplesPerPixel), timescale: Int32(clamping: peaks.sampleRate))
@@ -69,7 +69,7 @@ package struct PeaksFileJob: Sendable {
         if let index = until?.sampleIndex(rate: rate, rounding: .up) {
             last = min(last, index / spacing + (index % spacing == 0 ? 0 : 1))
         }
-        let requested = WaveformReport.Requested(start: start, end: until)
+        let requested = RequestedRange(start: start, end: until)
         return (Int(first)..<max(Int(last), Int(first)), requested)
     }
 }

@@ -8,7 +8,7 @@ package struct PeaksFileReport: Encodable, Sendable {
     /// Samples a second of the sound that was measured.
     package var sampleRate: Int
     /// The range that was asked for; `nil` for all of it.
-    package var requested: WaveformReport.Requested?
+    package var requested: RequestedRange?
     /// When the first point begins.
     package var start: MediaTime
     /// How much the points cover: up to a point more than the sound, whose exact length the file does not say.

@@ -8,7 +8,7 @@ struct WaveformRange {
     /// The first moment that is not measured; `nil` for the track's end.
     let end: MediaTime?
     /// The same as it was asked for; `nil` where nothing was.
-    let requested: WaveformReport.Requested?
+    let requested: RequestedRange?
 
     /// - Throws: ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range, and what
     ///   ``TimeExpression/resolve(in:frameTime:)`` throws.
@@ -31,7 +31,7 @@ struct WaveformRange {
         self.start = start ?? .zero
         self.end = end
         let isAsked = options.start != nil || options.end != nil
-        requested = isAsked ? WaveformReport.Requested(start: start, end: end) : nil
+        requested = isAsked ? RequestedRange(start: start, end: end) : nil
     }
 
     /// Throws ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range.

@@ -12,7 +12,7 @@ package struct WaveformReport: Encodable, Sendable {
     /// Which channels were decoded; `nil` where only their number is known.
     package var channelLayout: String?
     /// The range that was asked for; `nil` for all of the track.
-    package var requested: Requested?
+    package var requested: RequestedRange?
     /// When the first sample sounds.
     package var start: MediaTime
     /// How long what was measured lasts, exact.
@@ -32,14 +32,6 @@ package struct WaveformReport: Encodable, Sendable {
     package var channels: [Channel]
     /// What could not be used.
     package var damage: DamageSummary
-
-    /// A range as it was asked for, in exact times.
-    package struct Requested: Encodable, Sendable {
-        /// The first moment; `nil` where none was asked for.
-        package var start: MediaTime?
-        /// The first moment that is not wanted; `nil` for the track's end.
-        package var end: MediaTime?
-    }
 
     /// The loudness of one channel; full scale is 0 dB.
     package struct Channel: Encodable, Sendable {

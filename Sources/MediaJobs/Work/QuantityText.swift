@@ -36,13 +36,8 @@ package enum QuantityText {
         let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
         guard let scaled = number.multiplied(by: Rational(scale))?.rounded() else { return "\(number)" }
         let (whole, rest) = scaled.magnitude.quotientAndRemainder(dividingBy: scale.magnitude)
-        var digits = zeroPadded(String(rest), to: places)
+        var digits = padded(rest, to: places)
         while digits.last == "0" { digits.removeLast() }
         return (scaled < 0 ? "-" : "") + String(whole) + (digits.isEmpty ? "" : "." + digits)
     }
-}
-
-/// A number's digits with zeros before them, so that there are at least so many.
-func zeroPadded(_ digits: String, to width: Int) -> String {
-    String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
 }

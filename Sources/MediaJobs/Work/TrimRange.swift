@@ -6,7 +6,7 @@ struct TrimRange {
     /// From the first moment to the first that is not wanted; all of the file where nothing was asked for.
     let range: MediaTimeRange
     /// The same in exact times as it was asked for; `nil` where nothing was.
-    let requested: ProxyReport.Requested?
+    let requested: RequestedRange?
 
     /// - Parameter track: The track by which times are told.
     /// - Throws: `outOfRange` for a start before zero or behind the track, `invalidArgument` for an empty range, and what
@@ -41,7 +41,7 @@ struct TrimRange {
         range =
             last.map { MediaTimeRange(start: first ?? .zero, end: $0) }
             ?? MediaTimeRange(start: first ?? .zero, duration: .positiveInfinity)
-        requested = ProxyReport.Requested(start: first, end: last)
+        requested = RequestedRange(start: first, end: last)
     }
 
     /// Whether times depend on how long the track is, so that an asset has to be opened with exact timing.

@@ -30,7 +30,7 @@ enum WaveformResult: Encodable, Sendable {
     }
 
     private static func early(
-        _ requested: WaveformReport.Requested?, end: MediaTime, _ namesEnd: Bool
+        _ requested: RequestedRange?, end: MediaTime, _ namesEnd: Bool
     ) -> [String] {
         guard namesEnd, let warning = EarlyEnd.warning("the sound ends", at: end, before: requested?.end) else {
             return []
