@@ -45,6 +45,12 @@ enum EBML {
         #expect(try MatroskaHeader.statedEnd(of: ArrayByteSource([1, 2, 3])) == nil)
     }
 
+    @Test func picturesWithoutASizeAreAWarning() throws {
+        #expect(try MatroskaHeader(reading: ArrayByteSource(EBML.file())).warnings.isEmpty)
+        let header = try MatroskaHeader(reading: ArrayByteSource(EBML.file(video: EBML.number(0xBA, 0))))
+        #expect(header.warnings == ["track 7 has pictures without a size"])
+    }
+
     @Test func cropsAreCutFromTheStoredPicture() throws {
         let video = try EBML.video(
             EBML.number(0x54CC, 9), EBML.number(0x54DD, 7), EBML.number(0x54BB, 4), EBML.number(0x54AA, 0))

@@ -70,6 +70,11 @@ import Testing
         #expect(
             try run(["waveform", "media/noise.wav", "--start", "1", "--end", "3"] + level + ["b.json"]).status == 0)
         #expect(try points("a.json") == points("b.json"))
+        // From standard input, a file of which can be read again, names are those of the working folder.
+        let piped = try Program.run(
+            Program.mediatool, ["waveform", "-"] + level + ["c.json"], input: Array(timeline.utf8), folder: folder.path)
+        #expect(piped.status == 0, "\(piped.error)")
+        #expect(try points("c.json") == points("b.json"))
         // What it reads is not written over.
         let result = try run(["waveform", "cut", "-o", "media/noise.wav.json", "-o", "media/../media/noise.wav"])
         #expect(result.status != 0)
