@@ -103,7 +103,7 @@ package final class InputFile: @unchecked Sendable {
             av_dict_set_int(&entries, "sample_rate", Int64(rawSound.sampleRate), 0)
             av_dict_set(&entries, "ch_layout", "\(rawSound.channels) channels", 0)
         }
-        // A kilobyte at once unless told so, each allocated; the parser finds the frames in any case.
+        // Bytes that libavformat's raw demuxers read at once: 1024, each time allocated, unless told otherwise.
         if formatName == "flac" { av_dict_set_int(&entries, "raw_packet_size", 1 << 14, 0) }
         if allowsNested, formatName == "concat" {
             // By itself it takes only relative names of a few letters; with any path, nothing but files.

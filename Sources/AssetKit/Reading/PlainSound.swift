@@ -106,6 +106,7 @@ extension PlainSound.Encoding {
         }
     }
 
+    /// How many bytes one sample of one channel takes in the file.
     package var bytesPerSample: Int {
         switch self {
         case .uint8: 1
