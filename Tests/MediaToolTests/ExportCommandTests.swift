@@ -13,7 +13,7 @@ import Testing
         var frameCount: Int?
         var delivered: Delivered
     }
-    private struct LeftOut: Decodable { var trackIndex: Int }
+    private struct LeftOut: Decodable { var trackIndex: Int; var type, reason: String }
     private struct Report: Decodable {
         var copied: Bool
         var preset: String
@@ -160,6 +160,8 @@ import Testing
             let report = try report(folder.path("late.mp4"), ["-o", "o.mov", "--force"] + arguments)
             #expect(report.video?.frameCount ?? 0 > 4 && report.audio.isEmpty)
             #expect(report.leftOut.map(\.trackIndex) == [1])
+            #expect(report.leftOut.first?.type == "audio")
+            #expect(report.leftOut.first?.reason == "it has nothing in this range")
         }
         let result = try export([folder.path("late.mp4"), "-o", "o.mkv", "--start", "0.3", "--end", "0.7", "--copy"])
         #expect(result.status == 2 && result.error.contains("copy to .mov or .mp4"), "\(result.error)")

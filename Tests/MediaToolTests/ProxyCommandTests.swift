@@ -17,6 +17,7 @@ import Testing
             var type: String?
             var copied: Bool?
             var frameCount: Int?
+            var reason: String?
         }
         struct Failure: Decodable { var code: String }
         var startTimecode: String?
@@ -136,6 +137,7 @@ import Testing
         made = try report("many-tracks.mp4", ["--audio", "none"], to: "silent.mov")
         #expect(made.audio?.isEmpty == true)
         #expect(made.leftOut?.filter { $0.type == "audio" }.count == sources.count)
+        #expect(made.leftOut?.allSatisfy { $0.reason?.isEmpty == false } == true)
     }
 
     /// The preset has PCM, which hardly a player reads in MPEG-4 files.

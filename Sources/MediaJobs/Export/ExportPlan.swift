@@ -21,7 +21,7 @@ struct ExportPlan {
     /// The first frame's timecode, where the source does not say it itself.
     var startTimecode: String?
     /// Tracks of the file that are not in the output.
-    var leftOut: [AssetTrack] = []
+    var leftOut: [LeftOutTrack] = []
     /// What is said of a timeline.
     var timeline: ExportReport.Timeline?
     /// What a person should know.
@@ -108,9 +108,9 @@ extension ExportPlan {
                 video = .track(shown)
             }
         }
-        let taken = Set(([shown].compactMap(\.self) + audio).map(\.index))
-        // A timecode track is made anew.
-        leftOut = tracks.filter { !taken.contains($0.index) && $0.mediaType != .timecode }
+        leftOut = LeftOutTrack.others(
+            of: tracks, besides: [shown].compactMap(\.self) + audio,
+            videoReason: fileType.holdsPictures ? nil : "\(fileType) files hold no video")
     }
 
     /// A track as frames of one size at one rate.

@@ -66,7 +66,8 @@ extension ExportReport {
             output: "", preset: "", copied: false, sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try made.loadNow(.duration), startTimecode: container.startTimecode, timeline: plan.timeline,
             video: video, audio: audio,
-            leftOut: (plan.leftOut + silent).sorted { $0.index < $1.index }.map { ProxyReport.LeftOut($0) },
+            leftOut: (plan.leftOut + silent.map { LeftOutTrack($0, because: LeftOutTrack.nothingInRange) })
+                .sorted { $0.trackIndex < $1.trackIndex },
             warnings: plan.warnings, damage: DamageSummary(DamageReport()))
         let isStored = written.first?.settings == .stored
         if case .track(let track) = plan.video, case .video(let settings)? = written.first?.settings {

@@ -24,7 +24,7 @@ package struct ExportReport: Encodable, Sendable {
     /// The tracks of sound that were written.
     package var audio: [Audio]
     /// The input's tracks that are not in the file.
-    package var leftOut: [ProxyReport.LeftOut]
+    package var leftOut: [LeftOutTrack]
     /// What a person should know although all was delivered.
     package var warnings: [String]
     /// What of the media could not be used.

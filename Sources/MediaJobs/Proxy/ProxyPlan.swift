@@ -14,7 +14,7 @@ struct ProxyPlan {
     /// The tracks of sound, in the order of the file.
     let audio: [AssetTrack]
     /// All other tracks.
-    let leftOut: [AssetTrack]
+    let leftOut: [LeftOutTrack]
     /// The part that is written.
     let range: MediaTimeRange
     /// The same as it was asked for; `nil` where nothing was.
@@ -60,9 +60,7 @@ struct ProxyPlan {
         self.asset = asset
         hasSquarePixels = request.hasSquarePixels
         threads = request.threads
-        let taken = Set([video.index] + audio.map(\.index))
-        // A timecode track is made anew.
-        leftOut = tracks.filter { !taken.contains($0.index) && $0.mediaType != .timecode }
+        leftOut = LeftOutTrack.others(of: tracks, besides: [video] + audio)
     }
 
 }

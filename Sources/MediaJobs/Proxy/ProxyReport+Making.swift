@@ -36,7 +36,8 @@ extension ProxyReport {
             output: "", preset: "", sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try proxy.loadNow(.duration), startTimecode: container.startTimecode, video: video,
             audio: audio,
-            leftOut: (plan.leftOut + missing).sorted { $0.index < $1.index }.map { LeftOut($0) },
+            leftOut: (plan.leftOut + missing.map { LeftOutTrack($0, because: LeftOutTrack.nothingInRange) })
+                .sorted { $0.trackIndex < $1.trackIndex },
             changes: plan.video.changes(by: plan.videoSettings), checks: checks, damage: damage)
         let ends = sources.compactMap { witness.seen(of: $0)?.end }
         if plan.namesEnd, ends.allSatisfy({ EarlyEnd.warning("", at: $0, before: plan.requested?.end) != nil }),
@@ -44,15 +45,5 @@ extension ProxyReport {
         {
             warnings += [EarlyEnd.warning("the pictures end", at: end, before: plan.requested?.end)].compactMap(\.self)
         }
-    }
-}
-
-extension ProxyReport.LeftOut {
-    /// What is said of a track that was left out.
-    init(_ track: AssetTrack) {
-        let codec = track.formatDescriptions.first?.codec
-        self.init(
-            trackIndex: track.index, trackID: track.id, type: track.mediaType.rawValue,
-            codec: codec.flatMap { $0.isEmpty || $0 == "none" ? nil : $0 })
     }
 }

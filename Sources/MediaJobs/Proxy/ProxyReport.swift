@@ -20,7 +20,7 @@ package struct ProxyReport: Encodable, Sendable {
     /// Its tracks of sound.
     package var audio: [Audio]
     /// The source's tracks that are not in it.
-    package var leftOut: [LeftOut]
+    package var leftOut: [LeftOutTrack]
     /// What the proxy has not kept because its format cannot, or because something else was asked for.
     package var changes: [String]
     /// What was compared with the source after writing.
@@ -66,18 +66,6 @@ package struct ProxyReport: Encodable, Sendable {
         package var channels: Int
         /// Which they are; `nil` where only their number is known.
         package var channelLayout: String?
-    }
-
-    /// A track that was left out.
-    package struct LeftOut: Encodable, Sendable {
-        /// ``AssetTrack/index``.
-        package var trackIndex: Int
-        /// The container's own number of it.
-        package var trackID: Int
-        /// What it carries.
-        package var type: String
-        /// libavcodec's name of the codec; `nil` where it is not known.
-        package var codec: String?
     }
 
     /// Something that has to be as in the source.

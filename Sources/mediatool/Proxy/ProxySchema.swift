@@ -86,9 +86,10 @@ enum ProxySchema {
                       "trackIndex": { "description": "The source's track: its place in the container, as probe prints it.", "type": "integer", "minimum": 0 },
                       "trackID": { "description": "The container's own number of that track.", "type": "integer" },
                       "type": { "description": "What it carries, such as subtitle or data.", "type": "string" },
-                      "codec": { "description": "libavcodec's name of the codec; absent where it is not known.", "type": "string" }
+                      "codec": { "description": "libavcodec's name of the codec; absent where it is not known.", "type": "string" },
+                      "reason": { "description": "Why it is not there, in words.", "type": "string" }
                     },
-                    "required": ["trackIndex", "trackID", "type"],
+                    "required": ["trackIndex", "trackID", "type", "reason"],
                     "additionalProperties": false
                   }
                 },
