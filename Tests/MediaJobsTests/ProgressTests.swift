@@ -58,7 +58,7 @@ import Testing
         let lines = recorder.lines.withLock { $0 }
         #expect(lines.count == 4)
         #expect(lines.last?.contains(" 50 %") == true)
-        #expect(lines.allSatisfy { $0.hasPrefix("4[2J files  [") })
+        #expect(lines.allSatisfy { $0.hasPrefix(#"4\x1b[2J files\n  ["#) })
     }
 
     @Test func quietAndNeverShowNothing() {

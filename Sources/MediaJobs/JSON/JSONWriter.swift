@@ -52,15 +52,16 @@ struct JSONWriter {
 
     /// Writes a string with its control characters escaped.
     ///
-    /// Those below U+0020 because JSON demands it, U+007F to U+009F because a terminal may obey them.
+    /// Those below U+0020 because JSON demands it, others because a terminal or an editor may obey them (``VisibleText``).
     private mutating func write(_ string: String) {
         bytes.append(UInt8(ascii: "\""))
-        var afterC2 = false
+        // The bytes of a character that may be escaped, from its first one on.
+        var (character, wanted) = (UInt32(0), 0)
         for byte in string.utf8 {
-            if afterC2 {
-                // U+0080 to U+00BF are C2 80 to C2 BF.
-                afterC2 = false
-                if byte < 0xA0 { writeEscape(byte) } else { bytes += [0xC2, byte] }
+            if wanted > 0 {
+                character = character << 8 | UInt32(byte)
+                wanted -= 1
+                if wanted == 0 { write(character: character) }
                 continue
             }
             switch byte {
@@ -70,18 +71,31 @@ struct JSONWriter {
             case 0x0A: bytes += #"\n"#.utf8
             case 0x0C: bytes += #"\f"#.utf8
             case 0x0D: bytes += #"\r"#.utf8
-            case ..<0x20, 0x7F: writeEscape(byte)
-            case 0xC2: afterC2 = true
+            case ..<0x20, 0x7F: writeEscape(UInt32(byte))
+            // U+0080 to U+00BF, U+0600 to U+063F; U+2000 to U+2FFF.
+            case 0xC2, 0xD8: (character, wanted) = (UInt32(byte), 1)
+            case 0xE2: (character, wanted) = (UInt32(byte), 2)
             default: bytes.append(byte)
             }
         }
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private mutating func writeEscape(_ character: UInt8) {
+    /// Writes a character of two or three bytes, escaped where it is a control character or turns the text's direction.
+    private mutating func write(character: UInt32) {
+        let low = character & 0x3F | (character >> 8 & 0x3F) << 6
+        let scalar = character > 0xFFFF ? low | (character >> 16 & 0x0F) << 12 : low & 0x7FF
+        switch scalar {
+        case 0x80..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: writeEscape(scalar)
+        default:
+            if character > 0xFFFF { bytes.append(UInt8(truncatingIfNeeded: character >> 16)) }
+            bytes += [UInt8(truncatingIfNeeded: character >> 8), UInt8(truncatingIfNeeded: character)]
+        }
+    }
+
+    private mutating func writeEscape(_ character: UInt32) {
         let digits = Array("0123456789abcdef".utf8)
-        bytes += #"\u00"#.utf8
-        bytes.append(digits[Int(character >> 4)])
-        bytes.append(digits[Int(character & 15)])
+        bytes += #"\u"#.utf8
+        for shift: UInt32 in [12, 8, 4, 0] { bytes.append(digits[Int(character >> shift & 15)]) }
     }
 }

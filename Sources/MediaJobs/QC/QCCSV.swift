@@ -49,9 +49,6 @@ package enum QCCSV {
     }
 
     private static func line(_ cells: [String]) -> String {
-        cells.map { cell in
-            guard cell.contains(where: { ",\"\r\n".contains($0) }) else { return cell }
-            return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-        }.joined(separator: ",") + "\r\n"
+        cells.map(VisibleText.cell).joined(separator: ",") + "\r\n"
     }
 }

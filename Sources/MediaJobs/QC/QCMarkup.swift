@@ -2,18 +2,16 @@
 enum QCMarkup {
     /// Text with the characters that mean something in markup, also between quotes, as references.
     ///
-    /// Control characters, which XML 1.0 does not have, become U+FFFD.
+    /// Control characters, of which XML 1.0 has few, and what turns the direction of text are escaped as in C.
     static func escaped(_ text: String) -> String {
         var result = ""
-        for scalar in text.unicodeScalars {
+        for scalar in VisibleText.line(text).unicodeScalars {
             switch scalar {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            case "\n": result += "&#10;"
-            case "\t": result += "&#9;"
-            case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -56,7 +56,7 @@ package final class Progress: Sendable {
     /// Starts the clock; nothing is drawn before the first update.
     ///
     /// - Parameters:
-    ///   - label: What is being worked on; control characters in it are not shown.
+    ///   - label: What is being worked on; control characters in it are escaped.
     ///   - mode: When progress is shown.
     ///   - isQuiet: Whether it is never shown, whatever the mode.
     ///   - parts: How many equal parts, such as files, the whole has.
@@ -65,8 +65,7 @@ package final class Progress: Sendable {
     }
 
     init(label: String, parts: Int, output: Output?) {
-        let shown = label.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        self.label = String(String.UnicodeScalarView(shown))
+        self.label = VisibleText.line(label)
         self.output = output
         state = Mutex(State(fractions: Array(repeating: 0, count: max(1, parts))))
     }

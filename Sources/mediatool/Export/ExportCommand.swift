@@ -70,7 +70,7 @@ struct ExportCommand: ParsableCommand {
                 to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
         } warnings: { report in
             (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings
-        } text: {
+        } line: {
             ExportText.text(of: $0)
         }
     }

@@ -34,6 +34,6 @@ enum ExportText {
             let tracks = report.leftOut.map { "\($0.trackIndex) (\($0.type))" }.joined(separator: ", ")
             parts.append("without track \(tracks)")
         }
-        return report.output.displayPath + ": " + parts.joined(separator: ", ") + "\n"
+        return report.output.displayPath + ": " + parts.joined(separator: ", ")
     }
 }

@@ -42,10 +42,10 @@ struct MediaFilesRun: Sendable {
     ///   - others: Files that are read besides, over which no output may be written.
     ///   - make: Makes the output of one input, on whatever thread.
     ///   - warnings: What a person should know of a result.
-    ///   - text: A result for a person.
+    ///   - line: A result for a person.
     func callAsFunction<Report: Encodable & Sendable>(
         reading others: [PathArgument] = [], _ make: @escaping @Sendable (Part) throws -> Report,
-        warnings: (Report) -> [String], text: (Report) -> String
+        warnings: (Report) -> [String], line: (Report) -> String
     ) throws {
         let outputs = OutputFileSet(force: running.force, inputs: (files + others).compactMap(\.identity))
         let progress = Progress(
@@ -69,7 +69,7 @@ struct MediaFilesRun: Sendable {
             if let report = try? result.get(), !running.quiet {
                 for warning in warnings(report) { StandardError.warn(warning, path: path) }
             }
-            try printer.print(result, of: path, text: text)
+            try printer.print(result, of: path) { [line($0)] }
         }
         throw try printer.finish()
     }

@@ -7,7 +7,7 @@ import SystemPackage
 ///
 /// ```swift
 /// var printer = ResultPrinter(form: output.form(fileCount: files.count))
-/// try printer.print(result, of: path) { report in report.summary }
+/// try printer.print(result, of: path) { report in [report.summary] }
 /// throw try printer.finish()
 /// ```
 struct ResultPrinter {
@@ -44,9 +44,10 @@ struct ResultPrinter {
     ///   - result: What the work on the file gave.
     ///   - path: The file as it was named.
     ///   - isComplete: Whether all that was asked for is in the result; else the exit code becomes 2.
-    ///   - text: The result for a person, with its line breaks; asked for only where that is printed.
+    ///   - lines: The result for a person, without line breaks; what is not to be printed is escaped here. Asked for only
+    ///     where that is printed.
     mutating func print<Value: Encodable>(
-        _ result: Result<Value, any Error>, of path: FilePath, isComplete: Bool = true, text: (Value) -> String
+        _ result: Result<Value, any Error>, of path: FilePath, isComplete: Bool = true, lines: (Value) -> [String]
     ) throws {
         let result = result.mapError { MediaError(describing: $0) }
         if case .failure(let error) = result {
@@ -57,7 +58,7 @@ struct ResultPrinter {
         if case .failure = result { self.isComplete = false }
         if let selection { return try print(selection, of: path, result) }
         if form == .text {
-            if case .success(let value) = result { try write(text(value)) }
+            if case .success(let value) = result { try write(StandardOutput.text(of: lines(value))) }
         } else {
             try write(object: FileResult(path: path, result: result))
         }
@@ -73,7 +74,7 @@ struct ResultPrinter {
         if case .success = result {
             let text = try selection.text(
                 in: value, layout: layout, depth: form == .array ? 1 : 0, quotesStrings: form != .text)
-            if let text { return try write(entry: text) }
+            if let text { return try write(entry: form == .text ? VisibleText.line(text) : text) }
             let error = MediaError(.notFound, "has no \(selection.text)", path: path.displayPath)
             isComplete = false
             report(error)

@@ -17,8 +17,13 @@ enum StandardOutput {
         }
     }
 
-    /// Writes the text as UTF-8; see ``write(_:)-([UInt8])``.
+    /// Writes the text as UTF-8, just as it is; see ``write(_:)-([UInt8])``.
+    ///
+    /// For JSON and the program's own words. What may hold words of others goes through ``text(of:)``.
     static func write(_ text: String) throws { try write(Array(text.utf8)) }
+
+    /// Makes text of lines for a person, in which nothing that a file or a name holds can pass for another line.
+    static func text(of lines: [String]) -> String { lines.map { VisibleText.line($0) + "\n" }.joined() }
 }
 
 /// Standard error, which carries messages: one line each, written with one call.
@@ -41,27 +46,6 @@ enum StandardError {
 
     /// One line for a message, with a line break at its end only.
     static func line(path: String?, message: String) -> String {
-        singleLine(["mediatool", path, message].compactMap(\.self).joined(separator: ": ")) + "\n"
-    }
-
-    /// The text with its control characters and line breaks escaped as in C, so that it stays one line and a terminal
-    /// obeys none of it.
-    static func singleLine(_ text: String) -> String {
-        var line = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": line += #"\n"#
-            case "\r": line += #"\r"#
-            case "\t": line += #"\t"#
-            default:
-                switch scalar.properties.generalCategory {
-                case .control where scalar.value < 0x10: line += #"\x0"# + String(scalar.value, radix: 16)
-                case .control: line += #"\x"# + String(scalar.value, radix: 16)
-                case .lineSeparator, .paragraphSeparator: line += #"\u"# + String(scalar.value, radix: 16)
-                default: line.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return line
+        VisibleText.line(["mediatool", path, message].compactMap(\.self).joined(separator: ": ")) + "\n"
     }
 }

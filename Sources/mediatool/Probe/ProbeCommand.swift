@@ -72,7 +72,7 @@ struct ProbeCommand: ParsableCommand {
             }
             try printer.print(result, of: path) { report in
                 defer { isFirst = false }
-                return (isFirst ? "" : "\n") + ProbeText.text(of: report, path: path.displayPath)
+                return (isFirst ? [] : [""]) + ProbeText.lines(of: report, path: path.displayPath)
             }
         }
         throw try printer.finish()

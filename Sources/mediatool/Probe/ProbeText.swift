@@ -5,8 +5,8 @@ import MediaJobs
 ///
 /// Only what people look for first is in it; the JSON has everything.
 enum ProbeText {
-    /// The report's lines, each with its line break.
-    static func text(of report: ProbeReport, path: String) -> String {
+    /// The report's lines.
+    static func lines(of report: ProbeReport, path: String) -> [String] {
         var lines = [path]
         lines += rows(of: report.container, metadata: report.metadata).map { row($0, $1, indent: 2) }
         for track in report.tracks {
@@ -31,7 +31,7 @@ enum ProbeText {
                 let tracks = program.trackIndices.map { "#\($0)" }.joined(separator: " ")
                 return "\(program.number)  " + [program.name, tracks].compactMap(\.self).joined(separator: "  ")
             })
-        return lines.map { StandardError.singleLine($0) + "\n" }.joined()
+        return lines
     }
 
     /// A name and what stands for it, the second column beginning at the same place in all lines.

@@ -61,7 +61,7 @@ struct ProxyCommand: ParsableCommand {
                 to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
         } warnings: { report in
             (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings + report.changes
-        } text: {
+        } line: {
             ProxyText.text(of: $0)
         }
     }

@@ -27,6 +27,6 @@ enum ProxyText {
             let tracks = report.leftOut.map { "\($0.trackIndex) (\($0.type))" }.joined(separator: ", ")
             parts.append("without track \(tracks)")
         }
-        return report.output.displayPath + ": " + parts.joined(separator: ", ") + "\n"
+        return report.output.displayPath + ": " + parts.joined(separator: ", ")
     }
 }

@@ -127,7 +127,7 @@ struct QCCommand: ParsableCommand {
                 if !options.quiet { for warning in report.warnings { StandardError.warn(warning, path: path) } }
             }
             pages.add(result.mapError { MediaError(describing: $0) }, path: path.displayPath)
-            try printer.print(result, of: path) { QCText.text(of: $0, path: path.displayPath) }
+            try printer.print(result, of: path) { QCText.lines(of: $0, path: path.displayPath) }
         }
         progress.finish()
         let code = try printer.finish()

@@ -7,7 +7,7 @@ enum QCText {
     private static let mostFindings = 8
 
     /// The verdict, what was found, and what does not apply.
-    static func text(of report: QCReport, path: String) -> String {
+    static func lines(of report: QCReport, path: String) -> [String] {
         var lines = ["\(path): \(report.verdict.rawValue) (policy \(report.policy))"]
         let findingsOfRules = Dictionary(grouping: report.findings, by: \.rule)
         for rule in report.rules {
@@ -35,7 +35,7 @@ enum QCText {
                     + "\(text(sound.loudnessRange, "LU")), true peak \(text(sound.truePeak, "dBTP"))")
         }
         lines += comparison(report.measurements.reference)
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private static func comparison(_ reference: QCReferenceMeasurements?) -> [String] {

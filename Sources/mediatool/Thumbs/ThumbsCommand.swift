@@ -78,14 +78,14 @@ struct ThumbsCommand: ParsableCommand {
         var printer = ResultPrinter(form: form)
         try concurrentForEach(Array(files.indices), workers: running.jobs) {
             [files, running, timelines = timelines.settings] index -> Outcome in
-            var lines = ""
+            var lines: [String] = []
             let result = Result { () throws(MediaError) in
                 let input = try Self.input(files[index], timelines, running, protectedIn: outputs)
                 return try job.run(on: input, outputs: outputs) {
                     progress.update(part: index, fraction: $0)
                 } announce: { event throws(MediaError) in
                     guard form == .text else { return }
-                    if isAlone { try Self.print(event.line) } else { lines += event.line }
+                    if isAlone { try Self.print(event.line) } else { lines.append(event.line) }
                 }
             }
             return Outcome(result: result.mapError { $0 as any Error }, lines: lines)
@@ -109,7 +109,7 @@ struct ThumbsCommand: ParsableCommand {
 /// What came of one file, and the lines about it that are still to be printed.
 private struct Outcome: Sendable {
     let result: Result<ThumbsReport, any Error>
-    let lines: String
+    let lines: [String]
 }
 
 extension ThumbsCommand {
@@ -172,7 +172,7 @@ extension ThumbsCommand {
 
     private static func print(_ line: String) throws(MediaError) {
         StatusLine.clear()
-        do { try StandardOutput.write(line) } catch { throw MediaError(describing: error) }
+        do { try StandardOutput.write(StandardOutput.text(of: [line])) } catch { throw MediaError(describing: error) }
     }
 
     /// Tells on standard error what was not delivered, in a few lines however much it is.

@@ -9,16 +9,14 @@ extension ThumbsEvent {
             switch self {
             case .image(let made):
                 [
-                    made.file.map(Self.name) ?? "-", "\(made.size)", made.actual.clockText(),
+                    made.file?.displayPath ?? "-", "\(made.size)", made.actual.clockText(),
                     made.isKeyframe ? "keyframe" : nil,
                 ].compactMap(\.self)
             case .sheet(let file, let size, let count):
-                [Self.name(of: file), "\(size)", count == 1 ? "1 image" : "\(count) images"]
+                [file.displayPath, "\(size)", count == 1 ? "1 image" : "\(count) images"]
             case .index(let file, let cues):
-                [Self.name(of: file), cues == 1 ? "1 cue" : "\(cues) cues"]
+                [file.displayPath, cues == 1 ? "1 cue" : "\(cues) cues"]
             }
-        return parts.joined(separator: "  ") + "\n"
+        return parts.joined(separator: "  ")
     }
-
-    private static func name(of file: FilePath) -> String { StandardError.singleLine(file.displayPath) }
 }

@@ -102,7 +102,7 @@ struct WaveformCommand: ParsableCommand {
             if let warnings = try? result.get().warnings(namesEnd: sound.namesEnd), !options.quiet {
                 for warning in warnings { StandardError.warn(warning, path: path) }
             }
-            try printer.print(result, of: path, isComplete: errors.isEmpty) { _ in "" }
+            try printer.print(result, of: path, isComplete: errors.isEmpty) { _ in [] }
         }
         let code = try printer.finish()
         if code != .success { throw code }
