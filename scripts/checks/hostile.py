@@ -11,7 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from . import mutations
+from . import mutated, mutations
 from .command_lines import Lines
 from .schema import problems_of, validator
 from .watched import Trial
@@ -101,10 +101,16 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep")
     parser.add_argument("--command-lines", dest="kind", action="store_const", const=Lines, default=Damage)
+    parser.add_argument("--mutations", type=int, default=0)
+    parser.add_argument("--cuts", type=int, default=0)
+    parser.add_argument("--log")
     options = parser.parse_args()
     root = Path(__file__).resolve().parents[2]
     folders = [Path(options.here, folder) for folder in options.folder] or [root / "fixtures"]
     options.keep = Path(options.here, options.keep) if options.keep else root / ".build/hostile"
+    if options.mutations or options.cuts:
+        options.log = Path(options.here, options.log) if options.log else None
+        sys.exit(mutated.main(options, root))
     files = sorted(path for folder in folders for path in folder.rglob("*")
                    if path.is_file() and 0 < path.stat().st_size <= LARGEST_INPUT and path.suffix not in (".tsv", ".md"))
     if not files:
