@@ -10,7 +10,7 @@ let package = Package(
         .package(name: "mediatool", path: "../.."),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],
-    targets: ["FuzzReading", "FuzzImages"].map { name in
+    targets: ["FuzzReading", "FuzzImages", "FuzzExport"].map { name in
         .executableTarget(
             name: name,
             dependencies: [
