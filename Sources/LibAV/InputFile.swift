@@ -1,4 +1,5 @@
 import CFFmpeg
+import Glibc
 package import MediaBase
 import SystemCalls
 import SystemPackage
@@ -30,9 +31,11 @@ package final class InputFile: @unchecked Sendable {
 
     /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
     private static let nestingFormats: Set<String> = [
-        "hls", "hls,applehttp", "applehttp", "dash", "concat", "sdp", "image2", "imf", "rtsp", "rtp", "sap", "vobsub",
-        "avisynth", "vapoursynth",
+        "hls", "hls,applehttp", "applehttp", "dash", "concat", "image2", "imf", "vobsub",
     ]
+
+    /// Demuxers that exist to listen to the network, or to run a program: off whatever is allowed.
+    private static let foreignFormats: Set<String> = ["sdp", "rtsp", "rtp", "sap", "avisynth", "vapoursynth"]
 
     /// Formats whose end says what its beginning means: MP4's tables and edit lists, the number of an MP3's samples.
     private static let wholeFormats: Set<String> = ["mov,mp4,m4a,3gp,3g2,mj2", "mp3"]
@@ -90,7 +93,10 @@ package final class InputFile: @unchecked Sendable {
             return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().stop == nil ? 0 : 1
         }
         if formatName == "wav" { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
-        if !allowsNested {
+        if allowsNested {
+            allocated.pointee.opaque = Unmanaged.passUnretained(io).toOpaque()
+            allocated.pointee.io_open = Self.openLocalFile
+        } else {
             allocated.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
         }
         // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
@@ -105,15 +111,18 @@ package final class InputFile: @unchecked Sendable {
         }
         // Bytes that libavformat's raw demuxers read at once: 1024, each time allocated, unless told otherwise.
         if formatName == "flac" { av_dict_set_int(&entries, "raw_packet_size", 1 << 14, 0) }
-        if allowsNested, formatName == "concat" {
-            // By itself it takes only relative names of a few letters; with any path, nothing but files.
-            av_dict_set(&entries, "safe", "0", 0)
-            av_dict_set(&entries, "protocol_whitelist", "file,crypto,data", 0)
-        }
+        // What demuxers open by contexts of their own does not come through io_open.
+        if allowsNested { av_dict_set(&entries, "protocol_whitelist", "file,crypto,data", 0) }
+        // By itself it takes only relative names of a few letters.
+        if allowsNested, formatName == "concat" { av_dict_set(&entries, "safe", "0", 0) }
         let status = avformat_open_input(&opening, name ?? "", format, &entries)
         guard status >= 0, let opened = opening else {
             if let stop = io.stop { throw stop }
             if let failure = Self.failure(of: io) { throw failure }
+            if io.hasRefusedAddress {
+                throw MediaError(
+                    .nestedFileRefused, "names what is not a local file; nothing else is opened, and never the network")
+            }
             throw MediaError(
                 AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
         }
@@ -161,6 +170,39 @@ package final class InputFile: @unchecked Sendable {
         }
     }
 
+    /// libavformat's own `io_open`, which a new context has.
+    private static let standardOpening = {
+        let context = avformat_alloc_context()
+        defer { avformat_free_context(context) }
+        return context?.pointee.io_open
+    }()
+
+    /// Opens what an input names, where that is a regular file, or is inside the input itself (`data:`).
+    private static let openLocalFile:
+        @convention(c) (
+            UnsafeMutablePointer<AVFormatContext>?, UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+            UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> Int32 = { context, opened, url, flags, options in
+            guard let url else { return shim_error_invalid_argument }
+            let isLocal: Bool
+            switch avio_find_protocol_name(url).map({ String(cString: $0) }) {
+            case "file":
+                let name = strncmp(url, "file:", 5) == 0 ? url + 5 : url
+                var status = stat()
+                // What is missing is said by whoever opens it.
+                isLocal = stat(name, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+            case "crypto", "data": isLocal = true
+            default: isLocal = false
+            }
+            guard isLocal else {
+                if let io = context?.pointee.opaque {
+                    Unmanaged<InputIO>.fromOpaque(io).takeUnretainedValue().hasRefusedAddress = true
+                }
+                return shim_error_not_permitted
+            }
+            return standardOpening?(context, opened, url, flags, options) ?? shim_error_not_permitted
+        }
+
     private static func format(of rawSound: RawSound) throws(MediaError) -> UnsafePointer<AVInputFormat> {
         guard let format = av_find_input_format(rawSound.encoding.rawValue) else {
             throw MediaError(.unsupported, "libavformat does not read raw sound as \(rawSound.encoding.rawValue)")
@@ -185,6 +227,9 @@ package final class InputFile: @unchecked Sendable {
                 cause: "av_probe_input_buffer2: \(status)")
         }
         let name = String(cString: format.pointee.name)
+        guard !foreignFormats.contains(name) else {
+            throw MediaError(.nestedFileRefused, "describes media from elsewhere (\(name)), which is never opened")
+        }
         guard allowsNested || (!nestingFormats.contains(name) && format.pointee.flags & AVFMT_NOFILE == 0) else {
             throw MediaError(
                 .nestedFileRefused,
@@ -210,6 +255,12 @@ package final class InputFile: @unchecked Sendable {
 
     /// Length of the file in bytes; `nil` for a stream.
     package var length: Int64? { io.length }
+
+    /// Tells the length of the file in bytes, or how many have come through a pipe so far; on any thread.
+    package var inputBytes: @Sendable () -> Int {
+        if let length { return { Int(clamping: length) } }
+        return { [io] in Int(clamping: io.streamedBytes) }
+    }
 
     /// Bytes of the file itself, apart from its packets; fewer than `count` at its end.
     ///

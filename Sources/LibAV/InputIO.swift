@@ -26,6 +26,13 @@ final class InputIO: @unchecked Sendable {
     /// The first error that the system gave for libavformat's reading, which some demuxers take for the file's end.
     private(set) var failure: CInt?
 
+    /// Whether the file ended earlier than it did when it was opened.
+    private let shrunk = Atomic<Bool>(false)
+    /// How many bytes have come through a pipe.
+    private let streamed = Atomic<Int64>(0)
+    /// Whether something was refused that the input names and that is not a local file.
+    var hasRefusedAddress = false
+
     /// The context that libavformat reads through.
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
@@ -123,6 +130,16 @@ final class InputIO: @unchecked Sendable {
     /// Length of the file in bytes; `nil` for a stream.
     var length: Int64? { size }
 
+    /// How many bytes have come through a pipe so far; on any thread.
+    var streamedBytes: Int64 { streamed.load(ordering: .relaxed) }
+
+    /// Notes that there was nothing to be read at a place; before the end that the file had when it was opened it was made
+    /// shorter.
+    private func noteEnd(at place: Int64) {
+        guard spool == nil, let size, place < size else { return }
+        shrunk.store(true, ordering: .relaxed)
+    }
+
     /// Makes the call that is under way, and all later ones, end with `AVERROR_EXIT`.
     func cancel() { cancelled.store(true, ordering: .relaxed) }
 
@@ -132,6 +149,9 @@ final class InputIO: @unchecked Sendable {
     /// Why nothing more is to be read; `nil` where nothing stands against it.
     var stop: MediaError? {
         if isCancelled { return MediaError(.cancelled, "cancelled") }
+        if shrunk.load(ordering: .relaxed) {
+            return MediaError(.changed, "became shorter while it was read; try again when nobody writes to it")
+        }
         return MediaLimits.error(after: deadline)
     }
 
@@ -163,7 +183,11 @@ final class InputIO: @unchecked Sendable {
                 throw MediaError(
                     .inputOutput, "reading failed in the system", cause: "pread: \(Errno(rawValue: errno))")
             }
-            guard read > 0 else { break }
+            guard read > 0 else {
+                noteEnd(at: place)
+                if let stop, stop.code == .changed { throw stop }
+                break
+            }
             filled += read
         }
         return filled
@@ -189,7 +213,10 @@ final class InputIO: @unchecked Sendable {
                 failure = failure ?? errno
                 return -errno
             }
-            if result == 0 { return shim_error_eof }
+            if result == 0 {
+                noteEnd(at: offset)
+                return stop == nil ? shim_error_eof : shim_error_exit
+            }
             offset += Int64(result)
             return Int32(result)
         }
@@ -202,6 +229,7 @@ final class InputIO: @unchecked Sendable {
             guard waitForInput() else { continue }
             let result = Glibc.read(descriptor.rawValue, buffer, count)
             if result < 0, errno == EINTR { continue }
+            if result > 0 { streamed.add(Int64(result), ordering: .relaxed) }
             return result < 0 ? -errno : result == 0 ? shim_error_eof : Int32(result)
         }
     }

@@ -90,6 +90,10 @@ extension MediaError {
         public static let verificationFailed = Code(rawValue: "verificationFailed")
         /// A limit on size, number or depth was reached.
         public static let limitExceeded = Code(rawValue: "limitExceeded")
+        /// What is written would become larger than ``MediaLimits/outputBytes`` allows.
+        public static let outputLimit = Code(rawValue: "outputLimit")
+        /// The input was changed while it was read.
+        public static let changed = Code(rawValue: "changed")
         /// The input refers to another file, and that was not allowed.
         public static let nestedFileRefused = Code(rawValue: "nestedFileRefused")
         /// The output exists already and replacing was not asked for.

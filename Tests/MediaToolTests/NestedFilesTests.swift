@@ -132,6 +132,37 @@ import Testing
         #expect(!canaries.wasCalled)
     }
 
+    /// Files alone, whatever the format: nobody is called, and no device is opened.
+    @Test func nothingButFilesIsOpenedWhereThatIsAllowed() throws {
+        let canaries = try Canaries()
+        let http = "http://127.0.0.1:\(canaries.port)"
+        let head = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n"
+        let more: [(name: String, text: String)] = [
+            ("mixed.m3u8", head + "#EXTINF:10.0,\nsecret.ts\n#EXTINF:10.0,\n\(http)/b.ts\n#EXT-X-ENDLIST\n"),
+            ("map.m3u8", head + "#EXT-X-MAP:URI=\"\(http)/i.mp4\"\n#EXTINF:1,\nsecret.mp4\n#EXT-X-ENDLIST\n"),
+            ("tcp.m3u8", head + "#EXTINF:1,\ntcp://127.0.0.1:\(canaries.port)\n#EXT-X-ENDLIST\n"),
+            ("crypto.m3u8", head + "#EXTINF:1,\ncrypto+\(http)/a.ts\n#EXT-X-ENDLIST\n"),
+            ("cache.m3u8", head + "#EXTINF:1,\ncache:\(http)/a.ts\n#EXT-X-ENDLIST\n"),
+            ("device.m3u8", head + "#EXTINF:1,\n/dev/zero\n#EXT-X-ENDLIST\n"),
+            ("rtp.ffconcat", "ffconcat version 1.0\nfile 'rtp://127.0.0.1:\(canaries.port)'\n"),
+        ]
+        let lists = Self.lists(canaries.folder.path, canaries.port).filter { $0.text.contains("127.0.0.1") } + more
+        for (name, text) in lists {
+            let list = try canaries.folder.write(name, text.utf8)
+            for command in Self.commands {
+                let result = try Program.run(
+                    Program.mediatool, command + ["--allow-nested", "--force", "--timeout", "20", list],
+                    folder: canaries.folder.path, seconds: 60)
+                #expect(!canaries.wasCalled, "\(name), \(command[0])")
+                let isPartlyThere = name == "mixed.m3u8"
+                #expect(result.status == 2 || isPartlyThere, "\(name), \(command[0]): \(result.error)")
+                #expect(result.errorLines.count <= 1 || isPartlyThere, "\(name), \(command[0]): \(result.error)")
+            }
+        }
+        let call = try Program.run(Program.mediatool, ["probe", "--allow-nested", canaries.folder.path("call.sdp")])
+        #expect(call.error.contains("never opened"), "\(call.error)")
+    }
+
     @Test func nothingNamedInAListIsOpened() throws {
         let canaries = try Canaries()
         for (name, text) in Self.lists(canaries.folder.path, canaries.port) {
