@@ -28,10 +28,17 @@ struct MediaTool: ParsableCommand {
     static func main() {
         reserveStandardDescriptors()
         SignalHandling.install()
-        let code = run(arguments: RawArguments.current())
+        let arguments = RawArguments.current()
+        let code = StandardError.isFile(namedIn: arguments) ? refusedStandardError() : run(arguments: arguments)
         StatusLine.clear()
         PendingOutputs.shared.removeAll()
         exitOrderly(code.rawValue)
+    }
+
+    /// What is told where messages would go into a file that the command reads: only a terminal is left to take it.
+    private static func refusedStandardError() -> ExitCode {
+        StandardError.tellTerminal("Standard error leads into a file that the command names (--help shows the usage)")
+        return .validationFailure
     }
 
     /// Runs the command that the arguments name and gives the exit code.

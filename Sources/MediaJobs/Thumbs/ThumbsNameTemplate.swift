@@ -119,6 +119,9 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
     /// Whether any placeholder is in it.
     package var hasFields: Bool { pieces.contains { if case .field = $0 { true } else { false } } }
 
+    /// The name with a stem, and something for every other placeholder.
+    package func name(withStem stem: [UInt8]) -> [UInt8] { name { $0 == .stem ? stem : Array($0.rawValue.utf8) } }
+
     /// The name with a value for every placeholder; those for which there is none yet stay as they are.
     func name(_ value: (Field) -> [UInt8]?) -> [UInt8] {
         var name: [UInt8] = []

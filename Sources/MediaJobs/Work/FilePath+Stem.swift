@@ -12,6 +12,13 @@ extension FilePath {
         return Array(name[..<dot])
     }
 
+    /// Whether a name that is made of this input's stem leads to another folder than one that is made of any other, because
+    /// the stem of `...mov` is `..`.
+    package func isLedAway(_ name: (FilePath) -> FilePath) -> Bool {
+        func steps(_ path: FilePath) -> Int { path.components.count { $0.kind != .regular } }
+        return steps(name(self)) != steps(name("stem.mov"))
+    }
+
     /// The path from the root on, by its text: links are not followed.
     package var absolute: FilePath {
         if isAbsolute { return lexicallyNormalized() }

@@ -24,6 +24,7 @@ struct MediaOutputOptions: ParsableArguments {
         var owners: [FilePath: PathArgument] = [:]
         for file in files {
             let path = path(for: file.path, ending: ending)
+            try file.refuseLeadingAway { self.path(for: $0, ending: ending) }
             do throws(MediaError) {
                 try check(path)
             } catch {

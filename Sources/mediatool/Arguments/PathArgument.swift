@@ -18,6 +18,13 @@ struct PathArgument: ExpressibleByArgument, Hashable {
         isStandardStream ? FileIdentity(of: FileDescriptor.standardInput) : FileIdentity(of: path)
     }
 
+    /// Refuses an input whose stem in an output's name would lead to another folder than the name says.
+    func refuseLeadingAway(_ name: (FilePath) -> FilePath) throws {
+        guard path.isLedAway(name) else { return }
+        throw ValidationError(
+            "'\(path.displayPath)' cannot stand for {stem}: what comes before its extension is a folder, not a name.")
+    }
+
     /// Makes a path of an escaped argument; an empty one is none.
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }

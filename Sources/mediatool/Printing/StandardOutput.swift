@@ -28,6 +28,27 @@ enum StandardOutput {
 
 /// Standard error, which carries messages: one line each, written with one call.
 enum StandardError {
+    /// Whether it is a regular file that the arguments name, into which no message may go.
+    static func isFile(namedIn arguments: [String]) -> Bool {
+        guard let status = try? FileDescriptor.standardError.stat(), status.type == .regular else { return false }
+        let identity = FileIdentity(status)
+        return arguments.contains { argument in
+            // An option may have its value behind an equals sign.
+            let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
+            let path = PathArgument(argument: argument == "-" ? argument : String(value))
+            return path?.identity == identity
+        }
+    }
+
+    /// Writes a line to the terminal that the process belongs to, where there is one.
+    static func tellTerminal(_ message: String) {
+        guard let terminal = try? FileDescriptor.open(FilePath("/dev/tty"), .writeOnly, options: [.closeOnExec]) else {
+            return
+        }
+        try? writeAll(Array(line(path: nil, message: message).utf8).span, to: terminal)
+        try? terminal.close()
+    }
+
     /// Writes what failed: `mediatool: <path>: <message>`.
     static func report(_ error: MediaError) { write(line(path: error.path, message: error.message)) }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import AssetKit
 import MediaBase
 import MediaJobs
+import SystemCalls
 import SystemPackage
 
 /// `mediatool thumbs`: still images of video files.
@@ -155,6 +156,11 @@ extension ThumbsCommand {
             }
             names = [template, output.sheets?.names, output.index]
         case nil: names = [output.sheets?.names, output.index]
+        }
+        for file in files where !file.isStandardStream {
+            for name in names.compactMap(\.self) {
+                try file.refuseLeadingAway { FilePath(bytes: name.name(withStem: $0.inputStem)) }
+            }
         }
         guard files.count > 1 else { return }
         guard names.compactMap(\.self).allSatisfy({ $0.contains(.stem) }) else {

@@ -65,6 +65,9 @@ struct WaveformCommand: ParsableCommand {
         var owners: [FilePath: PathArgument] = [:]
         for file in files {
             let paths = outputs.requests(for: file.path).map(\.path)
+            for place in paths.indices {
+                try file.refuseLeadingAway { outputs.requests(for: $0)[place].path }
+            }
             if let repeated = paths.firstRepeated {
                 throw ValidationError("Two outputs are named '\(repeated.displayPath)'; give each its own name.")
             }
