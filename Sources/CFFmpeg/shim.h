@@ -29,6 +29,7 @@ static const int shim_error_invalid_argument = AVERROR(EINVAL);
 static const int shim_error_no_memory = AVERROR(ENOMEM);
 static const int shim_error_input_output = AVERROR(EIO);
 static const int shim_error_not_permitted = AVERROR(EPERM);
+static const int shim_error_no_space = AVERROR(ENOSPC);
 static const int shim_error_no_system_call = AVERROR(ENOSYS);
 static const int shim_error_decoder_not_found = AVERROR_DECODER_NOT_FOUND;
 static const int shim_error_patch_welcome = AVERROR_PATCHWELCOME;

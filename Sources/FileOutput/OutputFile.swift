@@ -1,4 +1,4 @@
-internal import MediaBase
+package import MediaBase
 internal import Synchronization
 internal import SystemCalls
 package import SystemPackage
@@ -22,9 +22,15 @@ package final class OutputFile: Sendable {
     /// The file that is written until the commit; `nil` where the output is written directly.
     package let temporaryPath: FilePath?
 
+    /// Where the content goes in the end that is written to a temporary file first, because its writer goes back in it;
+    /// `nil` where the output is written directly or renamed.
+    private let destination: FileDescriptor?
+
     /// The name that ``commit()`` gives the file, which is not ``path`` where that is a symbolic link.
-    private let finalPath: FilePath
+    let finalPath: FilePath
     private let rules: OutputFileSet.Rules
+    /// How many bytes this and the other outputs of the job may have; `nil` for any number.
+    package let allowance: OutputAllowance?
     private let state = Mutex(State.open)
 
     /// What may still be done with an output.
@@ -35,26 +41,33 @@ package final class OutputFile: Sendable {
         case ended
     }
 
-    /// Whether the output is a regular file put in place at the end, so that seeking back in it makes sense.
+    /// Whether the output is a regular file put in place at the end.
     package var isReplaced: Bool { temporaryPath != nil }
+
+    /// A path by which this process can read what was written so far; `nil` where it cannot.
+    package var readablePath: FilePath? {
+        temporaryPath ?? (destination == nil ? nil : FilePath("/proc/self/fd/\(descriptor.rawValue)"))
+    }
 
     init(
         path: FilePath, finalPath: FilePath, descriptor: FileDescriptor, temporaryPath: FilePath?,
-        rules: OutputFileSet.Rules
+        destination: FileDescriptor? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?
     ) {
         self.path = path
         self.finalPath = finalPath
         self.descriptor = descriptor
         self.temporaryPath = temporaryPath
+        self.destination = destination
         self.rules = rules
+        self.allowance = allowance
     }
 
     deinit { discard() }
 
     /// Writes all of the bytes at the file's position.
     ///
-    /// Throws ``MediaError`` `inputOutput` where the disk is full or the reader of a FIFO is gone, and
-    /// `invalidArgument` after the commit. It stands for write(2).
+    /// Throws ``MediaError`` `inputOutput` where the disk is full or the reader of a FIFO is gone, `outputLimit` where the
+    /// job's outputs would have more bytes than they may, and `invalidArgument` after the commit. It stands for write(2).
     package func write(contentsOf bytes: [UInt8]) throws {
         try write(bytes.span)
     }
@@ -74,6 +87,7 @@ package final class OutputFile: Sendable {
         guard state.withLock({ if case .open = $0 { true } else { false } }) else {
             throw MediaError(.invalidArgument, "the output is closed and cannot be written any more", path: path.string)
         }
+        if let allowance, !allowance.take(bytes.count) { throw allowance.error.at(path: path.string) }
         do throws(Errno) {
             try writeAll(bytes, to: descriptor)
         } catch {
@@ -85,7 +99,10 @@ package final class OutputFile: Sendable {
     ///
     /// For thousands of outputs that are put in place together. What is written directly waits in memory until then.
     package func complete(with bytes: [UInt8]) throws {
-        guard isReplaced else { return state.withLock { $0 = .complete(waiting: bytes) } }
+        guard isReplaced else {
+            if let allowance, !allowance.take(bytes.count) { throw allowance.error.at(path: path.string) }
+            return state.withLock { $0 = .complete(waiting: bytes) }
+        }
         try write(contentsOf: bytes)
         do {
             state.withLock { $0 = .complete(waiting: []) }
@@ -123,6 +140,20 @@ package final class OutputFile: Sendable {
         }
     }
 
+    /// Puts several outputs in place, as ``commit()`` does, in a turn of their own: of runs that write the same names at
+    /// once, one has them all.
+    ///
+    /// - Returns: What went wrong with which of them.
+    package static func commit(_ files: [OutputFile]) -> [(index: Int, error: MediaError)] {
+        var failures: [(index: Int, error: MediaError)] = []
+        CommitTurn.during(files) {
+            for (index, file) in files.enumerated() {
+                do { try file.commit() } catch { failures.append((index, OutputFileSet.failure(error))) }
+            }
+        }
+        return failures
+    }
+
     /// Closes the output and removes what there is of it; does nothing after a commit.
     ///
     /// What was written directly, to standard output or a FIFO, cannot be taken back.
@@ -130,7 +161,9 @@ package final class OutputFile: Sendable {
         switch takeState() {
         case .ended: return
         case .complete where isReplaced: break
-        case .open, .complete: try? close(after: .open)
+        case .open, .complete:
+            if let destination { try? destination.close() }
+            if descriptor != .standardOutput { try? descriptor.close() }
         }
         if let temporaryPath { rules.pending.remove(temporaryPath) }
     }
@@ -149,7 +182,22 @@ package final class OutputFile: Sendable {
             defer { if descriptor != .standardOutput { try? descriptor.close() } }
             return try writeAll(waiting.span, to: descriptor)
         }
+        if let destination {
+            defer {
+                try? destination.close()
+                try? descriptor.close()
+            }
+            return try copyContents(to: destination)
+        }
         if descriptor != .standardOutput { try descriptor.close() }
+    }
+
+    private func copyContents(to destination: FileDescriptor) throws(Errno) {
+        var place: Int64 = 0
+        while case let bytes = try read(from: descriptor, at: place, atMost: 1 << 20), !bytes.isEmpty {
+            try writeAll(bytes.span, to: destination)
+            place += Int64(bytes.count)
+        }
     }
 
     private static func renameWithoutReplacing(_ old: FilePath, to new: FilePath) throws(Errno) {

@@ -27,7 +27,7 @@ extension OutputFileSet {
             let folder = path.removingLastComponent()
             if !folder.isEmpty { try createFolder(at: folder) }
             let outputs = setForAnotherJob()
-            return OpenedOutput(path: path, outputs: outputs, file: try outputs.begin(path))
+            return OpenedOutput(path: path, file: try outputs.begin(path))
         } catch {
             throw Self.failure(error).at(path: path.string)
         }
@@ -38,7 +38,7 @@ extension OutputFileSet {
         do { try commit() } catch { throw Self.failure(error) }
     }
 
-    fileprivate static func failure(_ error: any Error) -> MediaError {
+    static func failure(_ error: any Error) -> MediaError {
         error as? MediaError ?? MediaError(.inputOutput, "cannot be written", cause: "\(error)")
     }
 }
@@ -46,18 +46,22 @@ extension OutputFileSet {
 /// An output that was opened and has no content yet; nothing remains of it where it never gets any.
 package struct OpenedOutput {
     fileprivate let path: FilePath
-    fileprivate let outputs: OutputFileSet
     fileprivate let file: OutputFile
 
-    /// Writes the file whole and puts it in place.
+    /// Writes the file whole; ``commit(_:)`` puts it in place.
     ///
-    /// - Throws: what writing and ``OutputFile/commit()`` throw, with the output's path.
-    package func put(_ bytes: [UInt8]) throws(MediaError) {
+    /// - Throws: what writing throws, with the output's path; nothing remains of the file then.
+    package func fill(_ bytes: [UInt8]) throws(MediaError) {
         do {
             try file.write(contentsOf: bytes)
-            try outputs.commit()
         } catch {
+            file.discard()
             throw OutputFileSet.failure(error).at(path: path.string)
         }
+    }
+
+    /// Puts several outputs in place in a turn of their own, and gives what went wrong.
+    package static func commit(_ outputs: [OpenedOutput]) -> [MediaError] {
+        OutputFile.commit(outputs.map(\.file)).map { $0.error.at(path: outputs[$0.index].path.string) }
     }
 }

@@ -67,6 +67,7 @@ package final class OutputFileSet: Sendable {
     /// Whether ``put(_:at:)`` leaves files to ``commit()``, so that none is in place before all are complete.
     package let isWhole: Bool
     private let rules: Rules
+    private let allowance: OutputAllowance?
     private let files = Mutex<[OutputFile]>([])
 
     /// Makes an empty set.
@@ -79,16 +80,22 @@ package final class OutputFileSet: Sendable {
         self.init(rules: Rules(force: force, inputs: inputs, pending: pending))
     }
 
-    private init(rules: Rules, isWhole: Bool = false) {
+    private init(rules: Rules, isWhole: Bool = false, allowance: OutputAllowance? = nil) {
         self.rules = rules
         self.isWhole = isWhole
+        self.allowance = allowance
     }
 
     /// An empty set for another job of the same run: no two outputs of both may have the same name.
     ///
     /// - Parameter isWhole: Whether ``put(_:at:)`` leaves files to ``commit()``.
     package func setForAnotherJob(isWhole: Bool = false) -> OutputFileSet {
-        OutputFileSet(rules: rules, isWhole: isWhole)
+        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance)
+    }
+
+    /// An empty set of the same run, whose outputs and those of all sets made from it have no more bytes together.
+    package func limited(to allowance: OutputAllowance?) -> OutputFileSet {
+        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance)
     }
 
     /// Lets no output of the run that is begun from now on be one of these files, which are read too.
@@ -99,7 +106,10 @@ package final class OutputFileSet: Sendable {
     /// Throws ``MediaError`` before anything is written: `alreadyExists` without `force`, `invalidArgument` where the
     /// output is an input (also through a link) or another output, `notFound` where its folder is missing, and what
     /// else the system refuses. Opening a FIFO waits for its reader.
-    package func begin(_ path: FilePath) throws -> OutputFile {
+    ///
+    /// - Parameter goesBack: Whether what is written first is changed later. What is no regular file then gets the content
+    ///   at the commit, from a temporary file.
+    package func begin(_ path: FilePath, goesBack: Bool = false) throws -> OutputFile {
         let file: OutputFile
         switch try OutputPlace(of: path) {
         case .standardOutput:
@@ -108,13 +118,27 @@ package final class OutputFileSet: Sendable {
             }
             try rules.refuseInput(identity, named: path)
             file = OutputFile(
-                path: path, finalPath: path, descriptor: .standardOutput, temporaryPath: nil, rules: rules)
+                path: path, finalPath: path, descriptor: .standardOutput, temporaryPath: nil, rules: rules,
+                allowance: allowance)
         case .direct(let target):
             try rules.refuseInput(target, named: path)
             let descriptor = try opening(path) {
                 try FileDescriptor.open(target, .writeOnly, options: [.closeOnExec])
             }
-            file = OutputFile(path: path, finalPath: target, descriptor: descriptor, temporaryPath: nil, rules: rules)
+            var destination: FileDescriptor?
+            var written = descriptor
+            if goesBack {
+                do {
+                    written = try makeTemporaryFile()
+                } catch {
+                    try? descriptor.close()
+                    throw MediaError(error, "make a temporary file", path: path)
+                }
+                destination = descriptor
+            }
+            file = OutputFile(
+                path: path, finalPath: target, descriptor: written, temporaryPath: nil, destination: destination,
+                rules: rules, allowance: allowance)
         case .beside(let target, let present):
             try rules.refuseInput(present.map(FileIdentity.init), named: path)
             if present != nil, !rules.force { throw MediaError(.fileExists, "write", path: path) }
@@ -125,7 +149,8 @@ package final class OutputFileSet: Sendable {
             // The new file is to be as readable as the one it replaces; where that is not allowed, it is not an error.
             if let present { try? setPermissions(present.permissions, of: descriptor) }
             file = OutputFile(
-                path: path, finalPath: target, descriptor: descriptor, temporaryPath: temporaryPath, rules: rules)
+                path: path, finalPath: target, descriptor: descriptor, temporaryPath: temporaryPath, rules: rules,
+                allowance: allowance)
         }
         files.withLock { $0.append(file) }
         return file
@@ -135,11 +160,7 @@ package final class OutputFileSet: Sendable {
     ///
     /// Where one cannot be put in place the others still are, and the first error is thrown at the end.
     package func commit() throws {
-        var firstError: (any Error)?
-        for file in takeFiles() {
-            do { try file.commit() } catch { firstError = firstError ?? error }
-        }
-        if let firstError { throw firstError }
+        if let first = OutputFile.commit(takeFiles()).first { throw first.error }
     }
 
     /// Removes every output that is not in place yet.

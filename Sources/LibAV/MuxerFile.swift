@@ -48,15 +48,18 @@ package final class MuxerFile: @unchecked Sendable {
     ///   - descriptor: Open for writing for as long as this object lives; it stays its owner's.
     ///   - isSeekable: Whether it is a regular file.
     ///   - format: libavformat's name of the muxer, such as `mov`.
+    ///   - mayGrow: Asked before the file becomes so many bytes longer; where it gives `false`, writing fails and
+    ///     ``isOverLimit`` tells why.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where this build of FFmpeg has no such muxer.
     package init(
-        writingTo descriptor: FileDescriptor, isSeekable: Bool, format: String
+        writingTo descriptor: FileDescriptor, isSeekable: Bool, format: String,
+        mayGrow: @escaping @Sendable (Int64) -> Bool = { _ in true }
     ) throws(MediaError) {
         LibraryLog.install()
         guard let muxer = av_guess_format(format, nil, nil) else {
             throw MediaError(.unsupported, "this build of FFmpeg cannot write \(format)")
         }
-        let io = try OutputIO(descriptor, isSeekable: isSeekable)
+        let io = try OutputIO(descriptor, isSeekable: isSeekable, mayGrow: mayGrow)
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         try AVStatus.check(
             avformat_alloc_output_context2(&allocated, muxer, nil, nil), "avformat_alloc_output_context2",
@@ -99,6 +102,9 @@ package final class MuxerFile: @unchecked Sendable {
 
     /// Why the system could not write; `nil` as long as it could.
     package var writeFailure: Errno? { io.failure }
+
+    /// Whether the file would have become longer than it may.
+    package var isOverLimit: Bool { io.isOverLimit }
 }
 
 // MARK: - Before the header

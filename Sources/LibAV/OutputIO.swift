@@ -16,8 +16,13 @@ final class OutputIO: @unchecked Sendable {
     private var length: Int64 = 0
     private let cancelled = Atomic<Bool>(false)
 
+    /// Asked before the output becomes so many bytes longer; `false` where it may not.
+    private let mayGrow: @Sendable (Int64) -> Bool
+
     /// Why the first call that failed did; `nil` as long as all went well.
     private(set) var failure: Errno?
+    /// Whether the output would have become longer than it may.
+    private(set) var isOverLimit = false
 
     /// The context that libavformat writes through.
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
@@ -29,8 +34,12 @@ final class OutputIO: @unchecked Sendable {
     /// - Parameters:
     ///   - descriptor: Open for writing for as long as this object lives.
     ///   - isSeekable: Whether it is a regular file, in which libavformat may go back.
-    init(_ descriptor: FileDescriptor, isSeekable: Bool) throws(MediaError) {
+    ///   - mayGrow: Asked before the output becomes so many bytes longer; `false` where it may not.
+    init(
+        _ descriptor: FileDescriptor, isSeekable: Bool, mayGrow: @escaping @Sendable (Int64) -> Bool
+    ) throws(MediaError) {
         self.descriptor = descriptor
+        self.mayGrow = mayGrow
         self.isSeekable = isSeekable
         guard let buffer = av_malloc(Int(Self.bufferSize)) else { throw MediaError(.outOfResources, "out of memory") }
         let unowned = Unmanaged.passUnretained(self).toOpaque()
@@ -69,6 +78,11 @@ final class OutputIO: @unchecked Sendable {
 
     private func write(_ bytes: UnsafeRawPointer, count: Int) -> Int32 {
         var done = 0
+        let (end, overflow) = offset.addingReportingOverflow(Int64(count))
+        if overflow || isOverLimit || end > length && !mayGrow(end - length) {
+            isOverLimit = true
+            return shim_error_no_space
+        }
         while done < count {
             if isCancelled { return shim_error_exit }
             if let failure { return -failure.rawValue }

@@ -79,13 +79,8 @@ public struct PeakBuilder: Sendable {
         lows = Array(repeating: .max, count: outputChannels)
         highs = Array(repeating: .min, count: outputChannels)
         squares = Array(repeating: 0, count: outputChannels)
-        // The point that holds the first frame, and where it begins and ends.
-        let (samples, points) = (Int128(spacing.samples), Int128(spacing.points))
-        let point = ((Int128(start) + 1) * points - 1) / samples
-        let (begin, end) = (point * samples / points, (point + 1) * samples / points)
-        filled = Int(truncatingIfNeeded: Int128(start) - begin)
-        needed = Int(truncatingIfNeeded: end - begin)
-        remainder = Int(truncatingIfNeeded: (point + 1) * samples % points)
+        let place = spacing.place(ofFrame: start)
+        (filled, needed, remainder) = (place.filled, place.needed, place.remainder)
         self.start = start
         position = start
         sums = measuresMeanSquares ? [] : nil
@@ -141,6 +136,26 @@ public struct PeakBuilder: Sendable {
         }
     }
 
+    /// Measures the whole points of silence that come next without keeping them, in time that does not depend on their
+    /// number; nothing inside a point, and where points are kept.
+    ///
+    /// - Parameter frames: How many frames of silence there are at least.
+    /// - Returns: How many frames and values of ``Peaks/data`` that were, all of which are zero.
+    /// - Throws: ``MediaError`` `limitExceeded` as ``append(_:)`` does.
+    package mutating func passSilence(frames: Int64) throws(MediaError) -> (frames: Int64, values: Int) {
+        guard filled == 0, data.isEmpty, sums == nil, frames > 0 else { return (0, 0) }
+        try checkRoom(frames: frames)
+        let last = spacing.place(ofFrame: position &+ frames)
+        let points = Int(clamping: last.point - spacing.place(ofFrame: position).point)
+        let passed = frames - Int64(last.filled)
+        guard points > 0 else { return (0, 0) }
+        position &+= passed
+        let here = spacing.place(ofFrame: position)
+        (filled, needed, remainder) = (here.filled, here.needed, here.remainder)
+        takenCount += points * 2 * outputChannels
+        return (passed, points * 2 * outputChannels)
+    }
+
     /// Writes the last, partial point and returns the peaks.
     public consuming func finish() throws(MediaError) -> Peaks {
         let last = filled
@@ -152,7 +167,9 @@ public struct PeakBuilder: Sendable {
 
     private func checkRoom(frames: Int64) throws(MediaError) {
         let points = frames / Int64(spacing.samples / spacing.points)
-        let free = Int64((Peaks.maximumValueCount - takenCount - data.count) / (2 * outputChannels))
+        // Mean squares are kept in memory, and are for pictures, which have fewer points by far.
+        let most = sums == nil ? Peaks.maximumValueCount : Peaks.maximumValueCount / 16
+        let free = Int64((most - takenCount - data.count) / (2 * outputChannels))
         guard points < free - 1 else {
             throw MediaError(
                 .limitExceeded, "too many points at \(spacing) samples per pixel: choose a larger number")
@@ -268,12 +285,15 @@ extension PeakBuilder {
         }
     }
 
+    /// How many frames the point under way still takes; none between points.
+    package var framesToNextPoint: Int64 { filled == 0 ? 0 : Int64(needed - filled) }
+
     /// Gives the points that are complete, and keeps them no longer: ``finish()`` gives what comes behind them.
     ///
     /// - Parameter count: How many values there have to be at least.
     /// - Returns: ``Peaks/data`` of these points; `nil` where there are fewer, or mean squares belong to them.
     package mutating func takePoints(atLeast count: Int) -> [Int16]? {
-        guard sums == nil, data.count >= max(1, count) else { return nil }
+        guard sums == nil, data.count >= count else { return nil }
         var taken: [Int16] = []
         swap(&taken, &data)
         // What follows is taken when it is as much.
@@ -330,5 +350,19 @@ extension PeakBuilder {
             means.append(Float(Double(sum) / Double(frames) / (32768 * 32768)))
         }
         return means
+    }
+}
+
+extension Peaks.Spacing {
+    /// The point that holds a frame, how many of its frames come before that one, how many it has, and by which part of
+    /// a sample, in 1/``points``, the next one starts early.
+    fileprivate func place(ofFrame frame: Int64) -> (point: Int128, filled: Int, needed: Int, remainder: Int) {
+        let (samples, points) = (Int128(samples), Int128(points))
+        let point = ((Int128(frame) + 1) * points - 1) / samples
+        let (begin, end) = (point * samples / points, (point + 1) * samples / points)
+        return (
+            point, Int(truncatingIfNeeded: Int128(frame) - begin), Int(truncatingIfNeeded: end - begin),
+            Int(truncatingIfNeeded: (point + 1) * samples % points)
+        )
     }
 }

@@ -1,12 +1,9 @@
-internal import MediaBase
+package import MediaBase
 
 extension PeakFile {
     /// One line with audiowaveform's keys in its order; the caller has checked that the format holds the peaks.
     static func encodeJSON(_ peaks: Peaks) -> [UInt8] {
-        let head =
-            "{\"version\":2,\"channels\":\(peaks.channels),\"sample_rate\":\(peaks.sampleRate)"
-            + ",\"samples_per_pixel\":\(peaks.samplesPerPixel),\"bits\":\(peaks.bits)"
-            + ",\"length\":\(peaks.length),\"data\":["
+        let head = jsonHead(of: peaks, length: peaks.length)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(head.utf8.count + peaks.data.count * (peaks.bits == 8 ? 4 : 6) + 3)
         bytes.append(contentsOf: head.utf8)
@@ -17,6 +14,43 @@ extension PeakFile {
         if !peaks.data.isEmpty { bytes.removeLast() }
         bytes.append(contentsOf: "]}\n".utf8)
         return bytes
+    }
+
+    private static func jsonHead(of peaks: Peaks, length: Int) -> String {
+        "{\"version\":2,\"channels\":\(peaks.channels),\"sample_rate\":\(peaks.sampleRate)"
+            + ",\"samples_per_pixel\":\(peaks.samplesPerPixel),\"bits\":\(peaks.bits)"
+            + ",\"length\":\(length),\"data\":["
+    }
+
+    /// Makes a JSON file of peaks that are not in memory as a whole: the head, then block by block, and the end.
+    package struct JSONBlocks {
+        /// What the file begins with.
+        package let head: [UInt8]
+        /// What it ends with.
+        package let end = Array("]}\n".utf8)
+
+        /// - Parameters:
+        ///   - peaks: Some of the peaks, with 16 bits.
+        ///   - length: The number of all points.
+        ///   - bits: The resolution in the file: 8 or 16.
+        /// - Throws: ``MediaError`` `unsupported` as ``PeakFile/encode(_:as:)`` does.
+        package init(_ peaks: Peaks, length: Int, bits: Int) throws(MediaError) {
+            try PeakFile.checkWritable(peaks)
+            head = Array(PeakFile.jsonHead(of: try peaks.emptied().converted(toBits: bits), length: length).utf8)
+        }
+
+        /// The text of some values of the file's resolution.
+        ///
+        /// - Parameter start: How many values come before them.
+        package func encode(_ values: Span<Int16>, from start: Int) -> [UInt8] {
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(values.count * 6)
+            for index in 0..<values.count {
+                if start + index > 0 { bytes.append(UInt8(ascii: ",")) }
+                PeakText.append(values[index], to: &bytes)
+            }
+            return bytes
+        }
     }
 
     /// Keys may come in any order, each once; files of audiowaveform before 1.3 have no version and no channels.

@@ -4,12 +4,22 @@ package enum PeakText {
     ///
     /// This is what audiowaveform writes as `.txt`; each line ends with a line feed.
     package static func lines(_ peaks: Peaks) -> [UInt8] {
-        let width = 2 * peaks.channels
+        lines(peaks.data.span, from: 0, channels: peaks.channels, bits: peaks.bits)
+    }
+
+    /// The part of such lines that some of the values give.
+    ///
+    /// - Parameters:
+    ///   - values: Some of ``Peaks/data``.
+    ///   - start: How many values come before them.
+    ///   - bits: About how large they are.
+    package static func lines(_ values: Span<Int16>, from start: Int, channels: Int, bits: Int) -> [UInt8] {
+        let width = 2 * channels
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(peaks.data.count * (peaks.bits == 8 ? 4 : 6))
-        for (index, value) in peaks.data.enumerated() {
-            append(value, to: &bytes)
-            bytes.append((index + 1) % width == 0 ? UInt8(ascii: "\n") : UInt8(ascii: ","))
+        bytes.reserveCapacity(values.count * (bits == 8 ? 4 : 6))
+        for index in 0..<values.count {
+            append(values[index], to: &bytes)
+            bytes.append((start + index + 1) % width == 0 ? UInt8(ascii: "\n") : UInt8(ascii: ","))
         }
         return bytes
     }

@@ -98,6 +98,24 @@ package func terminalColumns(_ file: FileDescriptor) -> Int? {
     return Int(size.ws_col)
 }
 
+/// Locks a folder for those who lock it too, until what is given is closed: flock(2).
+///
+/// - Parameter deadline: Until when is waited for others.
+/// - Returns: `nil` where the folder cannot be locked, or is not free in time.
+package func lockFolder(_ folder: FilePath, until deadline: ContinuousClock.Instant) -> FileDescriptor? {
+    guard let file = try? FileDescriptor.open(folder, .readOnly, options: [.directory, .closeOnExec]) else {
+        return nil
+    }
+    while flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 {
+        guard errno == EINTR || errno == EWOULDBLOCK, ContinuousClock.now < deadline else {
+            try? file.close()
+            return nil
+        }
+        usleep(2000)
+    }
+    return file
+}
+
 private func check(_ result: CInt) throws(Errno) {
     if result != 0 { throw Errno(rawValue: errno) }
 }

@@ -223,6 +223,60 @@ import Testing
         #expect(try scratch.names().count == 50)
     }
 
+    /// Runs that write the same two names at once: both are of one run, whoever comes last.
+    @Test(arguments: [true, false]) func bothOfTwoOutputsAreOfOneRun(force: Bool) async throws {
+        for round in 0..<15 {
+            let paths = ["a\(round)", "b\(round)"].map { scratch($0) }
+            await withTaskGroup(of: Void.self) { group in
+                for run in 0..<8 {
+                    group.addTask {
+                        let outputs = OutputFileSet(force: force, inputs: [], pending: PendingOutputs())
+                        do {
+                            // In whichever order they are named.
+                            for path in run % 2 == 0 ? paths : paths.reversed() {
+                                try outputs.begin(path).write("\(run)")
+                            }
+                            try outputs.commit()
+                        } catch {
+                            outputs.discard()
+                        }
+                    }
+                }
+            }
+            let texts = try paths.map { try scratch.text(of: $0.lastComponent?.string ?? "") }
+            #expect(texts[0] == texts[1], "round \(round)")
+        }
+    }
+
+    @Test func outputsTogetherHaveNoMoreBytesThanAllowed() throws {
+        let outputs = OutputFileSet(force: false, inputs: []).limited(to: OutputAllowance { 10 })
+        let (first, second) = (try outputs.begin(scratch("a")), try outputs.setForAnotherJob().begin(scratch("b")))
+        try first.write("123456")
+        expectCode(.outputLimit) { try second.write("12345") }
+        expectCode(.outputLimit) { try first.complete(with: [1, 2, 3, 4, 5]) }
+        first.discard()
+        second.discard()
+        #expect(try scratch.names() == [])
+    }
+
+    /// What goes back in its output is written to a FIFO when it is complete.
+    @Test func whatGoesBackReachesAFIFOInTheEnd() throws {
+        let path = scratch("fifo")
+        #expect(mkfifo(path.string, 0o600) == 0)
+        let reader = try FileDescriptor.open(path, .readOnly, options: [.nonBlocking])
+        defer { try? reader.close() }
+        let outputs = OutputFileSet(force: false, inputs: [])
+        let file = try outputs.begin(path, goesBack: true)
+        try file.write("-whole")
+        try writeAll([UInt8(ascii: "a")].span, to: file.descriptor, at: 0)
+        let readable = try #require(file.readablePath)
+        #expect(try String(contentsOfFile: readable.string, encoding: .utf8) == "awhole")
+        #expect(throws: Errno.self) { try readSome(from: reader, atMost: 10) }
+        try outputs.commit()
+        #expect(try readSome(from: reader, atMost: 10) == Array("awhole".utf8))
+        #expect(try readSome(from: reader, atMost: 10) == [])
+    }
+
     @Test func renamingByLinkDoesNotReplace() throws {
         try scratch.write("new", to: "a")
         try scratch.write("old", to: "b")

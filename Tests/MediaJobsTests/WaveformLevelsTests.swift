@@ -26,6 +26,43 @@ import Testing
         #expect(peaks.allSatisfy { $0.key == $0.value.spacing })
     }
 
+    /// Silence that is counted gives the points that measuring it sample by sample gives.
+    @Test func countedSilenceIsMeasuredSilence() throws {
+        let spacings = [
+            try Peaks.Spacing(samples: 3), try Peaks.Spacing(samples: 7, points: 2), try Peaks.Spacing(samples: 500),
+        ]
+        let sound: [Int16] = [5, -5, 6, -6, 7, -7, 8, -8, 9, -9]
+        for silence in [0, 1, 2, 6, 7, 99, 1000, 1001] {
+            var counted = try WaveformLevels(spacings, sampleRate: 8000, channels: 2)
+            var measured = try WaveformLevels(spacings, sampleRate: 8000, channels: 2)
+            for _ in 0..<3 {
+                try counted.appendSilence(frames: Int64(silence), counting: 5)
+                try counted.append(sound.span)
+                try measured.append([Int16](repeating: 0, count: 2 * silence).span)
+                try measured.append(sound.span)
+            }
+            let (left, right) = (try counted.finish(), try measured.finish())
+            for spacing in spacings {
+                #expect(try left[spacing]?.whole() == right[spacing]?.whole(), "\(silence), \(spacing)")
+            }
+        }
+    }
+
+    /// 10^11 frames: 390625000 points of 256, by hand, which nobody has made.
+    @Test func weeksOfSilenceTakeNoTime() throws {
+        let spacing = try Peaks.Spacing(samples: 256)
+        var levels = try WaveformLevels([spacing], sampleRate: 48000, channels: 1)
+        let begun = ContinuousClock.now
+        try levels.append([3, -4].span)
+        try levels.appendSilence(frames: 100_000_000_000 - 2)
+        try levels.append([7].span)
+        let peaks = try #require(try levels.finish()[spacing])
+        #expect(ContinuousClock.now - begun < .seconds(1))
+        #expect(peaks.length == 390_625_001)
+        #expect(peaks.rest.data == [7, 7])
+        #expect(peaks.spill?.count == 781_250_000)
+    }
+
     /// Points that were put into a file come back where they were, at every level, and in the binary file.
     @Test func pointsInAFileAreTheSame() throws {
         let samples: [Int16] = (0..<1000).map { Int16(truncatingIfNeeded: $0 &* 7919) }

@@ -64,6 +64,8 @@ public final class Asset: Sendable {
         /// What came through a pipe, where all of it had to be read first: opened from there again.
         var spool: SpoolFile?
         var scan: PacketScan?
+        /// Tells how many bytes the source has, or how many of a stream have come.
+        var countedBytes: (@Sendable () -> Int)?
         /// How many callers wait for loading and still want it.
         var interested = 0
     }
@@ -177,11 +179,12 @@ extension Asset {
             let byHeaders = options.isForDescription && !options.isPrecise
             var file = try open(
                 cancellation, byHeaders ? .forDescription { PictureFacts($0, sample: []) } : .forReading)
-            let (isStream, spool) = (!file.isSeekable, file.spool)
+            let (isStream, spool, countedBytes) = (!file.isSeekable, file.spool, file.inputBytes)
             // Now, because a pipe that was read to its end is opened again from there.
             state.withLock {
                 $0.isStream = isStream
                 $0.spool = spool
+                $0.countedBytes = countedBytes
             }
             var contents = try AssetContents(file, scan: nil)
             if !PictureFacts.firstSamplesAgree(with: file) {
@@ -269,6 +272,9 @@ extension Asset {
 
     /// Whether the asset can be read only once, in order; known once its contents are.
     var isStream: Bool { state.withLock { $0.isStream } }
+
+    /// Tells how many bytes the source has, or how many of a stream have come; `nil` before its contents are known.
+    var countedBytes: (@Sendable () -> Int)? { state.withLock { $0.countedBytes } }
 
     /// Whether ``packetScan(_:)`` costs nothing any more.
     var hasPacketScan: Bool { state.withLock { $0.scan != nil } }

@@ -143,9 +143,19 @@ public final class AssetReader: Sendable {
         // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.
         var landed: ReaderCore?
         do throws(MediaError) {
+            for output in outputs {
+                let shown = output.track.timeRange
+                let start = timeRange.start.isNumeric ? max(timeRange.start, .zero) : .zero
+                let end = min(shown.end, timeRange.end)
+                guard end.isNumeric, end > start else { continue }
+                let error = asset.limits.error(reading: MediaTimeRange(start: start, end: end))
+                if let error { throw error }
+            }
             let (core, start) = try land(outputs, in: timeRange, threads: threads, segments)
             landed = core
-            for (id, output) in outputs.enumerated() { try output.start(core, id: id, start) }
+            for (id, output) in outputs.enumerated() {
+                try output.start(core, id: id, start, limits: asset.limits)
+            }
             state.withLock { state in
                 state.core = core
                 if state.isCancelled { core.cancel() }

@@ -43,6 +43,10 @@ public final class TrackOutput: Sendable {
         var origin = MediaTime.zero
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var duration = MediaTime.indefinite
+        var limits = MediaLimits()
+        /// From where the presentation is read, and the last moment that is no longer from there than ``limits`` allow.
+        var begins = MediaTime.zero
+        var latest = MediaTime.positiveInfinity
     }
 
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
@@ -111,10 +115,16 @@ public final class TrackOutput: Sendable {
                     return sample
                 }, reportDamage: report, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
             do throws(MediaError) {
-                let buffer = try pipeline.next(from: queue)
-                if buffer == nil {
+                guard let buffer = try pipeline.next(from: queue) else {
                     state.isOver = true
                     reader.outputEnded(id)
+                    return nil
+                }
+                if buffer.presentationTime > state.latest, buffer.presentationTime.isNumeric,
+                    let error = state.limits.error(
+                        reading: MediaTimeRange(start: state.begins, end: buffer.presentationTime))
+                {
+                    throw error
                 }
                 return buffer
             } catch {
@@ -157,8 +167,15 @@ public final class TrackOutput: Sendable {
     }
 
     /// Makes the output ready to be read.
-    func start(_ reader: ReaderCore, id: Int, _ start: any PipelineMaker) throws(MediaError) {
+    ///
+    /// - Parameter limits: How long what is read of the presentation may be.
+    func start(
+        _ reader: ReaderCore, id: Int, _ start: any PipelineMaker, limits: MediaLimits
+    ) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
+            state.limits = limits
+            state.begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero
+            state.latest = state.begins + MediaTime(value: Int64(clamping: limits.duration), timescale: 1)
             state.pipeline = try start.pipeline(for: track, settings, digester)
             state.reader = reader
             state.id = id

@@ -64,7 +64,7 @@ public final class AssetWriter: Sendable {
     public convenience init(path: FilePath, fileType: MediaFileType, overwrite: Bool = false) throws(MediaError) {
         let outputs = OutputFileSet(force: overwrite, inputs: [])
         do {
-            try self.init(output: outputs.begin(path), fileType: fileType)
+            try self.init(output: outputs.begin(path, goesBack: true), fileType: fileType)
         } catch let error as MediaError {
             throw error
         } catch {

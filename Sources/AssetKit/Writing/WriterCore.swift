@@ -23,6 +23,8 @@ final class WriterCore: Sendable {
         var isHeaderWritten = false
         var isClosed = false
         var error: MediaError?
+        /// Bytes of all packets so far, which may wait in a temporary file for a long time.
+        var addedBytes = 0
     }
 
     /// One input's track.
@@ -49,13 +51,15 @@ final class WriterCore: Sendable {
     }
 
     init(output: OutputFile, fileType: MediaFileType, header: FileHeader, tracks: [TrackHeader]) throws(MediaError) {
-        guard output.isReplaced else {
-            throw MediaError(.unsupported, "media is written to regular files only", path: output.path.string)
+        guard output.readablePath != nil else {
+            throw MediaError(.unsupported, "media is not written to standard output", path: output.path.string)
         }
         self.output = output
         self.fileType = fileType
         self.header = header
-        muxer = try MuxerFile(writingTo: output.descriptor, isSeekable: true, format: fileType.muxer)
+        muxer = try MuxerFile(writingTo: output.descriptor, isSeekable: true, format: fileType.muxer) { growth in
+            output.allowance?.take(Int(clamping: growth)) ?? true
+        }
         var queue = InterleavingQueue()
         queue.open(lanes: tracks.count)
         state = Mutex(State(queue: queue, lanes: tracks.map { Lane(track: $0) }))
@@ -101,6 +105,8 @@ extension WriterCore {
         let shared = StoredSample(packet)
         try working { state throws(MediaError) in
             guard let timeBase = state.lanes[lane].stream?.timeBase else { return }
+            state.addedBytes += shared.packet.size
+            if let allowance = output.allowance, !allowance.holds(state.addedBytes) { throw allowance.error }
             try state.queue.add(shared.packet.shared(), lane: lane, timeBase: timeBase)
             try write(&state)
         }
@@ -130,6 +136,7 @@ extension WriterCore {
 
     /// Gives the system's reason where it could not write.
     private func named(_ error: MediaError) -> MediaError {
+        if error.code != .cancelled, muxer.isOverLimit, let allowance = output.allowance { return allowance.error }
         guard error.code != .cancelled, let errno = muxer.writeFailure else { return error }
         return MediaError(errno, "write", path: output.path)
     }
@@ -195,7 +202,7 @@ extension WriterCore {
             try checkCancelled()
         }
         // Without the lock, so that it can be cancelled meanwhile.
-        if let verify = header.verification, let path = output.temporaryPath {
+        if let verify = header.verification, let path = output.readablePath {
             do throws(MediaError) { try verify(path) } catch { throw fail(error) }
         }
         try working { state throws(MediaError) in

@@ -63,7 +63,8 @@ package struct ExportJob: Sendable {
             plan = try ExportPlan(request, timeline: file, media: media, fileType: fileType)
             try media.refuse(path)
         }
-        let writer = try AssetWriter(output: outputs.beginning(path, makesFolder: makesFolder), fileType: fileType)
+        let limited = outputs.limited(to: try plan.asset.outputAllowance(copying: request.copies))
+        let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)
         let reencoder = try Reencoder(asset: plan.asset, writer: writer, timeRange: plan.range)
         reencoder.reader.threadsPerOutput = request.threads
         do throws(MediaError) { try add(plan, to: reencoder, fileType) } catch { throw error.at(path: name) }
@@ -152,14 +153,14 @@ package struct ExportJob: Sendable {
 }
 
 extension OutputFileSet {
-    /// Begins an output; see ``begin(_:)``.
+    /// Begins a media file; see ``begin(_:goesBack:)``.
     ///
     /// - Parameter makesFolder: Whether the folder that it goes to is made where there is none.
     func beginning(_ path: FilePath, makesFolder: Bool) throws(MediaError) -> OutputFile {
         do {
             let folder = path.removingLastComponent()
             if makesFolder, !folder.isEmpty { try createFolder(at: folder) }
-            return try begin(path)
+            return try begin(path, goesBack: true)
         } catch let error as MediaError {
             throw error
         } catch let error as Errno {

@@ -50,8 +50,8 @@ package struct ProxyJob: Sendable {
         let fileType = try Self.fileType(of: path)
         try asset.loadContents()
         let plan = try ProxyPlan(request, asset: asset)
-        let writer = try AssetWriter(
-            output: outputs.beginning(path, makesFolder: makesFolder), fileType: fileType)
+        let limited = outputs.limited(to: try asset.outputAllowance())
+        let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)
         let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: plan.range)
         let tracks = try add(plan, to: reencoder, fileType)
         let witness = ProxyWitness()

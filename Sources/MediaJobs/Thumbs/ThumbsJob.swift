@@ -79,7 +79,8 @@ package struct ThumbsJob: Sendable {
         announce: (ThumbsEvent) throws(MediaError) -> Void = { _ in }
     ) throws(MediaError) -> ThumbsReport {
         let (asset, track) = try open(input)
-        let outputs = outputs.setForAnotherJob(isWhole: request.isStrict || output.belongsTogether)
+        let outputs = outputs.limited(to: try asset.outputAllowance())
+            .setForAnotherJob(isWhole: request.isStrict || output.belongsTogether)
         let context = try TimeExpression.Context(track, in: asset)
         let needsFrames = output.needsFrameNumbers
         var frames = FrameTimes(

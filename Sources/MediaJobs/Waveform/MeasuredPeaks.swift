@@ -34,6 +34,17 @@ final class PeakSpill {
         return true
     }
 
+    /// Puts so many zeros behind the values that are there, without writing them; `false` where that cannot be.
+    func appendZeros(_ zeros: Int) -> Bool {
+        do throws(Errno) {
+            try setLength(of: file, to: Int64(count + zeros) * 2)
+        } catch {
+            return false
+        }
+        count += zeros
+        return true
+    }
+
     /// Lends all values, block by block.
     func forEachBlock(_ body: ([Int16]) throws -> Void) throws {
         var start = 0
@@ -108,15 +119,66 @@ struct MeasuredPeaks {
     }
 
     /// Writes them as audiowaveform's binary file with 8 or 16 bits.
-    func writeBinary(bits: Int, to file: OutputFile) throws {
+    ///
+    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    func writeBinary(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant? = nil) throws {
+        try checkRoom(bytesPerValue: bits / 8, in: file)
         let blocks = try PeakFile.BinaryBlocks(rest, length: length, bits: bits)
         try file.write(contentsOf: blocks.header)
-        try spill?.forEachBlock { try file.write(contentsOf: blocks.encode($0.span)) }
+        try spill?.forEachBlock {
+            if let late = MediaLimits.error(after: deadline) { throw late }
+            try file.write(contentsOf: blocks.encode($0.span))
+        }
         var start = 0
         while start < rest.data.count {
             let end = min(start + 1 << 16, rest.data.count)
             try file.write(contentsOf: blocks.encode(rest.data.span.extracting(start..<end)))
             start = end
         }
+    }
+
+    /// Throws `outputLimit` where the values alone are more than an output may have.
+    private func checkRoom(bytesPerValue: Int, in file: OutputFile) throws(MediaError) {
+        guard let allowance = file.allowance, !allowance.holds(length * 2 * rest.channels * bytesPerValue) else {
+            return
+        }
+        throw allowance.error.at(path: file.path.string)
+    }
+
+    /// Writes them as audiowaveform's JSON with 8 or 16 bits.
+    ///
+    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    func writeJSON(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant?) throws {
+        try checkRoom(bytesPerValue: 2, in: file)
+        let blocks = try PeakFile.JSONBlocks(rest, length: length, bits: bits)
+        try file.write(contentsOf: blocks.head)
+        try forEachBlock(bits: bits, until: deadline) { try file.write(contentsOf: blocks.encode($0.span, from: $1)) }
+        try file.write(contentsOf: blocks.end)
+    }
+
+    /// Writes them as lines of numbers with 8 or 16 bits.
+    ///
+    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    func writeLines(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant?) throws {
+        try checkRoom(bytesPerValue: 2, in: file)
+        try forEachBlock(bits: bits, until: deadline) { values, start in
+            try file.write(
+                contentsOf: PeakText.lines(values.span, from: start, channels: rest.channels, bits: bits))
+        }
+    }
+
+    /// Lends all values in a resolution, block by block, with how many come before each.
+    private func forEachBlock(
+        bits: Int, until deadline: ContinuousClock.Instant?, _ body: (_ values: [Int16], _ start: Int) throws -> Void
+    ) throws {
+        var start = 0
+        func lend(_ values: [Int16]) throws {
+            if let late = MediaLimits.error(after: deadline) { throw late }
+            // As Peaks.converted(toBits:) divides.
+            try body(bits == 8 ? values.map { $0 / 256 } : values, start)
+            start += values.count
+        }
+        try spill?.forEachBlock(lend)
+        try lend(rest.data)
     }
 }

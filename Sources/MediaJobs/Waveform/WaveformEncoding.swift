@@ -6,6 +6,8 @@ internal import MediaBase
 struct WaveformEncoding {
     let source: WaveformSource
     let picture: WaveformPicture
+    /// When writing ends with `timedOut`; `nil` for never.
+    let deadline: ContinuousClock.Instant?
 
     /// The widest picture with a pixel for each point, which is what libpng takes.
     private static let mostPixels = 1_000_000
@@ -21,11 +23,12 @@ struct WaveformEncoding {
         return content
     }
 
-    /// Writes a binary peaks file of a measured level without having all of it in memory; `nil` for any other output.
+    /// Writes values of a measured level without having all of them in memory; `nil` for pictures, what is fitted, and text
+    /// of what is in memory anyway.
     private func writeMeasured(
         _ output: WaveformOutput, to file: OutputFile
     ) throws -> WaveformReport.Output.Content? {
-        guard output.format.peakFile == .binary else { return nil }
+        guard !output.format.isPicture, output.format != .wavesurfer else { return nil }
         let density: WaveformDensity?
         switch output.scale {
         case .standard: density = nil
@@ -34,7 +37,12 @@ struct WaveformEncoding {
         }
         guard let peaks = try source.measuredPeaks(at: density) else { return nil }
         let bits = output.bits ?? 16
-        try peaks.writeBinary(bits: bits, to: file)
+        switch output.format.peakFile {
+        case .binary: try peaks.writeBinary(bits: bits, to: file, until: deadline)
+        case .json where peaks.spill != nil: try peaks.writeJSON(bits: bits, to: file, until: deadline)
+        case nil where peaks.spill != nil: try peaks.writeLines(bits: bits, to: file, until: deadline)
+        default: return nil
+        }
         var content = WaveformReport.Output.Content(channels: peaks.rest.channels)
         content.points = peaks.length
         content.bits = bits

@@ -39,14 +39,14 @@ package struct WaveformJob: Sendable {
             ?? TrackSelector.standardTrack(of: .audio, in: tracks)
         let range = try WaveformRange(options, track: track, of: asset)
 
-        var writer = try WaveformWriter(outputs, into: files)
+        var writer = try WaveformWriter(outputs, into: files.limited(to: asset.outputAllowance()))
         let request = WaveformMeter.Request(
             mode: options.channels, levels: writer.levels, measuresMeanSquares: writer.hasPictureOfLevel,
             columns: writer.widestFitted)
         let sound = try WaveformReading(asset: asset, track: track, range: range, request, options)
             .measure(progress: progress)
         if options.isStrict, let error = DamageSummary(sound.damage).strictError { throw error }
-        try writer.write(WaveformSource(sound), picture: options.picture)
+        try writer.write(WaveformSource(sound), picture: options.picture, until: asset.deadline)
         return report(track, range, sound, writer.results)
     }
 

@@ -35,8 +35,37 @@ struct WaveformLevels {
         for index in builders.indices { try builders[index].builder.append(samples) }
     }
 
-    mutating func appendSilence(frames: Int64) throws(MediaError) {
-        for index in builders.indices { try builders[index].builder.appendSilence(frames: frames) }
+    /// Measures frames of silence, in time that does not depend on their number.
+    ///
+    /// - Parameter points: From how many points of a level on they are counted, and not measured one by one.
+    mutating func appendSilence(frames: Int64, counting points: Int = standardValues) throws(MediaError) {
+        for index in builders.indices {
+            let passed = try passSilence(frames: frames, atLeast: points, at: index)
+            try builders[index].builder.appendSilence(frames: frames - passed)
+        }
+    }
+
+    /// Measures what is long enough of some silence by a hole in the level's file; gives how many frames that was.
+    private mutating func passSilence(
+        frames: Int64, atLeast least: Int, at index: Int
+    ) throws(MediaError) -> Int64 {
+        let spacing = builders[index].spacing
+        let points = frames / Int64(max(1, spacing.samples / spacing.points))
+        guard points > max(1, least) else { return 0 }
+        // Up to where a point begins.
+        let head = builders[index].builder.framesToNextPoint
+        try builders[index].builder.appendSilence(frames: head)
+        guard let kept = builders[index].builder.takePoints(atLeast: 0) else { return head }
+        guard let spill = builders[index].spill ?? PeakSpill(), spill.append(kept) else {
+            builders[index].builder.putBack(kept)
+            return head
+        }
+        builders[index].spill = spill
+        let passed = try builders[index].builder.passSilence(frames: frames - head)
+        guard spill.appendZeros(passed.values) else {
+            throw MediaError(.inputOutput, "the temporary folder does not take files as long as these peaks")
+        }
+        return head + passed.frames
     }
 
     /// Takes over what was measured of the frames that follow, of the same levels.

@@ -60,19 +60,26 @@ struct WaveformWriter {
         }
     }
 
-    /// Writes each output and puts it in place; throws the first one's error where not one of them can be.
-    mutating func write(_ source: WaveformSource, picture: WaveformPicture) throws {
-        let encoding = WaveformEncoding(source: source, picture: picture)
+    /// Writes each output and puts them in place in one turn; throws the first one's error where not one of them can be.
+    ///
+    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    mutating func write(
+        _ source: WaveformSource, picture: WaveformPicture, until deadline: ContinuousClock.Instant? = nil
+    ) throws {
+        let encoding = WaveformEncoding(source: source, picture: picture, deadline: deadline)
+        var written: [(index: Int, file: OutputFile)] = []
         for index in entries.indices {
             guard let file = entries[index].file.take() else { continue }
             do {
-                let content = try encoding.write(entries[index].output, to: file)
-                try file.commit()
-                entries[index].result = .success(content)
+                entries[index].result = .success(try encoding.write(entries[index].output, to: file))
+                written.append((index, file))
             } catch let error as MediaError {
                 file.discard()
                 entries[index].result = .failure(error)
             }
+        }
+        for (index, error) in OutputFile.commit(written.map(\.file)) {
+            entries[written[index].index].result = .failure(error)
         }
         try throwIfAllFailed()
     }

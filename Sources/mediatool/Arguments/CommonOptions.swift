@@ -99,7 +99,8 @@ struct RunOptions: ParsableArguments {
     @Option(
         name: .customLong("limit"),
         help: ArgumentHelp(
-            "Set what a file may ask for at most, as NAME=NUMBER: \(LimitArgument.names). Repeatable.",
+            "Set what a file may ask for at most, as NAME=NUMBER with K, M or G after it: \(LimitArgument.names). "
+                + "Repeatable.",
             valueName: "limit"),
         transform: CommonArgument.limit)
     var limits: [LimitArgument] = []

@@ -106,6 +106,7 @@ struct QCCommand: ParsableCommand {
         let policy = try loadPolicy()
         let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
         let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
+            .limited(to: reportAllowance)
         // Opened now: what cannot be written is refused before hours of measuring.
         let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
         var printer = ResultPrinter(form: output.form(fileCount: files.count))
@@ -133,12 +134,25 @@ struct QCCommand: ParsableCommand {
         let code = try printer.finish()
         // One that cannot be written keeps none of the others from being.
         var failures: [MediaError] = []
+        var filled: [OpenedOutput] = []
         for (page, text) in zip(opened, [pages.junit.text, pages.html.text, pages.csv, pages.frames]) {
-            do throws(MediaError) { try page?.put(Array(text.utf8)) } catch { failures.append(error) }
+            do throws(MediaError) {
+                try page?.fill(Array(text.utf8))
+                if let page { filled.append(page) }
+            } catch {
+                failures.append(error)
+            }
         }
+        failures += OpenedOutput.commit(filled)
         for failure in failures.dropLast() { StandardError.report(failure) }
         if let failure = failures.last { throw failure }
         throw code == .success && hasFailed ? ExitCode.checkFailed : code
+    }
+
+    /// How many bytes the reports may have together.
+    private var reportAllowance: OutputAllowance {
+        let bytes = files.compactMap { try? $0.path.stat().size }.reduce(0) { $0 + Int(clamping: $1) }
+        return OutputAllowance(options.assetOptions().limits, forInputOf: bytes)
     }
 
     private static let builtIn = QCBuiltInPolicy.allCases.map(\.rawValue).joined(separator: ", ")

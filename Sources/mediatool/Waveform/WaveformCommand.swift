@@ -134,7 +134,8 @@ struct WaveformCommand: ParsableCommand {
             }
             if raw == nil, let peaks = try peaksFile(file, until: opening.limits.deadline) {
                 let requests = outputs.requests(for: file.path, standardLevel: peaks.peaks.samplesPerPixel)
-                let report = try PeaksFileJob(peaks, options: options).run(requests, into: files.setForAnotherJob())
+                let allowance = OutputAllowance(opening.limits, forInputOf: 2 * peaks.peaks.data.count)
+                let report = try PeaksFileJob(peaks, options: options).run(requests, into: files.limited(to: allowance))
                 return .peaksFile(report)
             }
             opening.rawSound = raw
