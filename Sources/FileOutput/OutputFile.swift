@@ -143,15 +143,26 @@ package final class OutputFile: Sendable {
     /// Puts several outputs in place, as ``commit()`` does, in a turn of their own: of runs that write the same names at
     /// once, one has them all.
     ///
+    /// - Parameter together: Whether none is put in place where the name of one has been taken meanwhile.
     /// - Returns: What went wrong with which of them.
-    package static func commit(_ files: [OutputFile]) -> [(index: Int, error: MediaError)] {
+    package static func commit(_ files: [OutputFile], together: Bool = false) -> [(index: Int, error: MediaError)] {
         var failures: [(index: Int, error: MediaError)] = []
         CommitTurn.during(files) {
+            if together, let taken = files.firstIndex(where: \.isNameTaken) {
+                for file in files { file.discard() }
+                failures = [(taken, MediaError(.fileExists, "write", path: files[taken].path))]
+                return
+            }
             for (index, file) in files.enumerated() {
                 do { try file.commit() } catch { failures.append((index, OutputFileSet.failure(error))) }
             }
         }
         return failures
+    }
+
+    /// Whether something stands at the final name that may not be replaced.
+    private var isNameTaken: Bool {
+        isReplaced && !rules.force && (try? Stat(finalPath, followTargetSymlink: false)) != nil
     }
 
     /// Closes the output and removes what there is of it; does nothing after a commit.

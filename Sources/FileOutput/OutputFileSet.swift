@@ -158,9 +158,10 @@ package final class OutputFileSet: Sendable {
 
     /// Puts every output in place, in the order in which they were begun.
     ///
-    /// Where one cannot be put in place the others still are, and the first error is thrown at the end.
+    /// Where one cannot be put in place the others still are, and the first error is thrown at the end; of a set that is
+    /// whole none is where a name has been taken meanwhile.
     package func commit() throws {
-        if let first = OutputFile.commit(takeFiles()).first { throw first.error }
+        if let first = OutputFile.commit(takeFiles(), together: isWhole).first { throw first.error }
     }
 
     /// Removes every output that is not in place yet.

@@ -248,6 +248,15 @@ import Testing
         }
     }
 
+    @Test func aWholeSetIsNotPutInPlaceInPart() throws {
+        let outputs = OutputFileSet(force: false, inputs: []).setForAnotherJob(isWhole: true)
+        for name in ["a", "b", "c"] { try outputs.put([1], at: scratch(name)) }
+        try scratch.write("came meanwhile", to: "b")
+        expectCode(.alreadyExists) { try outputs.commit() }
+        #expect(try scratch.names() == ["b"])
+        #expect(try scratch.text(of: "b") == "came meanwhile")
+    }
+
     @Test func outputsTogetherHaveNoMoreBytesThanAllowed() throws {
         let outputs = OutputFileSet(force: false, inputs: []).limited(to: OutputAllowance { 10 })
         let (first, second) = (try outputs.begin(scratch("a")), try outputs.setForAnotherJob().begin(scratch("b")))

@@ -125,8 +125,35 @@ import Testing
         #expect(try folder.names() == ["gap-7200.mkv"])
     }
 
+    /// A gap of a timeline is made of nothing, too.
+    @Test(arguments: [["waveform", "-o", "out.dat"], ["export", "-o", "out.wav", "--limit", "output-bytes=1000G"]])
+    func aGapOfATimelineIsGivenUp(command: [String]) throws {
+        func range(_ seconds: Double) -> String {
+            #"{"OTIO_SCHEMA":"TimeRange.1","start_time":{"OTIO_SCHEMA":"RationalTime.1","rate":10,"value":0},"duration":"#
+                + #"{"OTIO_SCHEMA":"RationalTime.1","rate":10,"value":\#(seconds * 10)}}"#
+        }
+        _ = try late(hours: 1)
+        for (hours, code) in [(150, "timedOut"), (200, "limitExceeded")] {
+            let gap = #"{"OTIO_SCHEMA":"Gap.1","source_range":\#(range(Double(hours) * 3600))}"#
+            let media = #"{"OTIO_SCHEMA":"ExternalReference.1","target_url":"short.wav"}"#
+            let clip = #"{"OTIO_SCHEMA":"Clip.1","source_range":\#(range(0.1)),"media_reference":\#(media)}"#
+            let track = #"{"OTIO_SCHEMA":"Track.1","kind":"Audio","children":[\#(gap),\#(clip)]}"#
+            let stack = #"{"OTIO_SCHEMA":"Stack.1","children":[\#(track)]}"#
+            let timeline = try folder.write(
+                "gap.otio", #"{"OTIO_SCHEMA":"Timeline.1","tracks":\#(stack)}"#.utf8)
+            let begun = ContinuousClock.now
+            let result = try run(command + [timeline, "--json", "--timeout", "2"])
+            #expect(try decoded(result).error?.code == code, "\(result.error)")
+            #expect(ContinuousClock.now - begun < .seconds(20))
+            #expect(try folder.names() == ["gap.otio", "late-1.mov", "short.wav"])
+        }
+    }
+
     @Test func aHoleIsCounted() throws {
-        let result = try run(["waveform", try gap(seconds: 360_000), "--json", "-o", "a.dat", "--timeout", "30"])
+        let result = try run([
+            "waveform", try gap(seconds: 360_000), "--json", "-o", "a.dat", "--samples-per-pixel", "65536", "--timeout",
+            "30",
+        ])
         #expect(try decoded(result).holes == 360_000 * 48000, "\(result.error)")
     }
 }

@@ -73,6 +73,26 @@ import Testing
         #expect(try TemporaryNames.all(in: folder.path("some")) == ["001.png", "002.png"])
     }
 
+    /// A movie that claims a million pictures of one size has as many as lie in the file, here 25 by ffmpeg's count.
+    @Test(arguments: ["mov", "mkv"]) func samplesOutsideTheFileAreNotWritten(type: String) throws {
+        let movie = folder.path("v.mov")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=size=64x48:duration=1", "-c:v", "rawvideo", "-pix_fmt", "uyvy422", movie,
+        ])
+        var bytes = try folder.bytes("v.mov")
+        // The count in `stsz` and `stts`, and the samples of a chunk in `stsc`: all 12 bytes after the name, or 16.
+        for (name, offset) in [("stsz", 12), ("stts", 12), ("stsc", 16)] {
+            let place = try #require(bytes.firstRange(of: Array(name.utf8))).lowerBound + offset
+            #expect(bytes[place..<place + 4].elementsEqual([0, 0, 0, 25]))
+            bytes.replaceSubrange(place..<place + 4, with: [0, 0x0F, 0x42, 0x40])
+        }
+        try folder.write("v.mov", bytes)
+        _ = try run(["export", "--copy", movie, "-o", "out.\(type)"])
+        let count = ["-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0"]
+        #expect(try FFmpeg.probe(count + [folder.path("out.\(type)")]) == ["25"])
+        #expect(try folder.bytes("out.\(type)").count < 200_000)
+    }
+
     /// Ten seconds of sound, and a hole of ten minutes between them, which is 57.6 MB of silence in a file of 1 MB.
     @Test func copiesAreLimitedByTheirInput() throws {
         let gap = folder.path("gap.mkv")

@@ -23,7 +23,7 @@ public final class Asset: Sendable {
         /// Otherwise the header's word is taken, which is exact for
         /// MP4, QuickTime, Matroska with cues, WAV and FLAC, and an estimate for TS, PS, ADTS and raw streams.
         public var isPrecise = false
-        /// Whether a playlist or a reference in the file may make others be opened.
+        /// Whether a playlist or a reference in the file may make other files be opened; never the network, nor a device.
         public var allowsNestedFiles = false
         /// How the sound is stored in a file that is nothing but samples; `nil` where the format is recognised.
         public var rawSound: RawSound?

@@ -174,14 +174,16 @@ public final class AssetReader: Sendable {
         _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ segments: SegmentSettings?
     ) throws(MediaError) -> (ReaderCore, any PipelineMaker) {
         if let composition = asset.composition {
-            let core = ReaderCore(named: asset.displayName, outputs: outputs.count, cancellation: cancellation)
+            let core = ReaderCore(
+                named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
             let start = CompositionStart(
                 composition: composition, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation
             )
             return (core, start)
         }
         if let rendering = asset.rendering {
-            let core = ReaderCore(named: asset.displayName, outputs: outputs.count, cancellation: cancellation)
+            let core = ReaderCore(
+                named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
             let start = RenderingStart(
                 rendering: rendering, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation)
             return (core, start)

@@ -12,6 +12,8 @@ final class ReaderCore: Sendable {
     private let file: InputFile?
     private let name: String
     private let cancellation: Cancellation?
+    /// When reading ends where no file of its own tells it.
+    private let deadline: ContinuousClock.Instant?
 
     fileprivate struct Demux {
         var queues: [Queue]
@@ -49,6 +51,7 @@ final class ReaderCore: Sendable {
         self.file = file
         name = file.source.displayName
         cancellation = nil
+        deadline = nil
         demux = Mutex(Demux(queues: streams.map { Queue(stream: $0) }, limits: file.limits))
         status.withLock { $0.openOutputs = streams.count }
         file.select(streams: Set(streams))
@@ -60,7 +63,9 @@ final class ReaderCore: Sendable {
     ///   - name: What is read, as a person is told.
     ///   - outputs: How many outputs there are.
     ///   - cancellation: Ends what their pipelines read.
-    init(named name: String, outputs: Int, cancellation: Cancellation) {
+    ///   - deadline: When reading ends; `nil` for never.
+    init(named name: String, outputs: Int, cancellation: Cancellation, deadline: ContinuousClock.Instant?) {
+        self.deadline = deadline
         file = nil
         self.name = name
         self.cancellation = cancellation
@@ -178,7 +183,9 @@ final class ReaderCore: Sendable {
             status.isCancelled ? MediaError(.cancelled, "cancelled", path: name) : status.error
         }
         // Much may be made of little that is read, such as silence, so the deadline is looked at here too.
-        guard known == nil, let stop = file?.stop, stop.code == .timedOut else { return known }
+        guard known == nil, let stop = file?.stop ?? MediaLimits.error(after: deadline), stop.code == .timedOut else {
+            return known
+        }
         return fail(stop)
     }
 

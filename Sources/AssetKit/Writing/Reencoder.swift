@@ -129,7 +129,7 @@ public final class Reencoder: Sendable {
         if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
         try reader.startReading()
         try writer.startWriting()
-        writer.setDeadline(reader.asset.options.limits.deadline)
+        writer.setDeadline(reader.asset.deadline)
         try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)
         if range.end.isNumeric { try writer.endSession(atSourceTime: range.end) }
         state.update { $0.running = pairs.count }

@@ -27,7 +27,7 @@ package struct ContinuousSound {
     package private(set) var holes: Int64 = 0
 
     /// Samples of silence in one piece: a broken time stamp may mean weeks, and the reader's deadline has to be met.
-    package static let longestSilence: Int64 = 1 << 22
+    package static let longestSilence: Int64 = 1 << 19
 
     /// - Parameters:
     ///   - output: An output of linear PCM whose reader was started.
