@@ -12,6 +12,8 @@ package final class InputFile: @unchecked Sendable {
     let io: InputIO
     let context: UnsafeMutablePointer<AVFormatContext>
     private let packets = Shelf<AVPacket>()
+    /// Where the packets end that were read of each stream, in its time base.
+    private var readEnds: [Int64] = []
     private let allowsNested: Bool
 
     /// What the file may ask for.
@@ -73,14 +75,15 @@ package final class InputFile: @unchecked Sendable {
         self.io = io
         cancellation.bind(io)
 
-        let format =
-            if let rawSound { try Self.format(of: rawSound) } else {
+        let (format, junk) =
+            if let rawSound { (try Self.format(of: rawSound), Int64(0)) } else {
                 try Self.recognise(io, allowsNested: allowsNested)
             }
         formatName = String(cString: format.pointee.name)
         try io.settle(
-            needsWhole: spoolsPipe || Self.wholeFormats.contains(formatName),
+            needsWhole: spoolsPipe || junk > 0 || Self.wholeFormats.contains(formatName),
             keepsHead: formatName.hasPrefix("matroska,"))
+        io.passOver(junk)
         guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
         allocated.pointee.pb = io.context
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
@@ -210,13 +213,19 @@ package final class InputFile: @unchecked Sendable {
         return format
     }
 
+    /// The format of the content, and how many bytes come before it that are none of it.
     private static func recognise(
         _ io: InputIO, allowsNested: Bool
-    ) throws(MediaError) -> UnsafePointer<AVInputFormat> {
+    ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64) {
         var found: UnsafePointer<AVInputFormat>?
         let status = av_probe_input_buffer2(io.context, &found, "", nil, 0, 0)
+        if let stop = io.stop { throw stop }
+        if isUnsure(found.map { String(cString: $0.pointee.name) }, score: status),
+            let (format, junk) = try resynchronise(io, isKnown: status >= 0)
+        {
+            return (format, junk)
+        }
         guard status >= 0, let format = found else {
-            if let stop = io.stop { throw stop }
             let status = AVStatus(rawValue: status)
             if io.isEmptyStream { throw MediaError(.unknownFormat, "is empty") }
             guard status == .invalidData || status == .endOfFile else {
@@ -235,7 +244,35 @@ package final class InputFile: @unchecked Sendable {
                 .nestedFileRefused,
                 "is a list of other files (\(name)), which are opened only where nested files are allowed")
         }
-        return format
+        return (format, 0)
+    }
+
+    /// Reports whether a format is no more than supposed, or has something before its first frame.
+    ///
+    /// Frames that a file begins with score more than half of the most; many frames somewhere in it score half, and what
+    /// might be frames of AMR without a header just over a quarter. MPEG program streams never get more than that.
+    private static func isUnsure(_ format: String?, score: Int32) -> Bool {
+        switch format {
+        case "mpeg": false
+        case "mp3", "aac", "ac3", "eac3": score <= AVPROBE_SCORE_MAX / 2
+        default: score <= AVPROBE_SCORE_MAX / 4 + 1
+        }
+    }
+
+    /// Looks for frames that begin behind something else; `nil` where there are none, and where nothing is before them.
+    ///
+    /// - Parameter isKnown: Whether libavformat names a format, and has not looked at all of ``SyncSearch/window``: what
+    ///   comes through a pipe is then read to its end first.
+    private static func resynchronise(
+        _ io: InputIO, isKnown: Bool
+    ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64)? {
+        if isKnown { try io.settle(needsWhole: true, keepsHead: false) }
+        let tags = SyncSearch.lengthOfTags { (try? io.bytes(at: UInt64(clamping: $0), count: 10)) ?? [] }
+        let bytes = try io.bytes(at: UInt64(clamping: tags), count: SyncSearch.window)
+        guard let match = SyncSearch(bytes, isWhole: bytes.count < SyncSearch.window).first(), match.offset > 0,
+            let format = av_find_input_format(match.format)
+        else { return nil }
+        return (format, tags + Int64(match.offset))
     }
 
     /// Ends the call that is under way, and all later ones, with ``MediaError/Code-swift.struct/cancelled``.
@@ -253,7 +290,7 @@ package final class InputFile: @unchecked Sendable {
     /// The temporary file that holds what came through a pipe; `nil` where there is none.
     package var spool: SpoolFile? { io.spool }
 
-    /// Length of the file in bytes; `nil` for a stream.
+    /// Length of the file in bytes, without those that were passed over; `nil` for a stream.
     package var length: Int64? { io.length }
 
     /// Tells the length of the file in bytes, or how many have come through a pipe so far; on any thread.
@@ -261,6 +298,9 @@ package final class InputFile: @unchecked Sendable {
         if let length { return { Int(clamping: length) } }
         return { [io] in Int(clamping: io.streamedBytes) }
     }
+
+    /// How many bytes come before the media and were left out; positions in the file count from there on.
+    package var passedOver: Int64 { io.passedOver }
 
     /// Bytes of the file itself, apart from its packets; fewer than `count` at its end.
     ///
@@ -343,10 +383,33 @@ extension InputFile {
         if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }
         guard !status.isFailure else {
-            throw MediaError(status, call: "av_read_frame", doing: "read on")
+            // Of a file that ends too early some demuxers say that reading failed; had it failed, the system had said so.
+            let isShort = status == .inputOutput && isSeekable && io.failure == nil
+            throw MediaError(isShort ? .invalidData : status, call: "av_read_frame", doing: "read on")
         }
         if packet.isCorrupt, Self.blockFormats.contains(formatName) { packet.clearCorrupt() }
+        noteEnd(of: packet)
         return packet
+    }
+
+    private func noteEnd(of packet: borrowing Packet) {
+        let index = packet.streamIndex
+        guard let time = packet.pts ?? packet.dts, index >= 0 else { return }
+        while readEnds.count <= index { readEnds.append(.min) }
+        readEnds[index] = max(readEnds[index], time &+ packet.duration)
+    }
+
+    /// Where the latest packet ends that was read of a stream; `nil` where none was that says so.
+    package func readEnd(ofStream index: Int) -> MediaTime? {
+        guard readEnds.indices.contains(index), readEnds[index] > .min, let stream = pointer(toStream: index) else {
+            return nil
+        }
+        return MediaTime(ticks: readEnds[index], timeBase: stream.pointee.time_base)
+    }
+
+    /// Whether the streams' durations are the container's own word and not an estimate by bit rate or time stamps.
+    package var statesDurations: Bool {
+        context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM
     }
 
     /// Chooses the streams whose packets ``readPacket()`` yields; the demuxer skips the others where it can.

@@ -21,6 +21,8 @@ final class InputIO: @unchecked Sendable {
     /// Where a pipe's content lies that was read to its end.
     private(set) var spool: SpoolFile?
     private var offset: Int64 = 0
+    /// How many bytes of the file come before the media, and are not there for anybody.
+    private(set) var passedOver: Int64 = 0
     private let cancelled = Atomic<Bool>(false)
     private let deadline: ContinuousClock.Instant?
     /// The first error that the system gave for libavformat's reading, which some demuxers take for the file's end.
@@ -121,6 +123,22 @@ final class InputIO: @unchecked Sendable {
         context?.pointee.seekable = AVIO_SEEKABLE_NORMAL
     }
 
+    /// Leaves out what a file begins with; positions count from there on, and reading begins there.
+    ///
+    /// Called after ``settle(needsWhole:keepsHead:)``; a pipe was read to its end then.
+    func passOver(_ count: Int64) {
+        guard let length = size, let context, count > 0, count < length else { return }
+        passedOver = count
+        size = length - count
+        offset = 0
+        // What was read to recognise the format is forgotten.
+        context.pointee.buf_ptr = context.pointee.buffer
+        context.pointee.buf_end = context.pointee.buffer
+        context.pointee.pos = 0
+        context.pointee.eof_reached = 0
+        context.pointee.error = 0
+    }
+
     /// Says that the header was read: of what comes through a pipe from here on nothing is kept.
     func endHead() { mostRecorded = 0 }
 
@@ -175,8 +193,10 @@ final class InputIO: @unchecked Sendable {
         guard size != nil, start >= 0, let address = buffer.baseAddress else { return 0 }
         var filled = 0
         while filled < buffer.count {
-            let (place, overflow) = start.addingReportingOverflow(Int64(filled))
-            guard !overflow else { break }
+            let (sum, overflow) = start.addingReportingOverflow(Int64(filled))
+            guard !overflow, case let (place, isTooFar) = sum.addingReportingOverflow(passedOver), !isTooFar else {
+                break
+            }
             let read = pread(source.rawValue, address + filled, buffer.count - filled, Int(place))
             if read < 0, errno == EINTR { continue }
             guard read >= 0 else {
@@ -207,7 +227,7 @@ final class InputIO: @unchecked Sendable {
         }
         while true {
             if stop != nil { return shim_error_exit }
-            let result = pread(source.rawValue, buffer, count, Int(offset))
+            let result = pread(source.rawValue, buffer, count, Int(offset + passedOver))
             if result < 0, errno == EINTR { continue }
             if result < 0 {
                 failure = failure ?? errno
@@ -255,7 +275,7 @@ final class InputIO: @unchecked Sendable {
         default: return Int64(shim_error_invalid_argument)
         }
         let (sum, overflow) = base.addingReportingOverflow(target)
-        guard !overflow, sum >= 0 else { return Int64(shim_error_invalid_argument) }
+        guard !overflow, sum >= 0, sum <= Int64.max - passedOver else { return Int64(shim_error_invalid_argument) }
         offset = sum
         return sum
     }

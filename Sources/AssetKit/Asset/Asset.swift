@@ -305,6 +305,17 @@ extension Asset {
         try packetScan(Cancellation()).streams.mapValues(\.statistics)
     }
 
+    /// Whether the file is shorter than its header says, as far as that shows without reading packets.
+    ///
+    /// Known as long as no reader has taken the file that was opened first.
+    package func isCutOff() throws(MediaError) -> Bool {
+        _ = try contents()
+        return state.withLock { $0.file }?.isCutOff ?? false
+    }
+
+    /// How many bytes before the media were passed over, because they are none of it.
+    package func skippedBytes() throws(MediaError) -> Int64 { try contents().skippedBytes }
+
     /// Whether reading all packets, as for ``packetStatistics()``, showed that the container breaks off before its end.
     package func breaksOff() throws(MediaError) -> Bool { try packetScan(Cancellation()).breaksOff }
 

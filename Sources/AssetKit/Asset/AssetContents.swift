@@ -15,11 +15,14 @@ struct AssetContents: Sendable {
     var seeking: SeekBehaviour
     /// Whether durations are exact: by the container's nature, or because all packets were read.
     var isTimingPrecise: Bool
+    /// How many bytes come before the media.
+    var skippedBytes: Int64 = 0
 
     /// The contents of a file that was just opened.
     ///
     /// - Parameter scan: Whether all packets were read, and what that showed.
     init(_ file: InputFile, scan: PacketScan?) throws(MediaError) {
+        skippedBytes = file.passedOver
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         var warnings: [String] = []
         let movie = try ISOMovie(file, warnings: &warnings)

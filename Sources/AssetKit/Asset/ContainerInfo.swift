@@ -53,7 +53,7 @@ public struct ContainerInfo: Sendable, Hashable {
         majorBrand = movie?.header.fileType?.majorBrand.text
         majorBrandVersion = movie?.header.fileType.map { Int($0.minorVersion) }
         compatibleBrands = movie?.header.fileType?.compatibleBrands.map(\.text) ?? []
-        sizeBytes = file.length
+        sizeBytes = file.length.map { $0 + file.passedOver }
         bitRate = file.bitRate
         startTime = start
         isFragmented = movie?.header.isFragmented

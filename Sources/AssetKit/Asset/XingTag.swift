@@ -4,6 +4,8 @@ import MediaBase
 struct XingTag {
     /// Where the frame with the tag begins, behind ID3v2 tags.
     let start: UInt64
+    /// How many frames there are besides this one; `nil` where the tag does not say.
+    let frameCount: UInt32?
     /// How long the sound is in bytes, this frame included; `nil` where the tag does not say.
     let byteCount: UInt64?
     /// What the encoder says of itself, from its name on.
@@ -33,6 +35,8 @@ struct XingTag {
         let fields = tag.dropFirst(8)
         let bytes = fields.dropFirst(flags & 1 == 1 ? 4 : 0).prefix(4)
         let count = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let frames = fields.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        frameCount = flags & 1 == 1 && fields.count >= 4 && frames > 0 ? frames : nil
         byteCount = flags & 2 == 2 && bytes.count == 4 && count > 0 ? count : nil
         // Number of frames, number of bytes, table of contents, quality.
         let optional = zip([4, 4, 100, 4], 0..<4).reduce(0) { $0 + (flags >> UInt8($1.1) & 1 == 1 ? $1.0 : 0) }

@@ -12,6 +12,8 @@ final class DamageLog: Sendable {
         var untimed = 0
         var track = 0
         var isTruncated = false
+        var shortfall: DamageReport.Shortfall?
+        var skippedBytes: Int64 = 0
     }
 
     private let state = Mutex(State())
@@ -28,14 +30,24 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Notes that the container broke off before its end.
-    func noteTruncation() { state.withLock { $0.isTruncated = true } }
+    /// Notes that the container broke off before its end, and how much of it there is.
+    func noteTruncation(_ shortfall: DamageReport.Shortfall?) {
+        state.withLock { state in
+            state.isTruncated = true
+            state.shortfall = state.shortfall ?? shortfall
+        }
+    }
+
+    /// Notes how many bytes before the media were passed over.
+    func noteSkippedBytes(_ count: Int64) { state.withLock { $0.skippedBytes = count } }
 
     /// All that was counted, in order of time.
     var report: DamageReport {
         state.withLock { state in
             var report = DamageReport()
             report.isTruncated = state.isTruncated
+            report.shortfall = state.shortfall
+            report.skippedBytes = state.skippedBytes
             for (start, duration) in state.durations.sorted(by: { $0.key < $1.key }) {
                 report.add(track: state.track, at: MediaTimeRange(start: start, duration: duration))
             }

@@ -36,6 +36,7 @@ final class PacketFeed {
     init(_ file: InputFile, track: AssetTrack, origin: MediaTime, damage: DamageLog? = nil) {
         file.select(streams: [track.index])
         (self.file, self.track, self.origin, self.damage) = (file, track, origin, damage)
+        if file.passedOver > 0 { damage?.noteSkippedBytes(file.passedOver) }
     }
 
     /// Forgets what was read before the file was moved.
@@ -86,14 +87,16 @@ final class PacketFeed {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { damage?.noteTruncation() }
+            if packet == nil, file.breaksOff { noteTruncation() }
             return packet
         } catch {
             guard error.endsContainer else { throw error }
-            damage?.noteTruncation()
+            noteTruncation()
             return nil
         }
     }
+
+    private func noteTruncation() { damage?.noteTruncation(file.shortfall(of: [track.index])) }
 
     /// Says that the pictures up to a time came out of the decoder.
     func pass(_ time: MediaTime) { times.removeAll { $0 <= time } }

@@ -11,6 +11,18 @@ public struct DamageReport: Sendable, Hashable {
     public internal(set) var places: [Place] = []
     /// Whether the container broke off before its end.
     public internal(set) var isTruncated = false
+    /// How much of what the container states could be read; `nil` where it is whole, and where that is not known.
+    public internal(set) var shortfall: Shortfall?
+    /// How many bytes before the media were passed over, because they are none of it.
+    public internal(set) var skippedBytes: Int64 = 0
+
+    /// How long the media is by the container's word, and how much of it there is.
+    public struct Shortfall: Sendable, Hashable {
+        /// What the container says.
+        public let stated: MediaTime
+        /// From the track's first sample to the end of the last one that could be read.
+        public let read: MediaTime
+    }
 
     /// Where packets in a row are damaged.
     public struct Place: Sendable, Hashable {
@@ -27,7 +39,13 @@ public struct DamageReport: Sendable, Hashable {
     public init() {}
 
     /// Whether everything could be used.
-    public var isEmpty: Bool { packetCount == 0 && !isTruncated }
+    public var isEmpty: Bool { packetCount == 0 && !isTruncated && skippedBytes == 0 }
+
+    /// Notes that the container broke off before its end, and how much of it there is.
+    mutating func breakOff(_ shortfall: Shortfall?) {
+        isTruncated = true
+        self.shortfall = self.shortfall ?? shortfall
+    }
 
     /// Counts a packet; `nil` for one that has no time.
     package mutating func add(track: Int, at range: MediaTimeRange?) {

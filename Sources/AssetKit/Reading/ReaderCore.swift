@@ -19,6 +19,7 @@ final class ReaderCore: Sendable {
         var queues: [Queue]
         var isAtEnd = false
         var breaksOff = false
+        var shortfall: DamageReport.Shortfall?
         var waitingBytes = 0
         var limits = MediaLimits()
     }
@@ -53,7 +54,10 @@ final class ReaderCore: Sendable {
         cancellation = nil
         deadline = nil
         demux = Mutex(Demux(queues: streams.map { Queue(stream: $0) }, limits: file.limits))
-        status.withLock { $0.openOutputs = streams.count }
+        status.withLock {
+            $0.openOutputs = streams.count
+            $0.damage.skippedBytes = file.passedOver
+        }
         file.select(streams: Set(streams))
     }
 
@@ -76,7 +80,8 @@ final class ReaderCore: Sendable {
     /// The next packet for an output; `nil` at the file's end.
     func nextPacket(for output: Int) throws(MediaError) -> StoredSample? {
         if let sample = try packetAhead(for: output) { return sample }
-        if demux.withLock({ $0.breaksOff }) { status.withLock { $0.damage.isTruncated = true } }
+        let (breaksOff, shortfall) = demux.withLock { ($0.breaksOff, $0.shortfall) }
+        if breaksOff { status.withLock { $0.damage.breakOff(shortfall) } }
         return nil
     }
 
@@ -90,6 +95,7 @@ final class ReaderCore: Sendable {
                 guard !demux.isAtEnd, demux.isOpen(output) else { return nil }
                 guard let packet = try readPacket(&demux.breaksOff) else {
                     demux.isAtEnd = true
+                    if demux.breaksOff { demux.shortfall = file?.shortfall(of: demux.queues.map(\.stream)) }
                     continue
                 }
                 let stream = packet.streamIndex
@@ -154,7 +160,8 @@ final class ReaderCore: Sendable {
                 status.damage.insert(DamageReport.Place(trackIndex: track, timeRange: range))
             }
             status.damage.packetCount += damage.packetCount
-            status.damage.isTruncated = status.damage.isTruncated || damage.isTruncated
+            if damage.isTruncated { status.damage.breakOff(damage.shortfall) }
+            status.damage.skippedBytes = max(status.damage.skippedBytes, damage.skippedBytes)
         }
     }
 

@@ -97,7 +97,18 @@ package struct ExportJob: Sendable {
             }
         }
         let run: () throws(MediaError) -> Void = reencoder.run
-        do throws(MediaError) { try run() } catch { throw error.at(path: name) }
+        do throws(MediaError) {
+            try run()
+        } catch {
+            // That nothing came to be written is told of the input, whose fault it is.
+            if error.code == .invalidArgument, plan.requested == nil,
+                writer.inputs.allSatisfy({ witness.seen(in: $0) == nil }),
+                let track = plan.sources.first(where: { $0.statesContent(inFragments: false) })
+            {
+                throw track.errorOfNothing.at(path: name)
+            }
+            throw error.at(path: name)
+        }
         guard var report = made.withLock({ $0 }) else {
             throw MediaError(.libraryFailure, "the finished file was not looked at", path: path.string)
         }

@@ -31,6 +31,9 @@ package struct ProbeJob: Sendable {
     /// - Throws: what opening the asset throws; `damaged` for damage where the job is strict.
     package func run() throws(MediaError) -> ProbeReport {
         var warnings = try asset.loadNow(.warnings)
+        let skipped = try asset.skippedBytes()
+        if skipped > 0 { warnings.append(DamageSummary.text(ofSkipped: skipped)) }
+        if !scans, try asset.isCutOff() { warnings.append(Self.breakOff) }
         try check(warnings)
         let container = try asset.loadNow(.container)
         let tracks = try asset.loadNow(.tracks)
@@ -40,7 +43,7 @@ package struct ProbeJob: Sendable {
             warnings += Self.warnings(ofDamageIn: statistics)
             // What is missing of which track, where the header tells, is among the warnings already.
             if try asset.breaksOff(), !warnings.contains(where: { $0.hasPrefix("the file breaks off") }) {
-                warnings.append("the file breaks off before its end")
+                warnings.append(Self.breakOff)
             }
             try check(warnings)
         }
@@ -55,6 +58,8 @@ package struct ProbeJob: Sendable {
             programs: container.programs.map { ProgramReport($0) },
             warnings: warnings)
     }
+
+    private static let breakOff = "the file breaks off before its end"
 
     private func check(_ warnings: [String]) throws(MediaError) {
         guard isStrict, let first = warnings.first else { return }

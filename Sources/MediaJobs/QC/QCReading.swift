@@ -46,11 +46,7 @@ struct QCReading {
     private func emptyTracks(of wanted: [AssetTrack], _ measured: [QCMeasurements.Track]) throws -> [Int]? {
         let known = Set(measured.flatMap { [$0.trackIndex, $0.pairedTrackIndex].compactMap(\.self) })
         let isFragmented = try asset.loadNow(.container).isFragmented == true
-        let empty = wanted.filter { track in
-            let isSaid = track.sampleCount == 0 && !isFragmented
-            let isHidden = !track.segments.isEmpty && track.timeRange.duration == .zero
-            return !known.contains(track.index) && !isSaid && !isHidden
-        }
+        let empty = wanted.filter { !known.contains($0.index) && !$0.isSaidToBeEmpty(inFragments: isFragmented) }
         return empty.isEmpty ? nil : empty.map(\.index)
     }
 

@@ -125,7 +125,7 @@ struct WaveformReading {
         return Run(meter: meter, layout: layout, range: range, trackEnd: track.timeRange.end)
     }
 
-    /// A track without a single sample has the form that its header says.
+    /// A track without a single sample has the form that its header says, where that is all it says.
     private func startWithoutSound() throws(MediaError) -> Run {
         guard range.start == .zero else {
             let end = track.timeRange.end
@@ -135,6 +135,8 @@ struct WaveformReading {
         guard let format = track.formatDescriptions.first?.audio, format.sampleRate > 0, format.channels > 0 else {
             throw MediaError(.damaged, "track \(track.index) has no sound, and says of none how it would be")
         }
+        let isFragmented = try asset.loadNow(.container).isFragmented == true
+        guard !track.statesContent(inFragments: isFragmented) else { throw track.errorOfNothing }
         return try start(sampleRate: format.sampleRate, layout: format.channelLayout)
     }
 

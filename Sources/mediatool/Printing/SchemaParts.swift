@@ -53,9 +53,10 @@ enum SchemaParts {
                     "required": ["trackIndex", "start", "duration"],
                     "additionalProperties": false
                   }
-                }
+                },
+                "skippedBytes": { "description": "Bytes before the media that are none of it and were passed over.", "type": "integer", "minimum": 0 }
               },
-              "required": ["packets", "truncated", "ranges"],
+              "required": ["packets", "truncated", "ranges", "skippedBytes"],
               "additionalProperties": false
             }
         """#

@@ -1,0 +1,141 @@
+import MediaBase
+
+/// Where the media of an AVI, MXF, ASF or FLV file ends by the container's own word.
+///
+/// libavformat 5.1 reads such a file up to its end, wherever that is, and does not say that something is missing.
+struct ContainerEnd {
+    /// How far a header reaches at most that is looked through.
+    private static let head = 1 << 16
+    /// RIFFs at most that are followed: each of a large AVI has up to a gigabyte.
+    private static let mostParts = 10_000
+
+    private let source: any ByteSource
+    private let length: UInt64
+
+    /// Prepares to read a file's header.
+    ///
+    /// - Parameter length: The file's length in bytes.
+    init(_ source: any ByteSource, length: UInt64) {
+        self.source = source
+        self.length = length
+    }
+
+    /// The position after the last byte; `nil` for other formats, and where the header leaves it open.
+    ///
+    /// - Throws: what the source throws.
+    func stated(formatName: String) throws(MediaError) -> UInt64? {
+        switch formatName {
+        case "avi": try endOfAVI()
+        case "mxf": try endOfMXF()
+        case "asf": try endOfASF()
+        case "flv": try endOfFLV()
+        default: nil
+        }
+    }
+
+    /// Each RIFF says how long it is (Microsoft, AVI RIFF File Reference; OpenDML AVI, 3.0).
+    private func endOfAVI() throws(MediaError) -> UInt64? {
+        var place: UInt64 = 0
+        for _ in 0..<Self.mostParts {
+            let header = try source.read(at: place, count: 12)
+            guard header.count == 12, header.starts(with: "RIFF".utf8) else { break }
+            let size = Self.littleEndian(header[4..<8])
+            // What was written to a pipe has no sizes.
+            guard size > 4, size < UInt64(UInt32.max) - 1 else { return nil }
+            let end = place + 8 + size
+            // The last byte of padding may be left out.
+            guard end < length else { return end }
+            place = end + size % 2
+        }
+        return place > 0 ? place : nil
+    }
+
+    /// The header's partition pack says where the footer's begins, and that one what is in it (SMPTE ST 377-1, 7.1).
+    private func endOfMXF() throws(MediaError) -> UInt64? {
+        let head = try source.read(at: 0, count: Self.head)
+        // A run-in of other bytes may come first; positions count from the partition pack on.
+        let key: [UInt8] = [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0D, 0x01, 0x02, 0x01, 0x01]
+        guard let runIn = head.indices.first(where: { head[$0...].starts(with: key) }),
+            let pack = try partition(at: UInt64(runIn)), pack.footer > 0
+        else { return nil }
+        let (footer, overflow) = pack.footer.addingReportingOverflow(UInt64(runIn))
+        guard !overflow, footer < length else { return overflow ? .max : footer + 1 }
+        // Of a footer that cannot be read nothing is known but where it begins.
+        guard let last = try partition(at: footer) else { return nil }
+        let (size, isTooMuch) = last.headerBytes.addingReportingOverflow(last.indexBytes)
+        guard !isTooMuch, case let (end, isTooFar) = last.end.addingReportingOverflow(size), !isTooFar else {
+            return .max
+        }
+        return end
+    }
+
+    /// What of a partition pack bears on lengths.
+    private struct Partition {
+        let footer: UInt64
+        let headerBytes: UInt64
+        let indexBytes: UInt64
+        /// Where the pack itself ends, with what fills it up.
+        let end: UInt64
+    }
+
+    private func partition(at place: UInt64) throws(MediaError) -> Partition? {
+        let bytes = try source.read(at: place, count: 16 + 9 + 88)
+        guard bytes.count >= 17, bytes.starts(with: [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05]) else { return nil }
+        let longForm = bytes[16] & 0x80 != 0 ? Int(bytes[16] & 0x7F) : 0
+        let start = 17 + longForm
+        guard longForm <= 8, bytes.count >= start + 56 else { return nil }
+        let length = longForm == 0 ? UInt64(bytes[16]) : Self.bigEndian(bytes[17..<start])
+        let end = place.addingReportingOverflow(UInt64(start)).partialValue.addingReportingOverflow(length)
+        guard !end.overflow else { return nil }
+        func number(_ offset: Int) -> UInt64 { Self.bigEndian(bytes[start + offset..<start + offset + 8]) }
+        return Partition(footer: number(24), headerBytes: number(32), indexBytes: number(40), end: end.partialValue)
+    }
+
+    /// The header object is followed by the data object, which says how long it is (ASF Specification, 3.2 and 5.1).
+    private func endOfASF() throws(MediaError) -> UInt64? {
+        let header = try source.read(at: 0, count: 24)
+        guard header.count == 24, case let place = Self.littleEndian(header[16..<24]), place >= 30 else { return nil }
+        let data = try source.read(at: place, count: 24)
+        let identifier: [UInt8] = [0x36, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11]
+        guard data.count == 24 else { return place }
+        // A broadcast leaves the size at 0.
+        guard data.starts(with: identifier), case let size = Self.littleEndian(data[16..<24]), size > 50 else {
+            return nil
+        }
+        let (end, overflow) = place.addingReportingOverflow(size)
+        return overflow ? .max : end
+    }
+
+    /// The first tag may state the file's size, or how long it is in seconds (Adobe Flash Video File Format, E.5).
+    private func endOfFLV() throws(MediaError) -> UInt64? {
+        let head = try source.read(at: 0, count: Self.head)
+        guard head.count > 24, head[13] == 18 else { return nil }
+        let script = head[24..<min(head.count, 24 + Int(Self.bigEndian(head[14..<17])))]
+        if let size = Self.property("filesize", in: script), size > 0, size < 0x1p63 { return UInt64(size) }
+        // Without the size: the time of the last tag, which its own size stands after.
+        guard let duration = Self.property("duration", in: script), duration > 0, length > 15 else { return nil }
+        let size = Self.bigEndian(try source.read(at: length - 4, count: 4)[...])
+        guard size > 11, size <= length - 4, case let tag = try source.read(at: length - 4 - size, count: 8),
+            tag.count == 8, [8, 9, 18].contains(tag[0]), Self.bigEndian(tag[1..<4]) == size - 11
+        else { return nil }
+        let milliseconds = Self.bigEndian(tag[4..<7]) | UInt64(tag[7]) << 24
+        // Encoders round, and leave the last frame's own duration out.
+        return Double(milliseconds) / 1000 + max(1, duration / 100) < duration ? .max : nil
+    }
+
+    /// A number among the properties of a script tag (AMF 0: the name's length, the name, 0 for a number, 64 bits).
+    private static func property(_ name: String, in script: ArraySlice<UInt8>) -> Double? {
+        let pattern = [0, UInt8(truncatingIfNeeded: name.utf8.count)] + Array(name.utf8) + [0]
+        guard
+            let place = script.indices.first(where: { script[$0...].starts(with: pattern) }),
+            case let value = script[place...].dropFirst(pattern.count).prefix(8), value.count == 8
+        else { return nil }
+        return Double(bitPattern: bigEndian(value))
+    }
+
+    private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
