@@ -204,7 +204,7 @@ final class InputIO: @unchecked Sendable {
                     .inputOutput, "reading failed in the system", cause: "pread: \(Errno(rawValue: errno))")
             }
             guard read > 0 else {
-                noteEnd(at: place)
+                noteEnd(at: sum)
                 if let stop, stop.code == .changed { throw stop }
                 break
             }

@@ -2,7 +2,8 @@ import Glibc
 
 /// A lock that nothing else comes with: pthread_mutex_t.
 ///
-/// Use the standard library's `Mutex`; this is what stands for it where ThreadSanitizer watches.
+/// Use the standard library's `Mutex`. This one stands for it where ThreadSanitizer watches, and guards the frames and
+/// packets that are used again (`Shelf`), for each of which it is taken twice.
 package final class PlainLock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
