@@ -12,7 +12,6 @@ final class DamageLog: Sendable {
         var untimed = 0
         var track = 0
         var isTruncated = false
-        var shortfall: DamageReport.Shortfall?
         var skippedBytes: Int64 = 0
     }
 
@@ -30,13 +29,10 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Notes that the container broke off before its end, and how much of it there is.
-    func noteTruncation(_ shortfall: DamageReport.Shortfall?) {
-        state.withLock { state in
-            state.isTruncated = true
-            state.shortfall = state.shortfall ?? shortfall
-        }
-    }
+    /// Notes that the container broke off before its end.
+    ///
+    /// How much of it there is does not show where places are sought out and not read one after the other.
+    func noteTruncation() { state.withLock { $0.isTruncated = true } }
 
     /// Notes how many bytes before the media were passed over.
     func noteSkippedBytes(_ count: Int64) { state.withLock { $0.skippedBytes = count } }
@@ -46,7 +42,6 @@ final class DamageLog: Sendable {
         state.withLock { state in
             var report = DamageReport()
             report.isTruncated = state.isTruncated
-            report.shortfall = state.shortfall
             report.skippedBytes = state.skippedBytes
             for (start, duration) in state.durations.sorted(by: { $0.key < $1.key }) {
                 report.add(track: state.track, at: MediaTimeRange(start: start, duration: duration))

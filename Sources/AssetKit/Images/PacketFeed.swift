@@ -87,16 +87,14 @@ final class PacketFeed {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { noteTruncation() }
+            if packet == nil, file.breaksOff { damage?.noteTruncation() }
             return packet
         } catch {
             guard error.endsContainer else { throw error }
-            noteTruncation()
+            damage?.noteTruncation()
             return nil
         }
     }
-
-    private func noteTruncation() { damage?.noteTruncation(file.shortfall(of: [track.index])) }
 
     /// Says that the pictures up to a time came out of the decoder.
     func pass(_ time: MediaTime) { times.removeAll { $0 <= time } }
