@@ -6,9 +6,11 @@ extension TimeExpression {
 
     /// Reads a time in one of the ``forms``.
     ///
-    /// Decimals are taken exactly, never through floating point; past nine places they are rounded where no 32-bit
-    /// timescale holds them, and the time says so. Every form but `end` may have a minus sign before it. Whole numbers
-    /// of seconds and hours have 12 digits at most, decimals 21; minutes without hours may exceed 59.
+    /// Decimals are taken exactly, never through floating point. Where no 32-bit timescale holds them, the time is the
+    /// nearest of all that such timescales hold, and says that it was rounded: as many digits as a Double has mean the
+    /// same number, and what a script prints for the time of a frame is that time. Every form but `end` may have a minus
+    /// sign before it. Whole numbers of seconds and hours have 12 digits at most, decimals 21; minutes without hours may
+    /// exceed 59.
     ///
     /// - Throws: `invalidArgument`, naming the forms, for every other text.
     public init(parsing text: String) throws(MediaError) {
@@ -101,8 +103,39 @@ private struct Decimal {
     func time(plus whole: Int64, isNegative: Bool) -> MediaTime {
         let exact = WideFraction(
             isNegative: isNegative, numerator: UInt128(whole.magnitude) * unit + mantissa, denominator: unit)
-        return MediaTime(exact, preferring: unit, otherwise: 1_000_000_000)
+        let time = MediaTime(exact, preferring: unit)
+        return time.hasBeenRounded ? exact.nearestTime ?? time : time
     }
+}
+
+extension WideFraction {
+    /// The nearest of all times that 32-bit timescales hold, marked as rounded; `nil` where its value would have more than
+    /// 64 bits.
+    ///
+    /// The numerator's 110 bits and the denominator's 70, those of ``Decimal``, leave room for all products here.
+    fileprivate var nearestTime: MediaTime? {
+        let (whole, part) = numerator.quotientAndRemainder(dividingBy: denominator)
+        let largest = UInt128(Int32.max)
+        // Two fractions between which the part lies, brought closer as long as denominators allow (Stern, Brocot).
+        var (low, high): (Neighbour, Neighbour) = ((0, 1), (1, 1))
+        /// How far the part is above the one and below the other, in units that shrink as their denominators grow.
+        var above: UInt128 { part * low.den - denominator * low.num }
+        var below: UInt128 { denominator * high.num - part * high.den }
+        while above > 0, low.den + high.den <= largest {
+            let up = min(above / below, (largest - low.den) / high.den)
+            low = (low.num + up * high.num, low.den + up * high.den)
+            guard above > 0, low.den + high.den <= largest else { break }
+            let down = min((below - 1) / above, (largest - high.den) / low.den)
+            high = (high.num + down * low.num, high.den + down * low.den)
+        }
+        let nearest = above * high.den <= below * low.den ? low : high
+        let magnitude = UInt128(whole) * nearest.den + nearest.num
+        guard let value = Int64(isNegative: isNegative, magnitude: magnitude), let scale = Int32(exactly: nearest.den)
+        else { return nil }
+        return MediaTime(value: value, timescale: scale, hasBeenRounded: true)
+    }
+
+    private typealias Neighbour = (num: UInt128, den: UInt128)
 }
 
 private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }

@@ -239,3 +239,64 @@ import Testing
         }
     }
 }
+
+// MARK: - Sessions that begin anywhere
+
+extension AssetWriterTests {
+    /// The rule by hand: L is the pictures' timescale times the least whole number that makes it 48,000 or more, the start
+    /// is rounded to 1/L, and each time is the source's less that.
+    @Test(
+        arguments: [
+            (30_000, 1001, MediaTime(value: 2_982_983_333, timescale: 1_000_000_000), 60_000, 178_979),
+            (30_000, 1001, MediaTime(value: 6_405_743_780, timescale: 2_147_428_619), 60_000, 178_979),
+            (8_797, 351, MediaTime(value: 12_345_679, timescale: 10_000_000), 52_782, 65_163),
+            (1_000_000_000, 33_366_667, MediaTime(value: 30_031, timescale: 30_000), 1_000_000_000, 1_001_033_333),
+            (14_112_000, 470_871, MediaTime(value: 1, timescale: 3), 14_112_000, 4_704_000),
+            (90_000, 3003, MediaTime(value: 1, timescale: .max), 90_000, 0),
+        ] as [(Int32, Int64, MediaTime, Int64, Int64)])
+    func aSessionMayBeginAnywhere(
+        scale: Int32, frame: Int64, start: MediaTime, fine: Int64, wanted: Int64
+    ) throws {
+        let file = try Written("v.mp4")
+        let input = AssetWriterInput(videoSettings: VideoOutputSettings(codec: .h264))
+        let pool = try Made.pool()
+        try file.write(.mp4, [input], from: start) { _ in
+            for number in 0..<Int64(130) {
+                let time = MediaTime(value: number * frame, timescale: scale)
+                try input.feed(SampleBuffer(picture: Made.picture(90, from: pool), presentationTime: time))
+            }
+        }
+        let step = fine / Int64(scale)
+        let times = (0..<Int64(130)).map { $0 * frame * step - wanted }
+        let first = try #require(times.lastIndex { $0 <= 0 })
+        // Whole ticks of the finest clock; ffprobe's own are counted in the track's.
+        let lines = try FFmpeg.probe([
+            "-select_streams", "v:0", "-show_entries", "stream=time_base:frame=pts", "-of", "csv=p=0", file.path,
+        ])
+        let base = try #require(lines.last.flatMap { Rational(String($0.prefix { $0 != "," })) })
+        let read = lines.dropLast().compactMap { line in
+            Int64(line.prefix { $0 != "," }).flatMap {
+                Rational($0).multiplied(by: base)?.multiplied(by: Rational(fine))
+            }
+        }
+        #expect(read == times[first...].map { Rational(max(0, $0)) })
+    }
+
+    @Test(arguments: [MediaFileType.wav, .m4a])
+    func aSessionWithoutAnEndCutsItsStartToTheSample(type: MediaFileType) throws {
+        let codec: AudioOutputSettings.Codec = type == .wav ? .pcm : .alac
+        let samples = Made.noise(48_000)
+        // At a sample, between two, at the buffer's last sample; all in one buffer that straddles the start.
+        for (start, first) in [
+            (MediaTime(value: 1, timescale: 2), 24_000), (MediaTime(value: 1_000_001, timescale: 96_000_000), 501),
+            (MediaTime(value: 47_999, timescale: 48_000), 47_999),
+        ] {
+            let file = try Written("a.\(type)")
+            let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: codec))
+            try file.write(type, [input], from: start) { _ in try input.feed(Made.buffer(samples, at: 0)) }
+            let read = try file.sound()
+            #expect(read.start == .zero)
+            #expect(read.samples == Array(samples[first...]), "\(start)")
+        }
+    }
+}

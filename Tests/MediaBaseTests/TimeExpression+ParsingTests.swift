@@ -19,14 +19,24 @@ import Testing
         #expect(shape(time) == "\(expected) 0")
     }
 
-    /// What scripts print for 0.1 + 0.2; it fits no 32-bit timescale.
-    @Test func longDecimalsAreRoundedAndSaySo() throws {
-        let parsed = try TimeExpression(parsing: "0.30000000000000004")
+    /// What scripts print fits no 32-bit timescale.
+    ///
+    /// By Python: `Fraction(text).limit_denominator(2**31 - 1)`, of 0.1 + 0.2; 89489.5 / 30000; math.pi; 100 / 3; frame
+    /// 89 at 29.97.
+    @Test(arguments: [
+        ("0.30000000000000004", "3/10"), ("2.9829833333333333", "178979/60000"),
+        ("3.141592653589793", "3254528439/1035948577"), ("33.333333333333336", "100/3"),
+        ("2.9696333333333333", "89089/30000"),
+        ("-33.333333333333336", "-100/3"), ("7.12345678901234567", "15117558174/2122222205"),
+        ("0.000000000000000001", "0/1"), ("0.999999999999999999", "1/1"), ("0:59.99999999999999", "60/1"),
+    ])
+    func longDecimalsAreTheNearestTimeAndSaySo(text: String, expected: String) throws {
+        let parsed = try TimeExpression(parsing: text)
         guard case .time(let time) = parsed else {
             Issue.record("became \(parsed)")
             return
         }
-        #expect(shape(time) == "300000000/1000000000 1")
+        #expect(shape(time) == "\(expected) 1")
     }
 
     @Test func otherForms() throws {

@@ -181,6 +181,12 @@ extension AssetTrack {
     /// Where one tick lasts several such parts (1001/30000 s), the number below the line; all times are whole in it.
     public var naturalTimeScale: Int32 { Int32(clamping: timeBase.den) }
 
+    /// Where the track can be cut so that every time counted from there is exact.
+    package var trimGrid: TrimGrid {
+        let rate = mediaType == .audio ? formatDescriptions.first?.audio?.sampleRate : nil
+        return TrimGrid(timescale: rate.map { Int32(clamping: $0) } ?? naturalTimeScale)
+    }
+
     /// The size in which its pictures are shown: clean aperture, pixel aspect and turn applied, in whole pixels; `nil`
     /// without pictures.
     public var naturalSize: Dimensions? {

@@ -51,19 +51,14 @@ extension AssetTrack {
 }
 
 extension Composition.Track {
-    /// Ticks a second in which all of the sources' times, and where they lie, are whole, if there are not too many.
+    /// Ticks a second in which all of the sources' times, and where they lie, are whole; the most of any where 32 bits do
+    /// not hold that.
     fileprivate var timescale: Int32 {
-        var common: Int64 = 1
-        var largest: Int64 = 1
-        var known: Set<Int32> = []
+        var scales: Set<Int32> = []
         for segment in segments {
-            let scales = [segment.source?.track.naturalTimeScale ?? 1, segment.start.timescale]
-            for scale in scales where known.insert(scale).inserted {
-                largest = max(largest, Int64(scale))
-                // The least common multiple: the ratio in lowest terms holds what is missing.
-                common = min(common * Rational(Int64(scale), common).num, 1 << 31)
-            }
+            scales.insert(segment.source?.track.naturalTimeScale ?? 1)
+            scales.insert(segment.start.timescale)
         }
-        return Int32(clamping: common <= 100_000_000 ? common : largest)
+        return MediaTime.commonTimescale(of: scales) ?? max(1, scales.max() ?? 1)
     }
 }

@@ -18,7 +18,7 @@ struct CompositionStart: PipelineMaker {
         guard let edited = composition.track(withID: track.id) else {
             throw MediaError(.noSuchTrack, "the composition has no track \(track.id)")
         }
-        let range = OutputRange(timeRange, trackEnd: edited.end)
+        let range = OutputRange(timeRange, trackEnd: edited.end, grid: track.trimGrid)
         switch settings {
         case .stored:
             return try CompositionStored(

@@ -68,6 +68,9 @@ public final class ExportSession: Sendable {
 
 extension ExportSession {
     /// The part that is exported; all of it unless set.
+    ///
+    /// Start and end are rounded to the nearest times from which all times of what is written can be counted exactly: less
+    /// than a hundred-thousandth of a second away.
     public var timeRange: MediaTimeRange {
         get { settings.withLock { $0.timeRange } }
         set { settings.withLock { $0.timeRange = newValue } }
@@ -206,7 +209,10 @@ extension ExportSession {
         }
         let writer = try AssetWriter(path: path, fileType: fileType, overwrite: overwrite)
         writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
-        let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: settings.timeRange)
+        let leading = chosen(tracks).first { $0.mediaType == .video } ?? chosen(tracks).first
+        let grid = settings.videoComposition.map { AssetTrack(framesOf: $0).trimGrid } ?? leading.map(\.trimGrid)
+        let reencoder = try Reencoder(
+            asset: asset, writer: writer, rounded: grid?.rounded(settings.timeRange) ?? settings.timeRange)
         if let metadata = settings.metadata { writer.metadata = metadata }
         guard preset != .passthrough || (settings.videoComposition == nil && settings.audioMix == nil) else {
             throw MediaError(

@@ -19,8 +19,6 @@ extension Reencoder {
         let format = VideoSettings(pixelFormat: settings.encodedPixelFormat, dimensions: settings.dimensions)
         let output = try VideoCompositionOutput(tracks: tracks, videoSettings: format, videoComposition: composition)
         let input = AssetWriterInput(videoSettings: settings, like: made)
-        // A start between two frames is written exactly.
-        input.mediaTimeScale = VideoEncodingPipeline.timescale(made.naturalTimeScale, from: reader.timeRange.start)
         try add(output, to: input)
         return input
     }

@@ -33,11 +33,15 @@ struct OutputRange {
 
     /// Where the range that was asked for and the track's own extent overlap.
     ///
-    /// - Parameter trackEnd: Where edits end the track; `nil` where nothing does.
-    init(_ asked: MediaTimeRange, trackEnd: MediaTime?) {
+    /// - Parameters:
+    ///   - trackEnd: Where edits end the track; `nil` where nothing does.
+    ///   - grid: Where the track can be cut: an end that 32 bits of timescale do not hold was rounded, and may have moved
+    ///     past a sample.
+    init(_ asked: MediaTimeRange, trackEnd: MediaTime?, grid: TrimGrid) {
         start = max(asked.start.isNumeric ? asked.start : .zero, .zero)
-        let ends = [asked.end, trackEnd ?? .positiveInfinity].filter { $0.isNumeric }
-        end = ends.min()
+        let end = asked.end.hasBeenRounded ? grid.rounded(asked.end) : asked.end
+        let ends = [end, trackEnd ?? .positiveInfinity].filter { $0.isNumeric }
+        self.end = ends.min()
     }
 
     /// Whether no moment is wanted at all.

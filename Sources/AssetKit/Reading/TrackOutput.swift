@@ -216,14 +216,14 @@ struct PipelineStart: PipelineMaker, Sendable {
     func pipeline(
         for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
     ) throws(MediaError) -> any SamplePipeline {
-        let range = OutputRange(timeRange, trackEnd: track.editedEnd)
+        let range = OutputRange(timeRange, trackEnd: track.editedEnd, grid: track.trimGrid)
         guard let format = track.formatDescriptions.first else {
             throw MediaError(.unsupported, "track \(track.index) has no format description")
         }
         switch settings {
         case .stored:
             // Edits say what is shown of the samples, not which samples there are.
-            let range = OutputRange(timeRange, trackEnd: nil)
+            let range = OutputRange(timeRange, trackEnd: nil, grid: track.trimGrid)
             return StoredPipeline(track: track, format: format, origin: contents.origin, range: range)
         case .audio(let settings):
             return try AudioPipeline(

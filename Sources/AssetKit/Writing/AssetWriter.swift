@@ -194,7 +194,9 @@ extension AssetWriter {
 
     /// Begins the session: the samples' time that is the file's zero; earlier samples are cut off exactly.
     ///
-    /// Sound is cut to the sample. The picture that is on screen at that time is shown from zero on. Stored samples that
+    /// Audio begins with the first sample that is not before that time. The picture that is on screen then is shown from
+    /// zero on. Any time will do: where pictures' times could not be counted from it exactly, they are counted from the
+    /// nearest time from which they can, less than a hundred-thousandth of a second away. Stored samples that
     /// others need stay in the file and an edit list hides them; where the container has none, the track begins with
     /// its first whole sample.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before ``startWriting()``, the second time, and for a
@@ -309,8 +311,7 @@ extension AssetWriterInput {
                 pipeline = StoredWritingPipeline(mediaType: mediaType, session: session, hint: state.stored)
             }
             let link = try WriterLink(
-                core: core, lane: lane, pipeline: pipeline, session: session, encodes: encodes,
-                isRealTime: state.isRealTime)
+                core: core, lane: lane, pipeline: pipeline, encodes: encodes, isRealTime: state.isRealTime)
             state.link = link
             return link
         }

@@ -5,12 +5,14 @@ import MediaBase
 /// the encoder's size.
 final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private let settings: AudioOutputSettings
-    private let session: SessionFacts
+    /// As it was begun; from the first sample on with its start at a sample.
+    private(set) var session: SessionFacts
 
     private var encoder: Encoder?
     private var converter: SampleConverter?
     private var queue: SampleQueue?
     private var sourceRate: Int32 = 0
+    /// Counts samples on the source's time line.
     private var place = SamplePlace(timeBase: Rational(1, 1_000_000), snapsToZero: false, codec: "pcm")
     /// Where the next sample belongs that is taken in, counted at the source's rate from the session's start.
     private var nextSource: Int64?
@@ -34,17 +36,27 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         guard let sound = buffer.audioBuffer, let format = buffer.formatDescription.audio else {
             throw MediaError(.invalidArgument, "an audio input takes linear PCM, not other samples")
         }
-        let time = buffer.presentationTime - session.start
+        let time = buffer.presentationTime
         guard time.isNumeric else { throw MediaError(.invalidArgument, "a run of sound has no presentation time") }
-        if sourceRate == 0 { sourceRate = Int32(clamping: sound.sampleRate) }
+        if sourceRate == 0 {
+            sourceRate = Int32(clamping: sound.sampleRate)
+            if sourceRate > 0 { session.begin(atSampleOf: sourceRate) }
+        }
         guard sound.sampleRate == Int(sourceRate), sourceRate > 0 else {
             throw MediaError(.invalidArgument, "the sample rate changes from \(sourceRate) to \(sound.sampleRate) Hz")
         }
-        let begins = place.place(count: sound.sampleCount, rate: sound.sampleRate, time: time)
-        let end = (session.end - session.start).sampleIndex(rate: sourceRate, rounding: .up) ?? .max
-        let from = min(max(0, -begins), Int64(sound.sampleCount))
-        let to = max(from, min(Int64(sound.sampleCount), end.subtractingReportingOverflow(begins).partialValue))
-        guard to > from, begins.magnitude < 1 << 60 else { return }
+        let (count, furthest) = (Int64(sound.sampleCount), Int64(1) << 60)
+        // Beyond that is no moment of any session, and all sums below stay inside 64 bits.
+        func index(_ time: MediaTime) -> Int64? {
+            time.sampleIndex(rate: sourceRate, rounding: .up).flatMap { $0.magnitude < furthest ? $0 : nil }
+        }
+        let placed = place.place(count: sound.sampleCount, rate: sound.sampleRate, time: time)
+        guard let zero = index(session.start), placed.magnitude < furthest else { return }
+        let begins = placed - zero
+        let end = index(session.end).map { $0 - zero } ?? furthest
+        let from = min(max(0, -begins), count)
+        let to = max(from, min(count, end - begins))
+        guard to > from else { return }
         if encoder == nil { try open(for: sound, format: format, to: sink) }
         try begin(at: begins + from, to: sink)
         try sound.withFrame { (frame, range) throws(MediaError) in

@@ -18,11 +18,17 @@ protocol EncodingPipeline: AnyObject, Sendable {
     /// Says that no sample follows, so that what is still inside goes to `sink`.
     func finish(to sink: any PacketSink) throws(MediaError)
 
-    /// Which part of the session has been given samples; `nil` where none was.
+    /// Which part of the session has been given samples, counted from its start; `nil` where none was.
     var presented: (start: MediaTime, end: MediaTime)? { get }
+
+    /// The session, with its start as this track counts from it.
+    var session: SessionFacts { get }
 }
 
 extension EncodingPipeline {
+    /// What is shown of ``presented`` when the session's end cuts it.
+    var shown: (start: MediaTime, end: MediaTime)? { session.clipped(presented) }
+
     func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer { buffer }
 }
 
@@ -50,13 +56,45 @@ struct SessionFacts: Sendable {
     var start: MediaTime
     /// Where it ends, which may become known while it is written.
     let limit: SessionLimit
+    /// Where one track can begin and end; `nil` before it is known, and for audio, which is cut at samples.
+    private var grid: TrimGrid?
     var fileType: MediaFileType
     var usesGlobalHeader: Bool
+
+    init(start: MediaTime, limit: SessionLimit, fileType: MediaFileType, usesGlobalHeader: Bool) {
+        self.start = start
+        self.limit = limit
+        self.fileType = fileType
+        self.usesGlobalHeader = usesGlobalHeader
+    }
 }
 
 extension SessionFacts {
-    /// The time of the samples from which on nothing is written; +∞ for none.
-    var end: MediaTime { limit.end.withLock { $0 } }
+    /// Moves the start to the nearest time from which all times of a track can be counted exactly.
+    ///
+    /// - Parameter timescale: Ticks a second of the track's times.
+    /// - Returns: Ticks a second in which they, and the session's end as far as it is known, are whole when they are
+    ///   counted from the start.
+    mutating func begin(onGridOf timescale: Int32) -> Int32 {
+        let own = max(1, timescale)
+        let grid = TrimGrid(timescale: own)
+        self.grid = grid
+        start = grid.rounded(start)
+        let scales = [own] + [start, end].filter(\.isNumeric).map(\.timescale)
+        return MediaTime.commonTimescale(of: scales) ?? own
+    }
+
+    /// Moves the start to the first sample of audio that is not before it.
+    mutating func begin(atSampleOf rate: Int32) {
+        guard let first = start.sampleIndex(rate: rate, rounding: .up) else { return }
+        start = MediaTime(value: first, timescale: rate)
+    }
+
+    /// The time of the samples from which on nothing is written, as this track counts; +∞ for none.
+    var end: MediaTime {
+        let end = limit.end.withLock { $0 }
+        return grid?.rounded(end) ?? end
+    }
 
     /// What is shown of a stretch when the session's end cuts it.
     func clipped(_ presented: (start: MediaTime, end: MediaTime)?) -> (start: MediaTime, end: MediaTime)? {

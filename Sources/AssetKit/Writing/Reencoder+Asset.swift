@@ -43,9 +43,22 @@ extension Reencoder {
 
     /// A re-encoding of an asset to which the tracks that are wanted are still to be added.
     ///
-    /// Metadata and chapters of the file as a whole are carried over.
+    /// Metadata and chapters of the file as a whole are carried over. Start and end of the range are rounded to the nearest
+    /// times from which all times of the first track of pictures, or without one of audio, can be counted exactly: less
+    /// than a hundred-thousandth of a second away.
     public convenience init(
         asset: Asset, writer: AssetWriter, timeRange: MediaTimeRange
+    ) throws(MediaError) {
+        let media = try asset.contents().tracks.filter { $0.mediaType == .video || $0.mediaType == .audio }
+        let pictures = media.filter { $0.mediaType == .video && !$0.isAttachedPicture }
+        let leading = pictures.first(where: \.isEnabled) ?? pictures.first ?? media.first { $0.mediaType == .audio }
+        let grid = leading.map(\.trimGrid)
+        try self.init(asset: asset, writer: writer, rounded: grid?.rounded(timeRange) ?? timeRange)
+    }
+
+    /// The same for a range that lies on the grid of what is written already.
+    package convenience init(
+        asset: Asset, writer: AssetWriter, rounded timeRange: MediaTimeRange
     ) throws(MediaError) {
         let contents = try asset.contents()
         let reader = try AssetReader(asset: asset)
@@ -90,8 +103,6 @@ extension Reencoder {
             let settings = try wanted.carrying(track, of: reader.asset, turnedBy: turn)
             let input = AssetWriterInput(videoSettings: settings, like: track)
             if appliesPreferredTrackTransform, turn.isQuarterTurn { input.transform = .identity }
-            input.mediaTimeScale = VideoEncodingPipeline.timescale(
-                track.naturalTimeScale, from: reader.timeRange.start)
             try setTimecode(of: input, track)
             let format = settings.readerSettings(for: track, turnedBy: turn)
             try add(TrackOutput(track: track, videoSettings: format), to: input)

@@ -7,12 +7,14 @@ import MediaBase
 /// keeps them from being shown; containers without edit lists begin with the first sample that can.
 final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private let mediaType: MediaType
-    private let session: SessionFacts
+    /// As it was begun; from the first sample on with its start as this track counts from it.
+    private(set) var session: SessionFacts
     private let hint: StoredHint
     private var timeBase = Rational.invalid
     /// Samples from before the session's start that the first one after it may need.
     private var early: [SampleBuffer] = []
     private var isPastStart = false
+    private var hasBegun = false
     /// Whether pictures wait for the first one that says when it is decoded, from which those before are counted.
     private var waitsForDecodeTime = false
     /// Whether pictures wait for one that needs no other, because those before are not there.
@@ -51,6 +53,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         guard buffer.storedSample != nil else {
             throw MediaError(.invalidArgument, "an input without settings takes stored samples; others need settings")
         }
+        if !timeBase.isValid { settleClock(buffer) }
         var buffer = buffer
         // Where nothing says what of the samples is heard, they are cut.
         if !session.fileType.keepsEdits, let form = PCMForm(buffer.formatDescription) {
@@ -167,7 +170,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             firstSync = buffer.presentationTime
         }
         if let firstSync, buffer.presentationTime.isNumeric, buffer.presentationTime < firstSync { return }
-        if !timeBase.isValid { try begin(buffer, to: sink) }
+        if !hasBegun { try begin(buffer, to: sink) }
         guard let sample = buffer.storedSample else { return }
         let start = session.start
         func ticks(_ time: MediaTime?) -> Int64? { time?.ticks(in: timeBase, rounding: .halfAwayFromZero) }
@@ -220,13 +223,24 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         soundEnd = start + MediaTime(value: Int64(sample.size / size), timescale: rate)
     }
 
-    private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
-        let times = [buffer.presentationTime - session.start, buffer.decodeTime ?? .zero, buffer.duration]
-        let scale =
+    /// Settles in which ticks times are written: in those of the samples' own times, counted from the session's start.
+    private func settleClock(_ first: SampleBuffer) {
+        let times = [first.presentationTime, first.decodeTime ?? .zero, first.duration]
+        let own =
             hint.timescale > 0
-            ? VideoEncodingPipeline.timescale(hint.timescale, from: session.start)
-            : VideoEncodingPipeline.timescale(holding: times)
-        timeBase = Rational(1, Int64(scale))
+            ? hint.timescale
+            : MediaTime.commonTimescale(of: times.map(\.timescale)) ?? times.map(\.timescale).max() ?? 1
+        guard let rate = first.formatDescription.audio?.sampleRate, rate > 0 else {
+            timeBase = Rational(1, Int64(session.begin(onGridOf: own)))
+            return
+        }
+        session.begin(atSampleOf: Int32(clamping: rate))
+        let scale = MediaTime.commonTimescale(of: [own, session.start.timescale]) ?? own
+        timeBase = Rational(1, Int64(max(1, scale)))
+    }
+
+    private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
+        hasBegun = true
         var parameters: CodecParameters
         if let known = buffer.codecParameters ?? hint.parameters {
             parameters = known

@@ -4,8 +4,9 @@ import MediaBase
 /// Pictures to packets: scaled and converted, encoded, each at its exact time.
 final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private let settings: VideoOutputSettings
-    private let session: SessionFacts
-    /// Ticks a second that are wanted; 0 for what the first picture's time asks for.
+    /// As it was begun; from the first picture on with its start on the track's own grid.
+    private(set) var session: SessionFacts
+    /// Ticks a second in which the pictures' times are whole; 0 for what the first one's asks for.
     private let timescale: Int32
     private let frameRate: Rational?
 
@@ -47,11 +48,11 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     func append(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
-        let time = buffer.presentationTime - session.start
+        let time = buffer.presentationTime
         guard time.isNumeric else {
             throw MediaError(.invalidArgument, "a picture has no presentation time")
         }
-        if buffer.presentationTime >= session.end { return try endHeld(to: sink) }
+        if time >= session.end { return try endHeld(to: sink) }
         let end = buffer.duration.isNumeric ? time + buffer.duration : .indefinite
         if let before = held.take() { try encode(before, until: time, to: sink) }
         if end.isNumeric {
@@ -75,7 +76,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     /// Encodes a picture of open duration behind which nothing comes: until the session's end, or as long as others.
     private func endHeld(to sink: any PacketSink) throws(MediaError) {
         guard let last = held.take(), last.presentationTime < session.end else { return }
-        try encode(last, until: session.end.isNumeric ? session.end - session.start : .indefinite, to: sink)
+        try encode(last, until: session.end.isNumeric ? session.end : .indefinite, to: sink)
     }
 
     /// So long that all durations together are the track's, as those of samples are counted by decode times.
@@ -88,9 +89,13 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         return whole - passed
     }
 
-    /// Encodes a picture that is on screen until a time of the session; not at all where that is over at its start.
-    private func encode(_ buffer: SampleBuffer, until end: MediaTime, to sink: any PacketSink) throws(MediaError) {
-        guard let picture = buffer.pixelBuffer, end > .zero else { return }
+    /// Encodes a picture that is on screen until a time of the source; not at all where that is not after the session's
+    /// start.
+    private func encode(_ buffer: SampleBuffer, until last: MediaTime, to sink: any PacketSink) throws(MediaError) {
+        guard let picture = buffer.pixelBuffer, last > session.start else { return }
+        if !timeBase.isValid { settleClock(buffer.presentationTime, buffer.duration, last) }
+        let end = last - session.start
+        guard end > .zero else { return }
         // The picture on screen at the session's start is shown from there on.
         let time = max(buffer.presentationTime - session.start, .zero)
         if encoder == nil { try open(for: picture, of: buffer, until: end, to: sink) }
@@ -118,12 +123,16 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         }
     }
 
+    /// Settles in which ticks times are written: in those of the pictures' own times, counted from the session's start.
+    private func settleClock(_ times: MediaTime...) {
+        let scales = times.map(\.timescale)
+        let own = timescale > 0 ? timescale : MediaTime.commonTimescale(of: scales) ?? scales.max() ?? 1
+        timeBase = Rational(1, Int64(session.begin(onGridOf: own)))
+    }
+
     private func open(
         for picture: PixelBuffer, of buffer: SampleBuffer, until end: MediaTime, to sink: any PacketSink
     ) throws(MediaError) {
-        let scale =
-            timescale > 0 ? timescale : Self.timescale(holding: [buffer.presentationTime, session.start, end])
-        timeBase = Rational(1, Int64(scale))
         let source = VideoFormat(
             encodedSize: picture.dimensions, sampleAspectRatio: picture.sampleAspectRatio,
             pixelFormat: picture.pixelFormat, color: picture.color)
@@ -140,22 +149,5 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         stream.codecTag = configuration.codecTag
         encoder = consume made
         try sink.begin(stream)
-    }
-
-    /// Ticks a second in which times of a track are whole when they are counted from `start`; the track's own where that
-    /// would take too many.
-    static func timescale(_ own: Int32, from start: MediaTime) -> Int32 {
-        guard start.isNumeric, start > .zero else { return own }
-        let both = timescale(holding: [MediaTime(value: 1, timescale: max(1, own)), start])
-        return both <= 10_000_000 ? both : own
-    }
-
-    /// The lowest number of ticks a second in which all of the times are whole.
-    static func timescale(holding times: [MediaTime]) -> Int32 {
-        let sum = times.filter(\.isNumeric).reduce(MediaTime.zero) { sum, time in
-            // Adding gives the common timescale; the value is of no interest.
-            MediaTime(value: 0, timescale: sum.timescale) + MediaTime(value: 0, timescale: time.timescale)
-        }
-        return max(1, sum.timescale)
     }
 }

@@ -175,16 +175,12 @@ extension WriterCore {
 }
 
 extension WriterCore {
-    /// Ticks a second of a movie: of which each track's tick is a whole number, so that edits are exact, unless that takes
-    /// a number which players may not expect; then sound's.
+    /// Ticks a second of a movie: of which each track's tick is a whole number, so that edits are exact.
+    ///
+    /// Where that takes more than 32 bits, the finest track's: a reader that rounds to the others' ticks finds theirs.
     private static func movieTimescale(_ lanes: [Lane]) -> Int32 {
-        func scale(_ lanes: [Lane]) -> Int32 {
-            let ticks = lanes.compactMap { $0.stream.map { MediaTime(ticks: 1, timeBase: $0.timeBase) } }
-            return VideoEncodingPipeline.timescale(holding: ticks)
-        }
-        let sound = lanes.filter { $0.stream?.parameters.isAudio == true }
-        for candidate in [scale(lanes), scale(sound), 48000] where candidate <= 10_000_000 { return candidate }
-        return 48000
+        let scales = lanes.compactMap { $0.stream.flatMap { Int32(exactly: $0.timeBase.den) } }
+        return MediaTime.commonTimescale(of: scales) ?? scales.max() ?? 48_000
     }
 }
 

@@ -7,7 +7,6 @@ final class WriterLink: Sendable {
     private let core: WriterCore
     private let lane: Int
     private let pipeline: any EncodingPipeline
-    private let session: SessionFacts
     /// `nil` for samples that are written as they are, on the thread that appends them.
     private let worker: EncodingWorker?
     /// One thread uses the pipeline at a time.
@@ -15,13 +14,11 @@ final class WriterLink: Sendable {
 
     /// - Parameter encodes: Whether samples are encoded, which a thread of its own does.
     init(
-        core: WriterCore, lane: Int, pipeline: any EncodingPipeline, session: SessionFacts, encodes: Bool,
-        isRealTime: Bool
+        core: WriterCore, lane: Int, pipeline: any EncodingPipeline, encodes: Bool, isRealTime: Bool
     ) throws(MediaError) {
         self.core = core
         self.lane = lane
         self.pipeline = pipeline
-        self.session = session
         // Pictures are large, and whoever appends has the next one ready.
         let usual = pipeline is VideoEncodingPipeline ? 1 : 4
         worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
@@ -30,7 +27,7 @@ final class WriterLink: Sendable {
             encode: { [sink] (buffer) throws(MediaError) in try pipeline.append(buffer, to: sink) },
             finish: { [sink] () throws(MediaError) in
                 try pipeline.finish(to: sink)
-                try core.finish(lane: lane, presented: session.clipped(pipeline.presented))
+                try core.finish(lane: lane, presented: pipeline.shown)
             }, fail: { error in _ = core.fail(error) })
     }
 
@@ -92,7 +89,7 @@ final class WriterLink: Sendable {
                 do throws(MediaError) {
                     try core.check()
                     try pipeline.finish(to: sink)
-                    try core.finish(lane: lane, presented: session.clipped(pipeline.presented))
+                    try core.finish(lane: lane, presented: pipeline.shown)
                 } catch {
                     _ = core.fail(error)
                 }

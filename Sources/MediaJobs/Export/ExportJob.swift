@@ -65,7 +65,7 @@ package struct ExportJob: Sendable {
         }
         let limited = outputs.limited(to: try plan.asset.outputAllowance(copying: request.copies))
         let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)
-        let reencoder = try Reencoder(asset: plan.asset, writer: writer, timeRange: plan.range)
+        let reencoder = try Reencoder(asset: plan.asset, writer: writer, rounded: plan.range)
         reencoder.reader.threadsPerOutput = request.threads
         do throws(MediaError) { try add(plan, to: reencoder, fileType) } catch { throw error.at(path: name) }
         let witness = ExportWitness(range: plan.range)

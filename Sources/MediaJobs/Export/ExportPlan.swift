@@ -97,7 +97,10 @@ extension ExportPlan {
             throw MediaError(.noSuchTrack, "has no track for a file of the type \(fileType)")
         }
         let trim = try TrimRange(
-            start: request.start, end: request.end, of: timed, in: asset, threads: request.threads)
+            start: request.start, end: request.end, of: timed, in: asset,
+            grid: shown.flatMap { request.composes ? request.frameDuration(of: $0) : nil }.map {
+                TrimGrid(timescale: $0.timescale)
+            }, threads: request.threads)
         (range, requested) = (trim.range, trim.requested)
         namesEnd = request.end?.isMoment ?? false
         if let shown {
@@ -117,14 +120,14 @@ extension ExportPlan {
     private func frames(of track: AssetTrack, _ request: ExportRequest) throws(MediaError) -> Video {
         let size: Dimensions
         if let wanted = request.size { size = wanted } else { size = try VideoComposition.renderSize(for: [track]) }
-        guard let frame = (request.frameRate ?? track.pictureRate ?? Rational(25)).inverse else {
+        guard let frame = request.frameDuration(of: track) else {
             throw MediaError(.invalidArgument, "there is no such frame rate")
         }
         var layer = VideoComposition.Layer(track: track)
         try layer.setTransform(.upright(track, in: size), at: .zero)
         let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var composition = VideoComposition(
-            renderSize: size, frameDuration: MediaTime(frame),
+            renderSize: size, frameDuration: frame,
             instructions: [.init(timeRange: whole, layers: [layer])])
         composition.overlays = request.overlays(in: size)
         return .frames(composition, [track])
@@ -151,6 +154,11 @@ extension ExportPlan {
 extension ExportRequest {
     /// Whether frames are made of a file's pictures, in another shape or at another rate.
     fileprivate var composes: Bool { size != nil || frameRate != nil || watermark != nil }
+
+    /// How long frames last that are made of a track's pictures; `nil` where there is no such rate.
+    fileprivate func frameDuration(of track: AssetTrack) -> MediaTime? {
+        (frameRate ?? track.pictureRate ?? Rational(25)).inverse.map { MediaTime($0) }
+    }
 
     /// What lies over frames of a size.
     fileprivate func overlays(in size: Dimensions) -> [VideoComposition.Overlay] {
@@ -226,12 +234,20 @@ extension ExportPlan {
         }
         let first = try request.start?.resolve(in: context, frameTime: frameTime)
         let last = try request.end?.resolve(in: context, frameTime: frameTime)
+        let grid =
+            switch video {
+            case .frames(let composition, _): TrimGrid(timescale: composition.frameDuration.timescale)
+            case .track(let track): track.trimGrid
+            case .none: audio.first?.trimGrid ?? TrimGrid(timescale: 1)
+            }
         try WaveformRange.check(start: first, end: last)
-        if let first, first >= end {
+        let start = first.map(grid.rounded)
+        try WaveformRange.check(start: start, end: last.map(grid.rounded))
+        if let start, start >= end {
             throw MediaError(
-                .outOfRange, "the start, \(first.seconds) s, is not before the timeline's end at \(end.seconds) s")
+                .outOfRange, "the start, \(start.seconds) s, is not before the timeline's end at \(end.seconds) s")
         }
-        range = MediaTimeRange(start: first ?? .zero, end: min(last ?? end, end))
+        range = MediaTimeRange(start: start ?? .zero, end: min(last.map(grid.rounded) ?? end, end))
         namesEnd = request.end?.isMoment ?? false
         if first != nil || last != nil { requested = RequestedRange(start: first, end: last) }
         if let zero, let passed = try? Timecode(elapsed: range.start, rate: zero.rate) {

@@ -99,7 +99,8 @@ extension ExportReport {
 
     /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.
     private static func late(_ plan: ExportPlan, _ video: Video?, _ audio: [Audio]) -> [String] {
-        guard let wanted = plan.requested?.start else { return [] }
+        guard plan.requested?.start != nil else { return [] }
+        let wanted = plan.range.start
         func delay(_ delivered: Delivered, _ track: AssetTrack) -> Double? {
             let start = track.timeRange.start.isNumeric ? max(wanted, track.timeRange.start) : wanted
             return delivered.start > start ? (delivered.start - start).seconds : nil

@@ -52,7 +52,7 @@ package struct ProxyJob: Sendable {
         let plan = try ProxyPlan(request, asset: asset)
         let limited = outputs.limited(to: try asset.outputAllowance())
         let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)
-        let reencoder = try Reencoder(asset: asset, writer: writer, timeRange: plan.range)
+        let reencoder = try Reencoder(asset: asset, writer: writer, rounded: plan.range)
         let tracks = try add(plan, to: reencoder, fileType)
         let witness = ProxyWitness()
         let length = plan.length

@@ -4,15 +4,20 @@ internal import MediaBase
 /// The part of a file that is written, as it was asked for.
 struct TrimRange {
     /// From the first moment to the first that is not wanted; all of the file where nothing was asked for.
+    ///
+    /// Both are rounded to times from which all times of what is written can be counted exactly.
     let range: MediaTimeRange
     /// The same in exact times as it was asked for; `nil` where nothing was.
     let requested: RequestedRange?
 
-    /// - Parameter track: The track by which times are told.
+    /// - Parameters:
+    ///   - track: The track by which times are told.
+    ///   - grid: Where what is written can begin and end; `nil` for the track's own.
     /// - Throws: `outOfRange` for a start before zero or behind the track, `invalidArgument` for an empty range, and what
     ///   resolving the times throws.
     init(
-        start: TimeExpression?, end: TimeExpression?, of track: AssetTrack, in asset: Asset, threads: Int
+        start: TimeExpression?, end: TimeExpression?, of track: AssetTrack, in asset: Asset, grid: TrimGrid? = nil,
+        threads: Int
     ) throws(MediaError) {
         guard start != nil || end != nil else {
             range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
@@ -32,15 +37,18 @@ struct TrimRange {
         let first = try start?.resolve(in: context, frameTime: frameTime)
         let last = try end?.resolve(in: context, frameTime: frameTime)
         try WaveformRange.check(start: first, end: last)
-        if let first, case let end = track.timeRange.end, end.isNumeric, first >= end {
+        let grid = grid ?? track.trimGrid
+        let (start, end) = (first.map(grid.rounded), last.map(grid.rounded))
+        try WaveformRange.check(start: start, end: end)
+        if let start, case let end = track.timeRange.end, end.isNumeric, start >= end {
             let what = track.mediaType == .video ? "pictures'" : "sound's"
             throw MediaError(
-                .outOfRange, "the start, \(first.seconds) s, is not before the \(what) end at \(end.seconds) s")
+                .outOfRange, "the start, \(start.seconds) s, is not before the \(what) end at \(end.seconds) s")
         }
         // What is asked for beyond the end adds nothing.
         range =
-            last.map { MediaTimeRange(start: first ?? .zero, end: $0) }
-            ?? MediaTimeRange(start: first ?? .zero, duration: .positiveInfinity)
+            end.map { MediaTimeRange(start: start ?? .zero, end: $0) }
+            ?? MediaTimeRange(start: start ?? .zero, duration: .positiveInfinity)
         requested = RequestedRange(start: first, end: last)
     }
 
