@@ -104,7 +104,7 @@ package final class InputFile: @unchecked Sendable {
         }
         // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
         var name: String? = nil
-        if allowsNested, case .path(let path) = source { name = path.string }
+        if allowsNested, let path = source.path { name = path.string }
         var opening: UnsafeMutablePointer<AVFormatContext>? = allocated
         var entries: OpaquePointer?
         defer { av_dict_free(&entries) }
@@ -125,6 +125,10 @@ package final class InputFile: @unchecked Sendable {
             if io.hasRefusedAddress {
                 throw MediaError(
                     .nestedFileRefused, "names what is not a local file; nothing else is opened, and never the network")
+            }
+            // Some of these look like subtitles.
+            if let known = EditingFile.description(of: (try? io.bytes(at: 0, count: EditingFile.prefixBytes)) ?? []) {
+                throw MediaError(.unknownFormat, known)
             }
             throw MediaError(
                 AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
@@ -231,8 +235,9 @@ package final class InputFile: @unchecked Sendable {
             guard status == .invalidData || status == .endOfFile else {
                 throw MediaError(status, call: "av_probe_input_buffer2", doing: "recognise the format")
             }
+            let known = EditingFile.description(of: try io.bytes(at: 0, count: EditingFile.prefixBytes))
             throw MediaError(
-                .unknownFormat, "is not a media file that libavformat recognises",
+                .unknownFormat, known ?? "is not a media file that libavformat recognises",
                 cause: "av_probe_input_buffer2: \(status)")
         }
         let name = String(cString: format.pointee.name)

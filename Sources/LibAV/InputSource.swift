@@ -1,11 +1,14 @@
 import Glibc
 import MediaBase
+package import SystemCalls
 package import SystemPackage
 
 /// What an asset is opened from.
 package enum InputSource: Sendable, Hashable {
     /// A file by its path; the bytes of the path are used as they are, and no protocol is read into them.
     case path(FilePath)
+    /// A file below a folder, by its path from there; what leads out of the folder is refused whenever it is opened.
+    case beneath(OpenFolder, FilePath)
     /// A descriptor of the caller's, which stays open and is the caller's to close.
     case descriptor(FileDescriptor)
     /// The process's standard input.
@@ -15,8 +18,18 @@ package enum InputSource: Sendable, Hashable {
     package var displayName: String {
         switch self {
         case .path(let path): path.string
+        case .beneath(let folder, let path): folder.path.pushing(path).string
         case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
         case .standardInput: "-"
+        }
+    }
+
+    /// The path of a file; `nil` for what has none.
+    package var path: FilePath? {
+        switch self {
+        case .path(let path): path
+        case .beneath(let folder, let path): folder.path.pushing(path)
+        case .descriptor, .standardInput: nil
         }
     }
 
@@ -26,21 +39,31 @@ package enum InputSource: Sendable, Hashable {
     func open(deadline: ContinuousClock.Instant? = nil) throws(MediaError) -> InputIO {
         switch self {
         case .path(let path):
-            let descriptor: FileDescriptor
-            do {
+            return try Self.adopt(deadline) {
                 // Without blocking, because opening a FIFO waits for a writer, and nothing could end that.
-                descriptor = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
-                let flags = fcntl(descriptor.rawValue, F_GETFL)
-                if flags >= 0 { _ = fcntl(descriptor.rawValue, F_SETFL, flags & ~O_NONBLOCK) }
-            } catch let errno as Errno {
-                throw MediaError(opening: errno)
-            } catch {
-                throw MediaError(.inputOutput, "cannot open the file", cause: "\(error)")
+                try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
             }
-            return try Self.adopt(descriptor, closes: true, deadline: deadline)
+        case .beneath(let folder, let path): return try Self.adopt(deadline) { try folder.open(path) }
         case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline: deadline)
         case .standardInput: return try Self.adopt(.standardInput, closes: false, deadline: deadline)
         }
+    }
+
+    /// Takes a descriptor that is opened without blocking, and blocks from then on.
+    private static func adopt(
+        _ deadline: ContinuousClock.Instant?, _ open: () throws -> FileDescriptor
+    ) throws(MediaError) -> InputIO {
+        let descriptor: FileDescriptor
+        do {
+            descriptor = try open()
+        } catch let errno as Errno {
+            throw MediaError(opening: errno)
+        } catch {
+            throw MediaError(.inputOutput, "cannot open the file", cause: "\(error)")
+        }
+        let flags = fcntl(descriptor.rawValue, F_GETFL)
+        if flags >= 0 { _ = fcntl(descriptor.rawValue, F_SETFL, flags & ~O_NONBLOCK) }
+        return try adopt(descriptor, closes: true, deadline: deadline)
     }
 
     private static func adopt(
@@ -64,13 +87,16 @@ package enum InputSource: Sendable, Hashable {
 }
 
 extension MediaError {
-    fileprivate init(opening errno: Errno) {
+    /// The error of a file that could not be opened.
+    package init(opening errno: Errno) {
         let cause = "open: \(errno)"
         switch errno {
         case .noSuchFileOrDirectory, .notDirectory:
             self.init(.notFound, "no such file", cause: cause)
         case .permissionDenied, .notPermitted:
             self.init(.permissionDenied, "may not be read; check its permissions", cause: cause)
+        case .improperLink:
+            self.init(.nestedFileRefused, "leads out of the folder below which files may be opened", cause: cause)
         case .isDirectory: self.init(.notAFile, "is a folder, not a media file", cause: cause)
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             self.init(.outOfResources, "too many files are open; use fewer jobs", cause: cause)

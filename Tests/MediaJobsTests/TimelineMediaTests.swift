@@ -21,9 +21,73 @@ import Testing
     }
 
     private func name(_ url: String, allowsOutside: Bool = false) throws -> String? {
-        let media = TimelineMedia(
+        let media = try TimelineMedia(
             folder: FilePath(folder.path("cut")), allowsOutside: allowsOutside)
         return try media.source(url).path.lastComponent?.string
+    }
+
+    /// Where the media of a reference is found when it is looked for in two folders, from the folder of the test.
+    private func found(_ url: String, range: TimelineRange? = nil) throws -> String {
+        for path in ["lib/day1/A", "lib/day2/A", "more"] {
+            try FileManager.default.createDirectory(atPath: folder.path(path), withIntermediateDirectories: true)
+        }
+        for (fixture, name) in [
+            ("av.mp4", "lib/day1/A/x.mp4"), ("h264-interlaced.mp4", "lib/day2/A/x.mp4"), ("av.mp4", "more/one.mp4"),
+            ("av.mp4", "lib/cafe\u{301}.mp4"),
+        ] where !FileManager.default.fileExists(atPath: folder.path(name)) {
+            try folder.copy(fixture: fixture, as: name)
+        }
+        let media = try TimelineMedia(
+            folder: FilePath(folder.path("cut")), allowsOutside: false,
+            mediaFolders: ["lib", "more"].map { FilePath(folder.path($0)) })
+        return String(try media.source(url, range: range).path.string.dropFirst(folder.path.count + 1))
+    }
+
+    @Test func namesOfOtherSystemsAreRead() throws {
+        #expect(try name("file:a%20b.mp4") == "a b.mp4")
+        #expect(try name("file:media/../a%20b.mp4") == "a b.mp4")
+        #expect(try name("file:\(folder.path)/cut/a%20b.mp4") == "a b.mp4")
+        #expect(try name("media\\ü%20.mp4") == "ü%20.mp4")
+        // The same letter in two pieces, as macOS writes names.
+        #expect(try name("media/u\u{308}%20.mp4") == "ü%20.mp4")
+        #expect(try name("media/u\u{308}%20.mp4", allowsOutside: true) == "ü%20.mp4")
+        #expect(try name("file://\(folder.path)/cut/media/u%CC%88%2520.mp4") == "ü%20.mp4")
+    }
+
+    @Test func mediaIsFoundByItsName() throws {
+        #expect(try found("/Volumes/Card/one.mp4") == "more/one.mp4")
+        #expect(try found("C:\\Users\\me\\one.mp4") == "more/one.mp4")
+        #expect(try found("\\\\server\\share\\one.mp4") == "more/one.mp4")
+        #expect(try found("file://server/share/one.mp4") == "more/one.mp4")
+        #expect(try found("file:///D:/one%2Emp4") == "more/one.mp4")
+        #expect(try found("caf\u{E9}.mp4").unicodeScalars.contains("\u{301}"))
+        // What the path leads to goes first, also below a media folder.
+        #expect(try found("a b.mp4") == "cut/a b.mp4")
+        #expect(try found("\(folder.path)/lib/day2/A/x.mp4") == "lib/day2/A/x.mp4")
+        #expect { try found("none.mp4") } throws: { ($0 as? MediaError)?.code == .notFound }
+        #expect { try found("/Volumes/none.mp4") } throws: { ($0 as? MediaError)?.code == .notFound }
+    }
+
+    /// av.mp4 lasts 3 s, the other file 2 s.
+    @Test func filesOfOneNameAreToldApart() throws {
+        #expect(try found("/Volumes/day2/A/x.mp4") == "lib/day2/A/x.mp4")
+        #expect(try found("D:\\day1\\A\\x.mp4") == "lib/day1/A/x.mp4")
+        let error = #expect(throws: MediaError.self) { try found("x.mp4") }
+        #expect(error?.code == .invalidArgument && error?.message.contains("2 files") == true)
+        let range = TimelineRange(
+            start: .zero, duration: MediaTime(value: 3, timescale: 1), rate: Rational(25))
+        #expect(try found("x.mp4", range: range) == "lib/day1/A/x.mp4")
+        #expect(try found("/Volumes/day2/A/x.mp4", range: range) == "lib/day1/A/x.mp4")
+    }
+
+    @Test func aMediaFolderHasToBeThere() {
+        #expect {
+            try TimelineMedia(
+                folder: FilePath(folder.path("cut")), allowsOutside: false,
+                mediaFolders: [FilePath(folder.path("nowhere"))])
+        } throws: {
+            ($0 as? MediaError)?.code == .notFound
+        }
     }
 
     @Test func namesAreDecoded() throws {

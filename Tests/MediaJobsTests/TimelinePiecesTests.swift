@@ -38,7 +38,7 @@ import Testing
     private func made(_ root: String, allowsMissing: Bool = false) throws -> [TimelinePiece] {
         var reader = TimelineReader(ignoresEffects: false)
         let json = #"{"OTIO_SCHEMA":"Timeline.1","tracks":\#(root)}"#
-        let media = TimelineMedia(folder: FilePath(Fixtures.folder), allowsOutside: false)
+        let media = try TimelineMedia(folder: FilePath(Fixtures.folder), allowsOutside: false)
         return try TimelinePieces(reader.read(Array(json.utf8)), media: media, allowsMissing: allowsMissing).video
     }
 

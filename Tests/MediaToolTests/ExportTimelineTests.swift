@@ -249,7 +249,7 @@ import Testing
         (#""rate": 30.0"#, #""rate": 0.0"#, "rate of 0.0"), (#""Clip.2""#, #""Clip""#, "no OTIO_SCHEMA"),
         (#""value": 12.0"#, #""value": 0.0"#, "has no length"),
         (#""value": 12.0"#, #""value": "a""#, "value is not a number"),
-        (#""Timeline.1""#, #""Clip.1""#, "is no timeline"),
+        (#""Timeline.1""#, #""Clip.1""#, "is not a timeline"),
     ])
     func whatCannotBeRenderedIsNamed(old: String, new: String, words: String) throws {
         let text = try String(contentsOfFile: folder.path("cuts.otio"), encoding: .utf8)

@@ -118,4 +118,66 @@ import Testing
         #expect(try run(["thumbs", "cuts.otio", "--count", "3"]).error.contains("tracks/V1/2 \"three.mkv\""))
         #expect(try run(["thumbs", "cuts.otio", "--count", "3", "--allow-missing"]).status == 0)
     }
+
+    /// Beginnings of what other editing programs write, and what is said of each.
+    private static let otherFiles: [(text: String, wanted: String, remedy: String)] = [
+        (
+            "TITLE: X\r\n\r\n001  AX       V     C        00:00:00:00 00:00:01:00 01:00:00:00 01:00:01:00\r\n",
+            "(EDL)", "otioconvert"
+        ),
+        (
+            "000001  TAPE AA/V D 024 01:00:00;00 01:00:01;00 00:00:00;00 00:00:01;00\n", "(EDL)", "otioconvert"
+        ),
+        ("<?xml version=\"1.0\"?>\n<!DOCTYPE fcpxml>\n<fcpxml version=\"1.10\"/>", "FCPXML", "otioconvert"),
+        ("<?xml version=\"1.0\"?>\n<!DOCTYPE xmeml>\n<xmeml version=\"5\"/>", "Final Cut Pro 7", "otioconvert"),
+        (
+            "PK\u{3}\u{4}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0content.otio{}", ".otioz",
+            "content.otio"
+        ),
+        ("AAF", "is an AAF", "otioconvert"),
+    ]
+
+    /// What other editing programs write is named, with the way to a timeline.
+    @Test(arguments: otherFiles)
+    func otherEditingFilesAreNamed(text: String, wanted: String, remedy: String) throws {
+        var bytes = Array(text.utf8)
+        if text == "AAF" {
+            bytes = [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1, 0x41, 0x41, 0x46, 0x42, 0x0D, 0x00, 0x4F, 0x4D]
+            bytes += [0x06, 0x0E, 0x2B, 0x34, 0x01, 0x01, 0x01, 0xFF] as [UInt8]
+            bytes += [UInt8](repeating: 0, count: 4000)
+        }
+        let path = try folder.write("cut", bytes)
+        for arguments in [["probe", path], ["export", path, "-o", "o.mov"], ["thumbs", path, "--at", "0"]] {
+            let result = try Program.run(Program.mediatool, arguments, folder: folder.path)
+            #expect(result.status == 2 && result.errorLines.count == 1, "\(result.error)")
+            #expect(result.error.contains(wanted) && result.error.contains(remedy), "\(result.error)")
+        }
+    }
+
+    @Test func commandsThatReadNoTimelinesSayWhichDo() throws {
+        let result = try Program.run(Program.mediatool, ["probe", "cuts.otio"], folder: folder.path)
+        #expect(result.status == 2 && result.error.contains("export, thumbs and waveform read it"), "\(result.error)")
+        // Other text is not called so.
+        try folder.write("notes", Array("TITLE: a list\n1 2 3\n".utf8))
+        let other = try Program.run(Program.mediatool, ["probe", "notes"], folder: folder.path)
+        #expect(other.status == 2 && !other.error.contains("EDL"), "\(other.error)")
+    }
+
+    /// Media that lies in another folder than the timeline says, in each command.
+    @Test func mediaIsLookedForInMediaFolders() throws {
+        try makeNoise()
+        try FileManager.default.createDirectory(atPath: folder.path("moved"), withIntermediateDirectories: false)
+        try FileManager.default.moveItem(atPath: folder.path("media"), toPath: folder.path("moved/media"))
+        let commands = [
+            ["waveform", "sound.otio", "-o", "a.json"], ["export", "sound.otio", "-o", "a.wav"],
+        ]
+        for command in commands {
+            let missing = try run(command)
+            #expect(missing.status == 2 && missing.error.contains("--media-folder"), "\(missing.error)")
+            let found = try run(command + ["--media-folder", "media", "--media-folder", "moved"])
+            #expect(found.status == 2 && found.error.contains("no such media folder"), "\(found.error)")
+            let result = try run(command + ["--media-folder", "moved"])
+            #expect(result.status == 0, "\(result.error)")
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import LibAV
 import MediaBase
 import Synchronization
+package import SystemCalls
 public import SystemPackage
 
 /// A media file, or a stream that can be read like one: `AVURLAsset`.
@@ -100,6 +101,12 @@ public final class Asset: Sendable {
     /// An asset on a file; the path's bytes are used as they are, also where they are not UTF-8 or look like a protocol.
     public convenience init(path: FilePath, options: Options = Options()) {
         self.init(source: .path(path), options: options)
+    }
+
+    /// An asset on a file below a folder, by its path from there; what leads out of the folder is refused, whenever it is
+    /// opened.
+    package convenience init(path: FilePath, beneath folder: OpenFolder, options: Options = Options()) {
+        self.init(source: .beneath(folder, path), options: options)
     }
 
     /// An asset on a descriptor that is open for reading, stays the caller's, and must outlive the asset's readers.

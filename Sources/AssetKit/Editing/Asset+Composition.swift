@@ -6,8 +6,7 @@ import SystemCalls
 extension Asset {
     /// The state of the named file now; `nil` where it is gone, or has no name.
     var fileState: FileState? {
-        guard case .path(let path) = source else { return nil }
-        return FileState(of: path)
+        (source?.path).flatMap { FileState(of: $0) }
     }
 }
 

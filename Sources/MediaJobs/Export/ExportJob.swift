@@ -58,8 +58,9 @@ package struct ExportJob: Sendable {
             try asset.loadContents()
             plan = try ExportPlan(request, file: asset, fileType: fileType)
         case .timeline(let file):
-            let media = TimelineMedia(
-                folder: file.folder, allowsOutside: request.allowsOutside, opening: request.opening)
+            let media = try TimelineMedia(
+                folder: file.folder, allowsOutside: request.allowsOutside, mediaFolders: request.mediaFolders,
+                opening: request.opening)
             plan = try ExportPlan(request, timeline: file, media: media, fileType: fileType)
             try media.refuse(path)
         }

@@ -1,6 +1,7 @@
 package import AssetKit
 package import MediaBase
 package import Pictures
+package import SystemPackage
 
 /// What is asked of ``ExportJob``.
 package struct ExportRequest: Sendable {
@@ -38,6 +39,8 @@ package struct ExportRequest: Sendable {
     package var audioTracks: [TrackSelector]?
     /// Whether a timeline may take media from outside its folder.
     package var allowsOutside = false
+    /// Folders in which a timeline's media is looked for by its name where the timeline's path does not lead to it.
+    package var mediaFolders: [FilePath] = []
     /// Whether clips without media become gaps instead of errors.
     package var allowsMissing = false
     /// Whether a timeline's effects that cannot be rendered are left out instead of being errors.

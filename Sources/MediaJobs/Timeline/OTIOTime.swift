@@ -8,16 +8,16 @@ extension OTIOObject {
     /// - Throws: `damaged` for what is no `RationalTime` of numbers.
     func time(_ key: String) throws(MediaError) -> (time: MediaTime, rate: Rational)? {
         guard let object = try object(key) else { return nil }
-        guard object.schema == "RationalTime" else { throw failure(.damaged, "\(key) is no RationalTime") }
+        guard object.schema == "RationalTime" else { throw failure(.damaged, "\(key) is not a RationalTime") }
         guard let value = try object.number("value"), let rate = try object.number("rate") else {
             throw failure(.damaged, "\(key) has no value or no rate")
         }
         guard let exactRate = Rational(rate: rate) else {
-            throw failure(.damaged, "\(key) has a rate of \(rate), which is none")
+            throw failure(.damaged, "\(key) has a rate of \(rate), which is not a rate")
         }
         guard let exactValue = Rational(nearest: value), let seconds = exactValue.divided(by: exactRate),
             case let time = MediaTime(seconds), time.isNumeric
-        else { throw failure(.damaged, "\(key) has a value of \(value), which is no time") }
+        else { throw failure(.damaged, "\(key) has a value of \(value), which is not a time") }
         return (time, exactRate)
     }
 
@@ -26,7 +26,7 @@ extension OTIOObject {
     /// - Throws: `damaged` for what is no `TimeRange`, and a negative duration.
     func range(_ key: String) throws(MediaError) -> TimelineRange? {
         guard let object = try object(key) else { return nil }
-        guard object.schema == "TimeRange" else { throw failure(.damaged, "\(key) is no TimeRange") }
+        guard object.schema == "TimeRange" else { throw failure(.damaged, "\(key) is not a TimeRange") }
         guard let start = try object.time("start_time"), let duration = try object.time("duration") else {
             throw failure(.damaged, "\(key) has no start_time or no duration")
         }

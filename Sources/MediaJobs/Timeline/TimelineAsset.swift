@@ -1,12 +1,14 @@
 package import AssetKit
 internal import FileOutput
 internal import MediaBase
-internal import SystemPackage
+package import SystemPackage
 
 /// How a timeline's media is found, and what becomes of what cannot be rendered.
 package struct TimelineSettings: Sendable {
     /// Whether media may lie outside of the timeline's folder.
     package var allowsOutside = false
+    /// Folders in which media is looked for by its name where the timeline's path does not lead to it.
+    package var mediaFolders: [FilePath] = []
     /// Whether clips without media become gaps instead of errors.
     package var allowsMissing = false
     /// Whether effects that cannot be rendered are left out instead of being errors.
@@ -34,7 +36,9 @@ package struct TimelineAsset: Sendable {
     ) throws(MediaError) {
         var opening = opening
         opening.rawSound = nil
-        let media = TimelineMedia(folder: file.folder, allowsOutside: settings.allowsOutside, opening: opening)
+        let media = try TimelineMedia(
+            folder: file.folder, allowsOutside: settings.allowsOutside, mediaFolders: settings.mediaFolders,
+            opening: opening)
         var reader = TimelineReader(ignoresEffects: settings.ignoresEffects)
         let timeline = try reader.read(file.bytes)
         let pieces = try TimelinePieces(timeline, media: media, allowsMissing: settings.allowsMissing)

@@ -7,20 +7,41 @@ internal import SystemPackage
 /// The files that a timeline names: found, checked and opened once each.
 ///
 /// Names are taken from the timeline's folder. What leads out of it, by `..`, by an absolute path or through a link, is
-/// refused unless that was allowed; what is on another computer always.
+/// refused unless that was allowed, each time that the file is opened. What is not there is looked for in the media
+/// folders, by its name.
 final class TimelineMedia {
     private let folder: FilePath
     private let allowsOutside: Bool
     private let opening: Asset.Options
+    private let elsewhere: MediaFolders
+    /// The timeline's folder; `nil` where it cannot be opened.
+    private let home: OpenFolder?
     private var known: [FilePath: TimelineSource] = [:]
+    private var links: [Link: FilePath] = [:]
+
+    /// A reference, with what it says of its media.
+    private struct Link: Hashable {
+        let url: String
+        let range: TimelineRange?
+    }
+
+    /// Files of one name that are opened to be told apart, at most.
+    private static let mostEquals = 64
 
     /// - Parameters:
     ///   - folder: The folder in which the timeline's file lies; empty for the current one.
+    ///   - allowsOutside: Whether references may lead out of that folder.
+    ///   - mediaFolders: Where media is looked for by its name, with all folders inside.
     ///   - opening: How the files are opened.
-    init(folder: FilePath, allowsOutside: Bool, opening: Asset.Options = Asset.Options()) {
+    /// - Throws: what opening a media folder throws.
+    init(
+        folder: FilePath, allowsOutside: Bool, mediaFolders: [FilePath] = [], opening: Asset.Options = Asset.Options()
+    ) throws(MediaError) {
         self.folder = folder
         self.allowsOutside = allowsOutside
         self.opening = opening
+        elsewhere = try MediaFolders(mediaFolders, until: opening.limits.deadline)
+        home = try? OpenFolder(folder)
     }
 
     /// How many files were opened.
@@ -40,108 +61,148 @@ final class TimelineMedia {
 
     /// The media that a reference's URL names.
     ///
-    /// - Throws: `nestedFileRefused` for what is outside, `unsupported` for what is no local file, `notFound`, and what
-    ///   opening throws.
-    func source(_ url: String) throws(MediaError) -> TimelineSource {
-        let path = try path(of: url)
-        if let source = known[path] { return source }
-        let source = try TimelineSource(Asset(path: path, options: opening), path: path)
-        known[path] = source
+    /// - Parameter range: The media's own time as the reference says it, which tells files of one name apart.
+    /// - Throws: `nestedFileRefused` for what is outside, `unsupported` for what is not a local file, `notFound`,
+    ///   `invalidArgument` where several files could be meant, and what opening throws.
+    func source(_ url: String, range: TimelineRange? = nil) throws(MediaError) -> TimelineSource {
+        let link = Link(url: url, range: range)
+        if let path = links[link], let source = known[path] { return source }
+        let source = try find(try MediaName(url), range, url)
+        links[link] = source.path
         return source
     }
 
-    // MARK: Names
-
-    private func path(of url: String) throws(MediaError) -> FilePath {
-        let named = try Self.name(in: url)
-        // Where a name has percent signs of its own, the file that is there counts.
-        let candidates = named.isURL ? [named.text] : [Array(url.utf8), named.text]
-        var first: FilePath?
-        for bytes in candidates {
-            guard !bytes.contains(0) else { throw MediaError(.damaged, "the media's name has a zero byte", path: url) }
-            let path = folder.pushing(FilePath(bytes: bytes))
-            if let status = try? Stat(path) {
-                try checkByName(path)
-                guard status.type == .regular else {
-                    throw MediaError(.notAFile, "is no regular file", path: path.string)
-                }
-                try checkByLinks(path)
-                return path
-            }
-            first = first ?? path
-        }
-        let missing = first ?? folder
-        try checkByName(missing)
-        throw MediaError(.notFound, "the media does not exist", path: missing.string)
+    private func open(_ place: MediaPlace) throws(MediaError) -> TimelineSource {
+        if let source = known[place.path] { return source }
+        let source = try TimelineSource(place.asset(opening), path: place.path)
+        known[place.path] = source
+        return source
     }
 
-    /// The path in a `file:` URL, or a text without a scheme, with percent signs decoded.
-    private static func name(in url: String) throws(MediaError) -> (text: [UInt8], isURL: Bool) {
-        guard let colon = url.firstRange(of: "://"), colon.lowerBound != url.startIndex,
-            url[..<colon.lowerBound].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
-        else { return (decoded(url), false) }
-        let scheme = url[..<colon.lowerBound].lowercased()
-        guard scheme == "file" else {
-            throw MediaError(.unsupported, "\(scheme): media is not fetched; copy it beside the timeline", path: url)
-        }
-        let rest = url[colon.upperBound...]
-        let host = rest.prefix { $0 != "/" }
-        guard host.isEmpty || host.lowercased() == "localhost" else {
-            throw MediaError(.unsupported, "the media is on another computer, \(host); copy it here", path: url)
-        }
-        return (decoded(rest.dropFirst(host.count)), true)
-    }
+    // MARK: By path
 
-    private static func decoded(_ text: some StringProtocol) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                case let digits = bytes[index + 1...index + 2],
-                digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
-                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                decoded.append(byte)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
+    private func find(_ name: MediaName, _ range: TimelineRange?, _ url: String) throws(MediaError) -> TimelineSource {
+        var problem = name.refusal
+        for candidate in name.candidates {
+            do throws(MediaError) {
+                if let place = try place(of: candidate) { return try open(place) }
+            } catch {
+                guard error.code == .nestedFileRefused else { throw error }
+                problem = problem ?? error
             }
         }
-        return decoded
-    }
-
-    // MARK: Inside or outside
-
-    /// Links may lead elsewhere than names say.
-    private func checkByLinks(_ path: FilePath) throws(MediaError) {
-        guard !allowsOutside else { return }
-        guard let real = Self.real(path), let home = Self.real(folder.isEmpty ? "." : folder) else {
-            throw MediaError(.inputOutput, "cannot be opened", path: path.string)
+        let path = name.candidates.first.map { folder.pushing($0).string } ?? url
+        guard elsewhere.folders.isEmpty else {
+            if let place = try search(name, range) { return try open(place) }
+            throw MediaError(
+                .notFound,
+                "the media is not in the timeline's folder, and no file of its name is in the media folders",
+                path: path)
         }
-        guard real.starts(with: home) else { throw Self.refusal(of: path) }
+        throw problem
+            ?? MediaError(
+                .notFound, "the media does not exist; --media-folder says where else it is looked for by its name",
+                path: path)
     }
 
-    private func checkByName(_ path: FilePath) throws(MediaError) {
-        guard !allowsOutside else { return }
-        let home = folder.absolute
-        guard path.absolute.starts(with: home) else { throw Self.refusal(of: path) }
-    }
-
-    private static func refusal(of path: FilePath) -> MediaError {
-        MediaError(
-            .nestedFileRefused, "the media lies outside the timeline's folder; --allow-outside allows that",
-            path: path.string)
-    }
-
-    /// The path without links, by the system's word of the open file; `nil` where it cannot be opened.
-    private static func real(_ path: FilePath) -> FilePath? {
-        guard let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking]) else {
-            return nil
+    /// Where a path leads; `nil` where nothing is.
+    private func place(of candidate: FilePath) throws(MediaError) -> MediaPlace? {
+        for place in try places(of: candidate) {
+            if try place.identity() != nil { return place }
+            if let other = place.inOtherSpelling, try other.identity() != nil { return other }
         }
-        defer { try? file.close() }
-        return try? targetOfSymbolicLink(FilePath("/proc/self/fd/\(file.rawValue)"))
+        return nil
+    }
+
+    /// A path as one from each folder below which it lies.
+    private func places(of candidate: FilePath) throws(MediaError) -> [MediaPlace] {
+        guard !allowsOutside else { return [MediaPlace(folder: nil, relative: folder.pushing(candidate))] }
+        guard candidate.isAbsolute else { return home.map { [MediaPlace(folder: $0, relative: candidate)] } ?? [] }
+        let path = candidate.lexicallyNormalized()
+        let places = ([home].compactMap(\.self) + elsewhere.folders).compactMap { folder -> MediaPlace? in
+            var relative = path
+            guard relative.removePrefix(folder.path.absolute) else { return nil }
+            return MediaPlace(folder: folder, relative: relative)
+        }
+        guard !places.isEmpty else { throw MediaPlace.refusal(of: candidate) }
+        return places
+    }
+
+    // MARK: By name
+
+    /// The file of a name in the media folders; `nil` where there is none.
+    ///
+    /// Of several the one counts that lasts as long, and begins with the timecode, as the reference says; of those that are
+    /// left, the one with the most folders of the same names above it.
+    ///
+    /// - Throws: `invalidArgument` where several are left.
+    private func search(_ name: MediaName, _ range: TimelineRange?) throws(MediaError) -> MediaPlace? {
+        guard let last = name.components.last else { return nil }
+        var seen: Set<FileIdentity> = []
+        var places: [MediaPlace] = []
+        for place in try elsewhere.files(named: last) {
+            guard let identity = try? place.identity() else { continue }
+            if seen.insert(identity).inserted { places.append(place) }
+        }
+        if places.isEmpty { return nil }
+        places.sort { $0.path.string < $1.path.string }
+        if let range, places.count <= Self.mostEquals {
+            let fits = places.map { place in
+                (try? TimelineSource(place.asset(opening), path: place.path)).map { Fit($0, range) } ?? .unknown
+            }
+            places = zip(places, fits).compactMap { $1 == .otherStart ? nil : $0 }
+            guard !places.isEmpty else {
+                throw MediaError(
+                    .notFound,
+                    "files of this name are in the media folders, but none begins with the timecode that the "
+                        + "timeline says", path: last)
+            }
+            let exact = zip(places, fits.filter { $0 != .otherStart }).compactMap { $1 == .same ? $0 : nil }
+            if !exact.isEmpty { places = exact }
+        }
+        let alike = places.map { $0.sharedFolders(with: name.components) }
+        let most = alike.max() ?? 0
+        places = zip(places, alike).compactMap { $1 == most ? $0 : nil }
+        guard places.count == 1 else {
+            let names = places.prefix(3).map(\.path.string).joined(separator: ", ")
+            throw MediaError(
+                .invalidArgument,
+                "\(places.count) files in the media folders could be meant (\(names)\(places.count > 3 ? ", …" : "")); "
+                    + "name a --media-folder that has only one of them", path: last)
+        }
+        return places.first
+    }
+
+    /// What a file has of what a reference says.
+    private enum Fit {
+        /// It lasts as long.
+        case same
+        /// It lasts longer or shorter, or cannot be read.
+        case unknown
+        /// Its own clock begins at another time.
+        case otherStart
+
+        init(_ source: TimelineSource, _ range: TimelineRange) {
+            let frame = range.rate.isFrameRate ? range.rate.inverse.map { MediaTime($0) } : nil
+            let slack = frame ?? MediaTime(value: 1, timescale: 24)
+            if let start = source.timecodeStart, range.start > .zero, (start - range.start).absoluteValue >= slack {
+                self = .otherStart
+                return
+            }
+            guard let length = (source.video ?? source.audio)?.timeRange.duration, length.isNumeric else {
+                self = .unknown
+                return
+            }
+            self = (length - range.duration).absoluteValue <= slack ? .same : .unknown
+        }
+    }
+}
+
+extension MediaPlace {
+    /// How many folders above it, from the file upwards, are called as in another path.
+    fileprivate func sharedFolders(with names: [String]) -> Int {
+        let own = path.absolute.components.map { String(decoding: $0.bytes, as: UTF8.self) }
+        return zip(own.reversed(), names.reversed()).prefix { $0 == $1 }.count
     }
 }
 

@@ -195,7 +195,7 @@ struct TimelinePieces {
                         ? "it has no media; link it, or let --allow-missing make it a gap"
                         : "media of the kind \(reference.kind) cannot be exported; only ExternalReference")
             }
-            return try media.source(url)
+            return try media.source(url, range: reference.availableRange)
         } catch {
             if allowsMissing, error.code == .notFound { return nil }
             let path = error.path.map { "\($0): " } ?? ""

@@ -55,7 +55,7 @@ struct TimelineReader {
         case "Stack", "Track":
             return Timeline(name: try object.string("name") ?? "", root: try item(object, level: 1))
         default:
-            throw object.failure(.unsupported, "a \(object.schema) is no timeline; write a Timeline")
+            throw object.failure(.unsupported, "a \(object.schema) is not a timeline; write a Timeline")
         }
     }
 

@@ -8,6 +8,13 @@ struct TimelineOptions: ParsableArguments {
     @Flag(help: "Let the timeline take media from outside its folder.")
     var allowOutside = false
 
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Look for media by its name in this folder and those inside, where the timeline's path does not lead to it; "
+                + "repeatable.", valueName: "folder"))
+    var mediaFolder: [PathArgument] = []
+
     @Flag(help: "Make clips whose media is missing gaps, instead of failing.")
     var allowMissing = false
 
@@ -18,6 +25,7 @@ struct TimelineOptions: ParsableArguments {
     var settings: TimelineSettings {
         var settings = TimelineSettings()
         settings.allowsOutside = allowOutside
+        settings.mediaFolders = mediaFolder.map(\.path)
         settings.allowsMissing = allowMissing
         settings.ignoresEffects = ignoreEffects
         return settings

@@ -122,6 +122,7 @@ extension TimelineOptions {
     /// Puts what was asked for into a request.
     func apply(to request: inout ExportRequest) {
         request.allowsOutside = allowOutside
+        request.mediaFolders = mediaFolder.map(\.path)
         request.allowsMissing = allowMissing
         request.ignoresEffects = ignoreEffects
     }
