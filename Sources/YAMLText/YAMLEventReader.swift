@@ -47,14 +47,20 @@ struct YAMLEventReader: ~Copyable {
 
     /// The next event; not to be asked for after `streamEnd`, or after an error.
     ///
-    /// - Throws: `invalidArgument` with the line, for what is no YAML, and for anchors and aliases.
+    /// - Throws: `invalidArgument` with the line, for what is not YAML, and for anchors and aliases.
     ///
     /// `yaml_parser_parse`.
     mutating func next() throws(MediaError) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else {
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
-            throw Self.error(line: parser.pointee.problem_mark.line, "is no YAML: \(problem)")
+            var line = parser.pointee.problem_mark.line
+            if parser.pointee.error == YAML_READER_ERROR {
+                // What is not text at all has an offset and no mark.
+                let offset = min(parser.pointee.problem_offset, text.count)
+                line = text[..<offset].count { $0 == UInt8(ascii: "\n") }
+            }
+            throw Self.error(line: line, "this is not YAML: \(problem)")
         }
         defer { yaml_event_delete(&event) }
         return YAMLEvent(kind: try Self.kind(of: event), line: Int(clamping: event.start_mark.line) + 1)

@@ -24,7 +24,7 @@ package struct YAMLParser: ~Copyable {
 
     /// The value that a text is, or `nil` for a text without one.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` with the line, for what is no YAML, anchors, aliases, two keys of one
+    /// - Throws: ``MediaError`` `invalidArgument` with the line, for what is not YAML, anchors, aliases, two keys of one
     ///   mapping that are the same, and more than one document; `limitExceeded` for what lies too deep, or has too many
     ///   values.
     package static func parse(_ text: String) throws(MediaError) -> YAMLNode? {

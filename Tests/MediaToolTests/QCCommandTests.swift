@@ -322,7 +322,7 @@ import Testing
         ("  - {id: a, check: black, treshold: 1}", "did you mean 'threshold'?"),
         ("  - {id: a, field: 'tracks[0].video.displaysize', exists: true}", "did you mean 'displaySize'?"),
         ("  - {id: a, check: black, max: 1}", "'max' says nothing"),
-        ("  - {id: a, check: truePeak}", "says not what"),
+        ("  - {id: a, check: truePeak}", "does not say what"),
         ("  - {id: a, check: truePeak, max: loud}", "'max' is a number"),
         ("  - {id: a, severity: bad, check: black}", "'fail' or 'warn'"),
         ("  - {id: a, check: black}\n  - {id: a, check: freeze}", "line 3: two rules"),
@@ -342,11 +342,33 @@ import Testing
         ("  - {id: a, any: [{field: 'tracks[0].enabled', oneOf: [true, on]}]}", "rule 'a': 'oneOf' is true or false"),
         ("  - {id: a, field: container.indexFirst, max: 1}", "'max' says nothing in a rule about"),
         ("  - {id: a, check: dualMono, equals: 1}", "rule 'a': 'equals' is true or false"),
+        ("  - {id: a, check: truePeak,\n     min: 5, max: 1}", "line 3: rule 'a': 'min' is 5 and 'max' 1"),
+        ("  - {id: a, field: container.format, exists: false, equals: mov}", "line 2: rule 'a': 'exists: false'"),
+        ("  - {id: a, check: black, minDuration: 2, head: 1}", "line 2: rule 'a': 'head' is 1 s"),
+        ("  - {id: a, check: black, minDuration: 0, tail: 0}", "line 2: rule 'a': 'tail' is 0 s"),
         ("  - {id: a, check: black}\npairs: [a:0, a:1]", "two tracks each"),
         ("  - {id: a, check: black}\npairs: [[a:0, x]]", "names no track"),
     ])
     func errorsInPoliciesNameTheLineAndTheRemedy(rules: String, wanted: String) throws {
         let result = try qc("--policy", try policy(rules + "\n"), Repository.sampleMovie)
+        #expect(result.status == 2 && result.errorLines.count == 1 && result.error.contains(wanted), "\(result.error)")
+    }
+
+    /// Texts that are not policies, in which `~` stands for the byte 0xE4, with the line that is named.
+    private static let otherTexts: [(text: String, wanted: String)] = [
+        ("rules: []\n", "line 1: the list of rules is empty"),
+        ("name: x\nrules: yes\n", "line 2: 'rules' is not a list"),
+        ("", "line 1: the policy is empty"), ("# nothing\n", "line 1: the policy is empty"),
+        ("\n- a\n", "line 2: this is not a policy"), ("name: x\n", "line 1: the policy has no rules"),
+        ("r\0u\0", "line 1: the text is UTF-16"), ("\0r\0u", "line 1: the text is UTF-16"),
+        ("rules:\n  - {id: ~}\n", "line 2: the text is not UTF-8"),
+        ("rules:\n  - {id: \u{1}}\n", "line 2: this is not YAML"),
+    ]
+
+    @Test(arguments: otherTexts)
+    func whatIsNotAPolicyIsToldWithItsLine(text: String, wanted: String) throws {
+        let path = try folder.write("policy.yml", text.utf8.map { $0 == UInt8(ascii: "~") ? 0xE4 : $0 })
+        let result = try qc("--policy", path, Repository.sampleMovie)
         #expect(result.status == 2 && result.errorLines.count == 1 && result.error.contains(wanted), "\(result.error)")
     }
 

@@ -14,8 +14,12 @@ import Testing
     }
 
     private func rules(_ report: [String: Any]) throws -> [String: String] {
-        let rules = try #require(report["rules"] as? [[String: String]])
-        return Dictionary(rules.compactMap { rule in rule["id"].map { ($0, rule["status"] ?? "") } }) { $1 }
+        let rules = try #require(report["rules"] as? [[String: Any]])
+        return Dictionary(
+            rules.compactMap { rule in
+                (rule["id"] as? String).map { ($0, rule["status"] as? String ?? "") }
+            }
+        ) { $1 }
     }
 
     private func measurements(_ report: [String: Any]) throws -> [String: Any] {
@@ -43,6 +47,22 @@ import Testing
         #expect(try measurements(self.report(Fixtures.path("fragmented.mp4")))["emptyTracks"] == nil)
         let strict = try Program.run(Program.mediatool, ["qc", "--strict", path])
         #expect(strict.status == 2 && strict.error.contains("nothing of track 0 can be decoded"), "\(strict.error)")
+    }
+
+    /// A policy about sound is not met by a file that has none, or of whose sound nothing can be decoded.
+    @Test func aPolicyAboutSoundAsksForSound() throws {
+        func states(_ path: String) throws -> [String: String] {
+            let result = try Program.run(
+                Program.mediatool, ["qc", "--json", "--quiet", "--policy", "ebu-r128", path], folder: folder.path)
+            #expect(result.status == 1)
+            return try rules(
+                try #require(try JSONSerialization.jsonObject(with: Data(result.bytes)) as? [String: Any]))
+        }
+        let silent = try states(Fixtures.path("h264-bframes.mp4"))
+        #expect(silent["audio"] == "fail" && silent["programme-loudness"] == "notApplicable")
+        let path = try folder.write("init.mp4", Fixtures.bytes("fragmented.mp4").prefix(1239))
+        let empty = try states(path)
+        #expect(empty["audio"] == "fail" && empty["programme-loudness"] == "notApplicable")
     }
 
     @Test func noPicturesAreNeitherBlackNorNot() throws {

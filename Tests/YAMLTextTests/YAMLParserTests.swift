@@ -34,7 +34,8 @@ struct YAMLParserTests {
     }
 
     @Test(arguments: [
-        ("a: [", "line 2: is no YAML"), ("a:\n  - b\n c", "line 3: is no YAML"), ("a: \"\u{0}\"", "is no YAML"),
+        ("a: [", "line 2: this is not YAML"), ("a:\n  - b\n c", "line 3: this is not YAML"),
+        ("a: \"\u{0}\"", "line 1: this is not YAML"), ("a: 1\nb: \"\u{0}\"", "line 2: this is not YAML"),
         ("a: &x 1\nb: *x\n", "line 1: anchors"), ("a: 1\nb: *x\n", "line 2: anchors"), ("- &x [1]", "line 1: anchors"),
         ("- &x {a: 1}", "line 1: anchors"), ("a: 1\nb: 2\na: 3\n", "line 3: the key 'a'"),
         ("a\n---\nb\n", "line 3: a second document"),

@@ -10,6 +10,8 @@ package struct LoudnessMeter: Sendable {
         package let loudness: Double
         /// The step with which the window begins.
         package let step: Int64
+        /// How many steps it lasts.
+        package let steps: Int64
     }
 
     /// What was measured.
@@ -104,16 +106,19 @@ package struct LoudnessMeter: Sendable {
 
     /// What was measured so far.
     package var result: Result {
-        func maximum(_ found: (energy: Double, step: Int64)) -> Maximum? {
+        func maximum(_ found: (energy: Double, step: Int64), groups: Int) -> Maximum? {
             guard found.energy > 0 else { return nil }
-            return Maximum(loudness: LoudnessHistogram.loudness(ofEnergy: found.energy), step: found.step)
+            return Maximum(
+                loudness: LoudnessHistogram.loudness(ofEnergy: found.energy), step: found.step,
+                steps: Int64(groups * Self.group))
         }
         var range: Double?
         if let low = shortTerms.percentile(0.10, gate: -20), let high = shortTerms.percentile(0.95, gate: -20) {
             range = high - low
         }
         return Result(
-            integrated: blocks.gatedMean(gate: -10), range: range, momentaryMaximum: maximum(loudestMomentary),
-            shortTermMaximum: maximum(loudestShortTerm))
+            integrated: blocks.gatedMean(gate: -10), range: range,
+            momentaryMaximum: maximum(loudestMomentary, groups: Self.momentaryGroups),
+            shortTermMaximum: maximum(loudestShortTerm, groups: Self.shortTermGroups))
     }
 }

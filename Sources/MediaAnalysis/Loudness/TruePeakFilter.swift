@@ -59,4 +59,18 @@ struct TruePeakFilter: Sendable {
         let four = low.replacing(with: high, where: high .> low)
         return max(max(four[0], four[1]), max(four[2], four[3]))
     }
+
+    /// The sample just before the highest magnitude that ``peak(of:)`` finds, as its place among the samples.
+    func place(of samples: Span<Float>) -> Int {
+        guard samples.count == Self.block * 2 else { return 0 }
+        var highest: (value: Float, place: Int) = (-1, 0)
+        for start in Self.block..<Self.block * 2 {
+            for phase in phases where phase.count == Self.taps {
+                var sum: Float = 0
+                for tap in 0..<Self.taps { sum += samples[start - tap] * phase[tap] }
+                if sum.magnitude > highest.value { highest = (sum.magnitude, start - Self.taps / 2) }
+            }
+        }
+        return highest.place
+    }
 }

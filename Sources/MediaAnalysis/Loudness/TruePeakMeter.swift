@@ -8,29 +8,43 @@ internal import Glibc
 package struct TruePeakMeter: Sendable {
     /// The highest magnitude of a sample, with full scale at 1.
     package private(set) var samplePeak: Float = 0
-    /// The highest magnitude between samples that was met.
+    /// The sample that it is, the first of several, counted from the beginning; `nil` before anything was heard.
+    package private(set) var samplePeakPlace: Int64?
+    /// The highest magnitude between samples that was met, and the sample before it.
     private var between: Float = 0
+    private var betweenPlace: Int64?
     private let filter: TruePeakFilter?
     /// The last samples, and how many of them were not looked at between yet.
     private var tail = [Float](repeating: 0, count: tailLength)
     private var pending = 0
+    /// The sample that comes next.
+    private var position: Int64
 
     private static let block = TruePeakFilter.block
     private static let tailLength = TruePeakFilter.block * 2
 
     /// Begins after silence, at a rate in samples a second.
-    package init(sampleRate: Int) { filter = TruePeakFilter(sampleRate: sampleRate) }
+    ///
+    /// - Parameter position: The number of the first sample, for a part of a sound.
+    package init(sampleRate: Int, startingAt position: Int64 = 0) {
+        filter = TruePeakFilter(sampleRate: sampleRate)
+        self.position = position
+    }
 
     /// The highest magnitude of samples and of what lies between them, with full scale at 1.
     package var truePeak: Float { max(samplePeak, between) }
+
+    /// The sample that the true peak is, or the one just before it where it lies between two; `nil` for silence.
+    package var truePeakPlace: Int64? { between > samplePeak ? betweenPlace : samplePeakPlace }
 
     /// The true peak in dB against full scale, dBTP; −∞ for silence.
     package var decibels: Double { 20 * log10(Double(truePeak)) }
 
     /// Takes the samples that come next.
     package mutating func append(_ samples: Span<Float>) {
+        defer { position &+= Int64(samples.count) }
         guard let filter else {
-            samplePeak = max(samplePeak, Self.magnitude(of: samples))
+            noteSamplePeak(of: samples, at: position)
             return
         }
         // The seam: the tail with the first samples behind it.
@@ -38,11 +52,11 @@ package struct TruePeakMeter: Sendable {
         let seam = min(samples.count, length)
         var work = tail
         for index in 0..<seam { work.append(samples[index]) }
-        pending = look(at: work.span, from: length - pending, filter)
+        pending = look(at: work.span, from: length - pending, startingAt: position &- Int64(length), filter)
         if samples.count <= length {
             tail = Array(work.suffix(length))
         } else {
-            pending = look(at: samples, from: seam - pending, filter)
+            pending = look(at: samples, from: seam - pending, startingAt: position, filter)
             for index in 0..<length { tail[index] = samples[samples.count - length + index] }
         }
     }
@@ -56,8 +70,10 @@ package struct TruePeakMeter: Sendable {
 
     /// Says that these samples are over, while the sound goes on in another part.
     package mutating func finishPart() {
-        if let filter, pending > 0 { between = max(between, filter.peak(of: tail.span)) }
-        samplePeak = max(samplePeak, Self.magnitude(of: tail.span.extracting(last: pending)))
+        let tail = tail
+        let start = position &- Int64(tail.count)
+        if let filter, pending > 0 { noteBetween(of: tail.span, at: start, filter) }
+        noteSamplePeak(of: tail.span.extracting(last: pending), at: position &- Int64(pending))
         pending = 0
     }
 
@@ -69,20 +85,52 @@ package struct TruePeakMeter: Sendable {
 
     /// Joins what was measured of other samples.
     package mutating func add(_ other: TruePeakMeter) {
-        samplePeak = max(samplePeak, other.samplePeak)
-        between = max(between, other.between)
+        func isHigher(_ one: (Float, Int64?), than other: (Float, Int64?)) -> Bool {
+            one.0 > other.0 || one.0 == other.0 && one.1 ?? .max < other.1 ?? .max
+        }
+        if isHigher((other.samplePeak, other.samplePeakPlace), than: (samplePeak, samplePeakPlace)) {
+            (samplePeak, samplePeakPlace) = (other.samplePeak, other.samplePeakPlace)
+        }
+        if isHigher((other.between, other.betweenPlace), than: (between, betweenPlace)) {
+            (between, betweenPlace) = (other.between, other.betweenPlace)
+        }
+    }
+
+    private mutating func noteSamplePeak(of samples: Span<Float>, at start: Int64) {
+        note(Self.magnitude(of: samples), of: samples, at: start)
+    }
+
+    private mutating func note(_ magnitude: Float, of samples: Span<Float>, at start: Int64) {
+        guard magnitude > samplePeak else { return }
+        samplePeak = magnitude
+        let index = samples.indices.first { samples[$0].magnitude == magnitude } ?? 0
+        samplePeakPlace = start &+ Int64(index)
+    }
+
+    private mutating func noteBetween(of samples: Span<Float>, at start: Int64, _ filter: TruePeakFilter) {
+        let found = filter.peak(of: samples)
+        guard found > between else { return }
+        between = found
+        betweenPlace = start &+ Int64(filter.place(of: samples))
     }
 
     /// Looks at all whole blocks from a sample on, with a block before it; gives how many samples are left.
-    private mutating func look(at samples: Span<Float>, from first: Int, _ filter: TruePeakFilter) -> Int {
+    ///
+    /// - Parameter place: The number of the first of all these samples.
+    private mutating func look(
+        at samples: Span<Float>, from first: Int, startingAt place: Int64, _ filter: TruePeakFilter
+    ) -> Int {
         let block = Self.block
         var start = first
         var before = Self.magnitude(of: samples.extracting(start - block..<start))
         while start + block <= samples.count {
             let here = Self.magnitude(of: samples.extracting(start..<start + block))
-            samplePeak = max(samplePeak, here)
+            if here > samplePeak {
+                note(here, of: samples.extracting(start..<start + block), at: place &+ Int64(start))
+            }
             if max(before, here) * filter.gain > truePeak {
-                between = max(between, filter.peak(of: samples.extracting(start - block..<start + block)))
+                noteBetween(
+                    of: samples.extracting(start - block..<start + block), at: place &+ Int64(start - block), filter)
             }
             before = here
             start += block

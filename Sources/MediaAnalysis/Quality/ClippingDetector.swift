@@ -15,9 +15,14 @@ package struct ClippingDetector: Sendable, Hashable {
     ///   - minimum: How many samples in a row at full scale are clipping.
     package init(channels: Int, significantBits: Int?, minimum: Int64) {
         self.channels = Array(repeating: RunFinder(minimum: minimum), count: max(0, channels))
+        threshold = Self.threshold(significantBits: significantBits)
+    }
+
+    /// The largest positive code of a source with so many bits, and 1 for floating point.
+    static func threshold(significantBits: Int?) -> Float {
         // From 25 bits on a number of 32 bits cannot tell the largest code from one that is a little less.
         let bits = significantBits.map { min(max($0, 2), 24) } ?? 0
-        threshold = bits == 0 ? 1 : 1 - 1 / Float(1 << (bits - 1))
+        return bits == 0 ? 1 : 1 - 1 / Float(1 << (bits - 1))
     }
 
     /// Takes the samples that come next.

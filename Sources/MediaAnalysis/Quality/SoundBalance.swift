@@ -23,10 +23,17 @@ package struct SoundBalance: Sendable, Hashable {
     private var channels: [Channel]
     private var pairs: [Pair]
 
+    /// How alike the channels of each pair are, window by window.
+    package private(set) var windows: CorrelationWindows
+
     private static let block = 4096
 
-    /// - Parameter channels: How many channels there are.
-    package init(channels: Int) {
+    /// - Parameters:
+    ///   - channels: How many channels there are.
+    ///   - second: Samples a second, by which windows are counted; 0 for no windows.
+    ///   - isFirst: Whether no other samples come before.
+    package init(channels: Int, second: Int = 0, isFirst: Bool = true) {
+        windows = CorrelationWindows(pairs: max(0, channels) / 2, second: second, isFirst: isFirst)
         self.channels = Array(repeating: Channel(), count: max(0, channels))
         pairs = Array(repeating: Pair(), count: max(0, channels) / 2)
     }
@@ -39,27 +46,40 @@ package struct SoundBalance: Sendable, Hashable {
         guard sound.channels == channels.count else { return }
         var start = 0
         while start < sound.frames {
-            let end = min(start + Self.block, sound.frames)
+            let end = min(start + min(Self.block, windows.room), sound.frames)
+            var left = (sum: 0.0, squares: 0.0)
             for channel in channels.indices {
                 let plane = sound.planes[channel]
-                add(plane.span.extracting(start..<end), to: channel)
+                let sums = add(plane.span.extracting(start..<end), to: channel)
+                guard channel % 2 == 1 else {
+                    left = sums
+                    continue
+                }
+                let (first, pair) = (sound.planes[channel - 1], channel / 2)
+                let product = add(
+                    first.span.extracting(start..<end), plane.span.extracting(start..<end), toPair: pair)
+                windows.add(
+                    .init(
+                        left: left.sum, right: sums.sum, leftSquares: left.squares, rightSquares: sums.squares,
+                        products: product), toPair: pair)
             }
-            for pair in pairs.indices {
-                let (left, right) = (sound.planes[2 * pair], sound.planes[2 * pair + 1])
-                add(left.span.extracting(start..<end), right.span.extracting(start..<end), toPair: pair)
-            }
+            windows.advance(by: end - start)
             start = end
         }
         frames += Int64(sound.frames)
     }
 
     /// Takes samples of silence, in constant time.
-    package mutating func appendSilence(frames: Int64) { self.frames += max(0, frames) }
+    package mutating func appendSilence(frames: Int64) {
+        self.frames += max(0, frames)
+        windows.advance(bySilence: frames)
+    }
 
     /// Takes what was measured of other samples.
     package mutating func append(_ next: SoundBalance) {
         guard next.channels.count == channels.count else { return }
         frames += next.frames
+        windows.append(next.windows)
         for channel in channels.indices {
             channels[channel].sum += next.channels[channel].sum
             channels[channel].squares += next.channels[channel].squares
@@ -93,12 +113,10 @@ package struct SoundBalance: Sendable, Hashable {
     package func correlation(pair: Int) -> Double? {
         guard pairs.indices.contains(pair), frames > 0 else { return nil }
         let (left, right) = (channels[2 * pair], channels[2 * pair + 1])
-        let count = Double(frames)
-        let product = pairs[pair].products - left.sum * right.sum / count
-        let variances = (left.squares - left.sum * left.sum / count, right.squares - right.sum * right.sum / count)
-        // What is left of rounding is no signal.
-        guard variances.0 > left.squares * 1e-9, variances.1 > right.squares * 1e-9 else { return nil }
-        return min(1, max(-1, product / (variances.0 * variances.1).squareRoot()))
+        return CorrelationWindows.Sums(
+            left: left.sum, right: right.sum, leftSquares: left.squares, rightSquares: right.squares,
+            products: pairs[pair].products
+        ).correlation(count: Double(frames))
     }
 
     /// The highest difference of a pair's samples, with full scale at 1; 0 where both channels are the same.
@@ -108,7 +126,8 @@ package struct SoundBalance: Sendable, Hashable {
 
     // MARK: Sums
 
-    private mutating func add(_ samples: Span<Float>, to channel: Int) {
+    /// Adds samples to a channel; returns their sum and the sum of their squares.
+    private mutating func add(_ samples: Span<Float>, to channel: Int) -> (sum: Double, squares: Double) {
         // Four lanes of each sum, because the sum of a lane must come one after the other.
         var (sum, squares) = (SIMD4<Double>.zero, SIMD4<Double>.zero)
         let whole = samples.count / 4 * 4
@@ -132,9 +151,11 @@ package struct SoundBalance: Sendable, Hashable {
         channels[channel].sum += total.0
         channels[channel].squares += total.1
         channels[channel].peak = max(channels[channel].peak, total.2)
+        return (total.0, total.1)
     }
 
-    private mutating func add(_ left: Span<Float>, _ right: Span<Float>, toPair pair: Int) {
+    /// Adds samples to a pair; returns the sum of their products.
+    private mutating func add(_ left: Span<Float>, _ right: Span<Float>, toPair pair: Int) -> Double {
         let count = min(left.count, right.count)
         let whole = count / 4 * 4
         let (evenLeft, evenRight) = (left.extracting(first: whole), right.extracting(first: whole))
@@ -157,5 +178,6 @@ package struct SoundBalance: Sendable, Hashable {
         }
         pairs[pair].products += total.0
         pairs[pair].highestDifference = max(pairs[pair].highestDifference, total.1)
+        return total.0
     }
 }

@@ -52,6 +52,10 @@ package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
         name: ebu-r128
         description: Loudness for broadcasting after EBU R 128.
         rules:
+          - id: audio
+            check: audioTracks
+            min: 1
+            message: "The file has no audio that can be decoded"
           - id: programme-loudness
             check: loudness.integrated
             min: -23.2
@@ -75,7 +79,8 @@ package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
           - {id: frames, check: reference.unpairedFrames}
           - {id: psnr, check: reference.psnr, min: 35}
           - {id: ssim, check: reference.ssim, min: 0.95}
-          - {id: ssim-of-the-worst, check: reference.ssimMinimum, min: 0.85, severity: warn}
+          - {id: psnr-of-the-worst, check: reference.psnrMinimum, min: 25}
+          - {id: ssim-of-the-worst, check: reference.ssimMinimum, min: 0.85}
           - {id: sound-offset, check: reference.soundOffset, max: 0.02}
           - {id: sound-difference, check: reference.soundDifference, max: -20, severity: warn}
           - {id: damage, check: damage}

@@ -15,7 +15,7 @@ package enum QCCSV {
         case .success(let report) where report.findings.isEmpty:
             line([path, report.verdict.rawValue] + Array(repeating: "", count: 13))
         case .success(let report):
-            report.findings.map { finding in
+            report.listedFindings.map { finding in
                 line([
                     path, report.verdict.rawValue, finding.rule, finding.severity.rawValue,
                     finding.trackIndex.map(String.init) ?? "", finding.channel.map(String.init) ?? "",

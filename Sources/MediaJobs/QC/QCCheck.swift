@@ -1,5 +1,6 @@
 /// What `qc` can measure: the names that a policy uses after `check:`.
 package enum QCCheck: String, CaseIterable, Sendable {
+    case audioTracks
     case loudness = "loudness.integrated"
     case loudnessRange = "loudness.range"
     case momentaryLoudness = "loudness.momentaryMaximum"
@@ -62,6 +63,7 @@ package enum QCCheck: String, CaseIterable, Sendable {
     /// What it measures and its defaults.
     package var facts: Facts {
         switch self {
+        case .audioTracks: value("Audio tracks of which something can be decoded", "")
         case .loudness: value("Integrated loudness with both gates, ITU-R BS.1770-5", "LUFS")
         case .loudnessRange: value("Loudness range, EBU Tech 3342", "LU")
         case .momentaryLoudness: value("Loudest 400 ms, EBU Tech 3341", "LUFS")
@@ -69,13 +71,19 @@ package enum QCCheck: String, CaseIterable, Sendable {
         case .truePeak: value("Highest true peak of all channels, ITU-R BS.1770-5 Annex 2", "dBTP")
         case .samplePeak: value("Highest sample of all channels", "dBFS")
         case .offset: value("Largest mean of a channel's samples, as a part of full scale", "")
-        case .correlation: value("Least correlation of channels 1 and 2, 3 and 4 and so on, -1 to 1", "")
+        case .correlation:
+            value(
+                "Least correlation of channels 1 and 2, 3 and 4 and so on, -1 to 1, of the whole and of 3 s each second",
+                "")
         case .dualMono: value("Whether the channels of a pair are the same, within -80 dBFS", "")
         case .mutedChannels:
             value("Channels without a sample above -60 dBFS, while others have some; without low-frequency effects", "")
         case .silence: runs("All channels below the threshold, in dBFS", .sound, -60, 2)
         case .channelSilence: runs("One channel below the threshold, in dBFS", .sound, -60, 10)
-        case .clipping: runs("So many samples in a row at full scale as the threshold says", .sound, 3, 0)
+        case .clipping:
+            runs(
+                "So many samples in a row at full scale as the threshold says, or of one value at which the sound is cut off",
+                .sound, 3, 0)
         case .black: runs("98 % of luma within the threshold's part of the way from black to white", .pictures, 0.1, 2)
         case .freeze:
             runs(

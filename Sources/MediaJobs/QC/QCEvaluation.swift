@@ -1,9 +1,11 @@
+internal import MediaAnalysis
 internal import MediaBase
 
 /// What came of a condition.
 enum QCOutcome {
     case passed
-    case failed([QCFact])
+    /// What does not hold, and how much more of it there is than is listed.
+    case failed([QCFact], more: Int64 = 0)
     /// The file has nothing that it is about; why.
     case notApplicable(String)
 }
@@ -41,7 +43,7 @@ package struct QCEvaluation {
         case .all(let parts):
             let outcomes = parts.map { outcome(of: $0) }
             let facts = outcomes.flatMap(\.facts)
-            if !facts.isEmpty { return .failed(Array(facts.prefix(Self.mostFacts))) }
+            if !facts.isEmpty { return Self.failed(facts, outcomes) }
             return outcomes.first { !$0.isApplicable }.map { first in
                 outcomes.contains(where: \.isApplicable) ? .passed : first
             } ?? .passed
@@ -49,8 +51,7 @@ package struct QCEvaluation {
             let outcomes = parts.map { outcome(of: $0) }
             if outcomes.contains(where: \.isPassed) { return .passed }
             let facts = outcomes.flatMap(\.facts)
-            if facts.isEmpty { return outcomes.first ?? .passed }
-            return .failed(Array(facts.prefix(Self.mostFacts)))
+            return facts.isEmpty ? outcomes.first ?? .passed : Self.failed(facts, outcomes)
         case .not(let part):
             switch outcome(of: part) {
             case .passed:
@@ -59,6 +60,12 @@ package struct QCEvaluation {
             case .notApplicable(let reason): return .notApplicable(reason)
             }
         }
+    }
+
+    /// As many facts as are listed, and how many more there are.
+    private static func failed(_ facts: [QCFact], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
+        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - mostFacts))) { $0 + $1.more }
+        return .failed(Array(facts.prefix(mostFacts)), more: unlisted)
     }
 
     // MARK: What the file says of itself
@@ -74,42 +81,125 @@ package struct QCEvaluation {
         let facts = found.filter { !test.holds(for: $0) }.map {
             QCFact(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
         }
-        return facts.isEmpty ? .passed : .failed(facts)
+        return facts.isEmpty ? .passed : Self.failed(facts)
     }
 
     // MARK: Single values
 
     private func value(of check: QCCheck, _ test: QCTest) -> QCOutcome {
-        if check == .damage {
-            let (damage, empty) = (measurements.damage, measurements.emptyTracks ?? [])
-            let count = damage.packets + (damage.truncated ? 1 : 0) + (damage.skippedBytes > 0 ? 1 : 0) + empty.count
-            guard !test.holds(for: .number(Double(count))) else { return .passed }
-            let facts = empty.map {
-                QCFact(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
-            }
-            if damage.isEmpty, !facts.isEmpty { return .failed(facts) }
-            return .failed([QCFact(subject: "damage", measured: damage.text, wanted: "none")] + facts)
-        }
+        if check == .damage { return damage(test) }
         switch check {
         case .lengthDifference, .startDifference: return trackDifference(check, test)
         case .headerMismatches: return headerMismatches(test)
+        case .audioTracks: return audioTracks(test)
         default: break
         }
         if check.facts.subject == .reference { return reference(check, test) }
         var isApplicable = false
         var facts: [QCFact] = []
         for track in measurements.tracks {
-            guard let value = value(of: check, track) else { continue }
+            guard let measured = measured(check, track) else { continue }
             isApplicable = true
-            guard !test.holds(for: value.0) else { continue }
-            facts.append(
+            guard !test.holds(for: measured.value) else { continue }
+            var places = check == .correlation ? Self.windows(track, failing: test) : measured.places
+            // What is about the whole track has no place of its own.
+            if places.isEmpty { places = [Place()] }
+            facts += places.prefix(max(0, Self.mostFacts - facts.count)).map { place in
                 QCFact(
-                    subject: check.rawValue, measured: value.1, wanted: test.text + check.unitText,
-                    trackIndex: track.trackIndex,
-                    range: check == .missingFrames ? track.pictures?.firstMissing : nil))
+                    subject: check.rawValue, measured: place.text ?? measured.text, wanted: test.text + check.unitText,
+                    trackIndex: track.trackIndex, channel: place.channel, range: place.range)
+            }
         }
         guard isApplicable else { return .notApplicable(check.missing) }
         return facts.isEmpty ? .passed : .failed(facts)
+    }
+
+    /// What was measured of a track.
+    private struct Measured {
+        var value: QCValue
+        var text: String
+        /// Where it was; none for what is about the track as a whole.
+        var places: [Place] = []
+    }
+
+    /// A place of what was measured.
+    private struct Place {
+        var range: QCMeasurements.Range?
+        var channel: Int?
+        /// What is there, where that is not all.
+        var text: String?
+    }
+
+    /// Each place that is damaged, the end of a file that breaks off, and each track that gives nothing.
+    private func damage(_ test: QCTest) -> QCOutcome {
+        let (damage, empty) = (measurements.damage, measurements.emptyTracks ?? [])
+        let count = damage.packets + (damage.truncated ? 1 : 0) + (damage.skippedBytes > 0 ? 1 : 0) + empty.count
+        guard !test.holds(for: .number(Double(count))) else { return .passed }
+        var facts: [QCFact] = []
+        let packets = damage.packets == 1 ? "1 packet in all" : "\(damage.packets) packets in all"
+        func fact(_ measured: String, _ range: DamageSummary.Range? = nil) -> QCFact {
+            QCFact(
+                subject: "damage", measured: measured, wanted: test.text, trackIndex: range?.trackIndex,
+                range: range.map { .init(start: $0.start, end: $0.start + $0.duration) })
+        }
+        if damage.skippedBytes > 0 { facts.append(fact(DamageSummary.text(ofSkipped: damage.skippedBytes))) }
+        if damage.packets > 0 {
+            facts += damage.ranges.isEmpty ? [fact(packets)] : damage.ranges.map { fact(packets, $0) }
+        }
+        if damage.truncated {
+            var end = fact("a file that breaks off before its end")
+            let last = measurements.tracks.compactMap { $0.sound?.duration ?? $0.pictures?.end }.max()
+            end.range = last.map { .init(start: $0, end: $0) }
+            facts.append(end)
+        }
+        facts += empty.map {
+            QCFact(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
+        }
+        return .failed(facts.isEmpty ? [fact("none")] : facts)
+    }
+
+    /// The stretches in which the correlation of a pair fails a test, by windows that lie over each other or meet.
+    private static func windows(_ track: QCMeasurements.Track, failing test: QCTest) -> [Place] {
+        guard let sound = track.sound else { return [] }
+        var places: [Place] = []
+        for pair in sound.pairs {
+            let name =
+                sound.pairs.count > 1
+                ? " in channels \(pair.channels.map { "\($0 + 1)" }.joined(separator: " and "))" : ""
+            var run: (first: Int, last: Int, least: Float)?
+            func close() {
+                guard let (first, last, least) = run, places.count < mostFacts else { return }
+                func time(_ second: Int) -> MediaTime {
+                    MediaTime(
+                        value: Int64(second) * Int64(sound.sampleRate), timescale: Int32(clamping: sound.sampleRate))
+                }
+                places.append(
+                    Place(
+                        range: .init(start: time(first), end: time(last + CorrelationWindows.length)),
+                        text: decimals(Double(least), 3) + name))
+                run = nil
+            }
+            for (index, correlation) in pair.windows.enumerated() where !correlation.isNaN {
+                guard !test.holds(for: .number(Double(correlation))) else { continue }
+                if let (first, last, least) = run, index <= last + CorrelationWindows.length {
+                    run = (first, index, min(least, correlation))
+                } else {
+                    close()
+                    run = (index, index, correlation)
+                }
+            }
+            close()
+        }
+        return places
+    }
+
+    /// How many tracks give sound: a number that every file has.
+    private func audioTracks(_ test: QCTest) -> QCOutcome {
+        let count = measurements.tracks.filter { $0.sound != nil }.reduce(0) {
+            $0 + ($1.pairedTrackIndex == nil ? 1 : 2)
+        }
+        guard !test.holds(for: .number(Double(count))) else { return .passed }
+        return .failed([QCFact(subject: QCCheck.audioTracks.rawValue, measured: "\(count)", wanted: test.text)])
     }
 
     /// How far apart the tracks begin, or end.
@@ -155,16 +245,18 @@ package struct QCEvaluation {
         var place: QCMeasurements.Range?
         // Where nothing was compared there is no value, and where nothing differs it is infinite.
         let compared = reference.pictures.flatMap { $0.count > 0 ? $0 : nil }
-        func range(_ time: MediaTime?) -> QCMeasurements.Range? { time.map { .init(start: $0, end: $0) } }
+        func range(_ scores: QCReferenceMeasurements.Scores?) -> QCMeasurements.Range? {
+            (scores?.worst).map { .init(start: $0, end: scores?.worstEnd ?? $0) }
+        }
         switch check {
         case .referencePSNR: (value, digits) = (compared.map { $0.psnr.all ?? .infinity }, 2)
         case .referenceWorstPSNR:
             (value, digits) = (compared.map { $0.psnr.minimum ?? .infinity }, 2)
-            place = range(compared?.psnr.worst)
+            place = range(compared?.psnr)
         case .referenceSSIM: (value, digits) = (compared?.ssim.all, 6)
         case .referenceWorstSSIM:
             (value, digits) = (compared?.ssim.minimum, 6)
-            place = range(compared?.ssim.worst)
+            place = range(compared?.ssim)
         case .referenceUnpaired: (value, digits) = (reference.pictures.map { Double($0.unpaired) }, 0)
         case .referenceSoundOffset: (value, digits) = (reference.sound.map { abs($0.offset?.seconds ?? .infinity) }, 4)
         default: (value, digits) = (reference.sound.map { $0.difference ?? -.infinity }, 1)
@@ -193,37 +285,64 @@ package struct QCEvaluation {
         ])
     }
 
-    /// A track's value and its text, with −∞ dB for silence; `nil` where the track has no such thing.
-    private func value(of check: QCCheck, _ track: QCMeasurements.Track) -> (QCValue, String)? {
-        func level(_ number: Double?) -> (QCValue, String) {
-            (.number(number ?? -.infinity), number.map { Self.decimals($0, 1) + check.unitText } ?? "silence")
+    /// A track's value, its text and its places, with −∞ dB for silence; `nil` where the track has no such thing.
+    private func measured(_ check: QCCheck, _ track: QCMeasurements.Track) -> Measured? {
+        func level(_ number: Double?, _ place: Place? = nil) -> Measured {
+            Measured(
+                value: .number(number ?? -.infinity),
+                text: number.map { Self.decimals($0, 1) + check.unitText } ?? "silence",
+                places: [place].compactMap(\.self))
         }
-        func plain(_ number: Double, _ digits: Int) -> (QCValue, String) {
-            (.number(number), Self.decimals(number, digits) + check.unitText)
+        func plain(_ number: Double, _ digits: Int) -> Measured {
+            Measured(value: .number(number), text: Self.decimals(number, digits) + check.unitText)
         }
         if let sound = track.sound {
+            /// The loudest channel, and where it is so.
+            func peak(
+                _ level: (QCMeasurements.Channel) -> Double?, _ range: (QCMeasurements.Channel) -> QCMeasurements.Range?
+            )
+                -> (Double?, Place?)
+            {
+                let levels = sound.channels.map { level($0) ?? -.infinity }
+                guard let most = levels.max(), most > -.infinity, let channel = levels.firstIndex(of: most) else {
+                    return (nil, nil)
+                }
+                return (most, Place(range: range(sound.channels[channel]), channel: channel))
+            }
+            func place(_ window: QCMeasurements.Loudest?) -> Place? {
+                window.map { Place(range: .init(start: $0.start, end: $0.end)) }
+            }
             switch check {
             case .loudness: return level(sound.integratedLoudness)
             case .loudnessRange: return sound.loudnessRange.map { plain($0, 1) }
-            case .momentaryLoudness: return level(sound.momentaryMaximum?.loudness)
-            case .shortTermLoudness: return level(sound.shortTermMaximum?.loudness)
-            case .truePeak: return level(sound.truePeak)
-            case .samplePeak: return level(sound.channels.compactMap(\.samplePeak).max())
+            case .momentaryLoudness: return level(sound.momentaryMaximum?.loudness, place(sound.momentaryMaximum))
+            case .shortTermLoudness: return level(sound.shortTermMaximum?.loudness, place(sound.shortTermMaximum))
+            case .truePeak:
+                let (most, place) = peak(\.truePeak, \.truePeakRange)
+                return level(most, place)
+            case .samplePeak:
+                let (most, place) = peak(\.samplePeak, \.samplePeakRange)
+                return level(most, place)
             case .offset: return sound.channels.map { abs($0.dcOffset) }.max().map { plain($0, 5) }
-            case .correlation: return sound.pairs.compactMap(\.correlation).min().map { plain($0, 3) }
+            case .correlation:
+                // A part that is inverted may not show in the whole.
+                let least = sound.pairs.flatMap { [$0.correlation, $0.lowest?.correlation].compactMap(\.self) }.min()
+                return least.map { plain($0, 3) }
             case .dualMono:
                 guard !sound.pairs.isEmpty else { return nil }
                 let isSame = sound.pairs.contains { pair in
                     pair.highestDifference <= 0.0001 && sound.channels[pair.channels[0]].samplePeak != nil
                 }
-                return (.bool(isSame), isSame ? "both channels are the same" : "channels differ")
+                return Measured(value: .bool(isSame), text: isSame ? "both channels are the same" : "channels differ")
             case .mutedChannels:
                 let muted = sound.channels.indices.filter {
                     (sound.channels[$0].samplePeak ?? -.infinity) <= -60 && sound.channels[$0].weight > 0
                 }
                 let count = muted.count == sound.channels.count ? 0 : muted.count
                 let names = muted.map { "\($0 + 1)" }.joined(separator: ", ")
-                return (.number(Double(count)), count == 0 ? "none" : "channel \(names) of \(sound.channels.count)")
+                return Measured(
+                    value: .number(Double(count)),
+                    text: count == 0 ? "none" : "channel \(names) of \(sound.channels.count)")
             default: return nil
             }
         }
@@ -231,13 +350,25 @@ package struct QCEvaluation {
         switch check {
         case .letterboxRows: return pictures.bars.map { plain(Double($0.top + $0.bottom), 0) }
         case .letterboxColumns: return pictures.bars.map { plain(Double($0.left + $0.right), 0) }
-        case .duplicateFrames: return pictures.duplicates.map { plain(Double($0), 0) }
-        case .missingFrames: return pictures.missing.map { plain(Double($0), 0) }
+        case .duplicateFrames:
+            return pictures.duplicates.map { count in
+                var found = plain(Double(count), 0)
+                found.places = pictures.duplicateRuns.map {
+                    Place(range: $0.range, text: $0.count == count ? found.text : "\($0.count) of \(found.text)")
+                }
+                return found
+            }
+        case .missingFrames:
+            return pictures.missing.map {
+                var found = plain(Double($0), 0)
+                found.places = pictures.firstMissing.map { [Place(range: $0)] } ?? []
+                return found
+            }
         case .variableFrameRate:
-            return pictures.isVariable.map { (.bool($0), $0 ? "variable" : "constant") }
+            return pictures.isVariable.map { Measured(value: .bool($0), text: $0 ? "variable" : "constant") }
         case .fieldMismatch:
             return pictures.fields.flatMap { fields in
-                fields.mismatch.map { (.number($0), Self.text(fields)) }
+                fields.mismatch.map { Measured(value: .number($0), text: Self.text(fields)) }
             }
         default: return nil
         }
@@ -260,14 +391,21 @@ package struct QCEvaluation {
     private func runs(of check: QCCheck, _ parameters: QCRunParameters, _ stretch: QCStretch) -> QCOutcome {
         var isApplicable = false
         var facts: [QCFact] = []
+        var more: Int64 = 0
         for track in measurements.tracks {
             for runs in track.runs
             where runs.check == check.rawValue && runs.threshold == parameters.threshold
                 && runs.minimumDuration == parameters.minimumSeconds
             {
                 isApplicable = true
-                for range in runs.ranges where facts.count < Self.mostFacts {
+                // What is not listed has no place that could lie in a part.
+                if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
+                for range in runs.ranges {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
+                    guard facts.count < Self.mostFacts else {
+                        more += 1
+                        continue
+                    }
                     let length = kept.end - kept.start
                     // Times of clipping are samples; seconds would all be nearly nothing.
                     let measured =
@@ -282,7 +420,7 @@ package struct QCEvaluation {
             }
         }
         guard isApplicable else { return .notApplicable(check.missing) }
-        return facts.isEmpty ? .passed : .failed(facts)
+        return facts.isEmpty ? .passed : .failed(facts, more: more)
     }
 
     /// The part of a run that lies in a stretch; `nil` where it is too short, or none.
@@ -318,7 +456,8 @@ package struct QCEvaluation {
 }
 
 extension QCOutcome {
-    fileprivate var facts: [QCFact] { if case .failed(let facts) = self { facts } else { [] } }
+    fileprivate var facts: [QCFact] { if case .failed(let facts, _) = self { facts } else { [] } }
+    fileprivate var more: Int64 { if case .failed(_, let more) = self { more } else { 0 } }
     fileprivate var isPassed: Bool { if case .passed = self { true } else { false } }
     fileprivate var isApplicable: Bool { if case .notApplicable = self { false } else { true } }
 }

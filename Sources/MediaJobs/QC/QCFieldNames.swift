@@ -30,7 +30,7 @@ package struct QCFieldNames {
             switch step {
             case .element, .every, .having:
                 guard let items = place.object(for: "items") else {
-                    throw error(path, "what is before the brackets is no list")
+                    throw error(path, "what is before the brackets is not a list")
                 }
                 place = resolved(items)
                 if case .having(let name, _) = step { _ = try member(name, of: place, path) }

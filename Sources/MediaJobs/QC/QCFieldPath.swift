@@ -22,7 +22,7 @@ package struct QCFieldPath: Sendable, Hashable {
     /// - Throws: `invalidArgument` where it is none.
     package init(_ text: String) throws(MediaError) {
         let failure = MediaError(
-            .invalidArgument, "'\(text)' is no field; write it like tracks[type=video].video.displaySize.width")
+            .invalidArgument, "'\(text)' is not a field; write it like tracks[type=video].video.displaySize.width")
         var steps: [Step] = []
         for (number, part) in text.split(separator: ".", omittingEmptySubsequences: false).enumerated() {
             let pieces = part.split(separator: "[", omittingEmptySubsequences: false)
@@ -49,6 +49,9 @@ package struct QCFieldPath: Sendable, Hashable {
 
     /// Whether only reading all packets tells what it leads to.
     var isAboutScan: Bool { steps.contains(.member("scan")) }
+
+    /// Whether it leads to rates of frames.
+    var isAboutRate: Bool { steps.contains(.member("frameRate")) }
 
     /// A place that a path leads to.
     struct Found {

@@ -29,7 +29,7 @@ package struct QCJUnit {
                 "      <error type=\"\(QCMarkup.escaped(error.code.rawValue))\" message=\""
                     + "\(QCMarkup.escaped(error.message))\"/>\n")
         case .success(let report):
-            let findingsOfRules = Dictionary(grouping: report.findings, by: \.rule)
+            let findingsOfRules = Dictionary(grouping: report.listedFindings, by: \.rule)
             for rule in report.rules {
                 let findings = findingsOfRules[rule.id] ?? []
                 let lines = findings.map { QCMarkup.escaped($0.message) }.joined(separator: "\n")

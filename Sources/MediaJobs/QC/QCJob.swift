@@ -22,6 +22,8 @@ package struct QCJob: Sendable {
         package var illustrates = false
         /// Whether the values of each compared picture are kept.
         package var keepsFrames = false
+        /// How many findings of one rule are listed.
+        package var mostListed = QCReport.usualListed
 
         /// Nothing else.
         package init() {}
@@ -100,6 +102,7 @@ package struct QCJob: Sendable {
         var report = QCReport(
             verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
             warnings: probe.warnings + measurements.notes)
+        report.mostListed = options.mostListed
         if options.illustrates { report.illustrations = QCIllustrations(asset, findings: findings) }
         return report
     }
@@ -145,7 +148,7 @@ private struct Collector {
     private(set) var rules: [QCReport.RuleResult] = []
     private(set) var findings: [QCFinding] = []
 
-    /// Findings of one file that are listed at most.
+    /// Findings of one file that are kept at most.
     private static let mostFindings = 100_000
 
     init(timecodes: QCTimecodes) { self.timecodes = timecodes }
@@ -155,8 +158,11 @@ private struct Collector {
         case .passed: rules.append(.init(id: rule.id, status: .pass))
         case .notApplicable(let reason):
             rules.append(.init(id: rule.id, status: .notApplicable, reason: reason))
-        case .failed(let facts):
-            rules.append(.init(id: rule.id, status: rule.severity == .warn ? .warn : .fail))
+        case .failed(let facts, let more):
+            rules.append(
+                .init(
+                    id: rule.id, status: rule.severity == .warn ? .warn : .fail,
+                    findingCount: Int64(facts.count) + more))
             for fact in facts.prefix(max(0, Self.mostFindings - findings.count)) {
                 findings.append(finding(rule, fact))
             }

@@ -26,6 +26,15 @@ package struct QCMeasurements: Encodable, Sendable {
         self.damage = damage
     }
 
+    /// Leaves so many ranges of each check that looks for runs.
+    mutating func cutRanges(to most: Int) {
+        for track in tracks.indices {
+            for runs in tracks[track].runs.indices where tracks[track].runs[runs].ranges.count > most {
+                tracks[track].runs[runs].ranges.removeLast(tracks[track].runs[runs].ranges.count - most)
+            }
+        }
+    }
+
     /// The error that damage is where it is not allowed; `nil` where nothing is damaged.
     package var strictError: MediaError? {
         damage.strictError
@@ -96,6 +105,8 @@ package struct QCMeasurements: Encodable, Sendable {
         package var loudness: Double
         /// When the window begins.
         package var start: MediaTime
+        /// When it is over.
+        package var end: MediaTime
     }
 
     /// Of one channel.
@@ -104,8 +115,12 @@ package struct QCMeasurements: Encodable, Sendable {
         package var weight: Double
         /// In dBTP; nothing for silence, as for the others.
         package var truePeak: Double?
+        /// The sample that it is, or where it lies between two, the one before.
+        package var truePeakRange: Range?
         /// In dBFS.
         package var samplePeak: Double?
+        /// The first sample that it is.
+        package var samplePeakRange: Range?
         /// In dBFS.
         package var rms: Double?
         /// The mean, as a part of full scale.
@@ -116,10 +131,28 @@ package struct QCMeasurements: Encodable, Sendable {
     package struct Pair: Encodable, Sendable {
         /// The channels, from 0.
         package var channels: [Int]
-        /// -1…1; nothing where one of the two is silent.
+        /// -1…1, of the whole; nothing where one of the two is silent.
         package var correlation: Double?
+        /// The window in which they are least alike; nothing where none is loud and long enough.
+        package var lowest: Lowest?
         /// The largest difference of two samples, as a part of full scale.
         package var highestDifference: Double
+        /// The correlation of each window of ``CorrelationWindows``; not part of the JSON.
+        package var windows: [Float] = []
+
+        private enum CodingKeys: String, CodingKey {
+            case channels, correlation, lowest, highestDifference
+        }
+
+        /// The least correlation of three seconds.
+        package struct Lowest: Encodable, Sendable {
+            /// -1…1.
+            package var correlation: Double
+            /// When the window begins.
+            package var start: MediaTime
+            /// When it is over.
+            package var end: MediaTime
+        }
     }
 
     /// Of a track's pictures.
@@ -134,6 +167,8 @@ package struct QCMeasurements: Encodable, Sendable {
         package var end: MediaTime?
         /// How many are the same as the one before; nothing unless it was asked for.
         package var duplicates: Int64?
+        /// Where they are, each run with how many there are; not part of the JSON.
+        package var duplicateRuns: [(range: Range, count: Int64)] = []
         /// How long most of them stay; nothing unless it was asked how evenly they follow each other.
         package var usualDuration: MediaTime?
         /// Whether they stay for other times than usual; nothing likewise.
@@ -154,6 +189,12 @@ package struct QCMeasurements: Encodable, Sendable {
         package var illegalColor: Double?
         /// Dark rows and columns at the edges; nothing where all pictures are dark.
         package var bars: Bars?
+
+        private enum CodingKeys: String, CodingKey {
+            case count, start, lastStart, end, duplicates, usualDuration, isVariable, missing, firstMissing, fields,
+                size
+            case sizeChanges, illegalLuma, illegalColor, bars
+        }
     }
 
     /// How many pictures look interlaced and progressive, of those that move enough to tell.
@@ -210,7 +251,7 @@ package struct QCMeasurements: Encodable, Sendable {
         package var count: Int64
         /// How long they are together.
         package var total: MediaTime
-        /// Each of them; at most 10,000.
+        /// Each of them; at most 10,000, and in JSON as many as findings are listed.
         package var ranges: [Range]
     }
 

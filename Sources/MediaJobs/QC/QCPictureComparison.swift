@@ -66,7 +66,7 @@ struct QCPictureComparison {
                 let own =
                     pixels.pixelFormat == format && pixels.dimensions == first.dimensions
                     ? pixels : try pixels.converted(to: format, dimensions: first.dimensions)
-                if let score = meter.score(own, wanted) { tally.add(score, at: time) }
+                if let score = meter.score(own, wanted) { tally.add(score, shown: picture.timeRange) }
             } else {
                 tally.unpaired += 1
             }
@@ -165,13 +165,16 @@ private struct QCComparisonTally {
     private var errors: [Double] = []
     private var similarities: [Double] = []
     private var totals = (error: 0.0, similarity: 0.0)
-    private var worstError: (value: Double, time: MediaTime, frame: Int64)?
-    private var worstSimilarity: (value: Double, time: MediaTime, frame: Int64)?
+    private var worstError: (value: Double, shown: MediaTimeRange, frame: Int64)?
+    private var worstSimilarity: (value: Double, shown: MediaTimeRange, frame: Int64)?
     private var peak = 255.0
 
     init(keepsFrames: Bool) { self.keepsFrames = keepsFrames }
 
-    mutating func add(_ score: QCPictureComparison.Score, at time: MediaTime) {
+    /// Adds a picture.
+    ///
+    /// - Parameter shown: From when to when it is shown.
+    mutating func add(_ score: QCPictureComparison.Score, shown: MediaTimeRange) {
         if errors.isEmpty {
             errors = score.errors.map { _ in 0 }
             similarities = errors
@@ -184,14 +187,14 @@ private struct QCComparisonTally {
         // Sums of weights are not quite one.
         let similarity = error == 0 ? 1 : score.similarity
         totals = (totals.error + error, totals.similarity + similarity)
-        if error > worstError?.value ?? 0 { worstError = (error, time, count) }
-        if similarity < worstSimilarity?.value ?? 1 { worstSimilarity = (similarity, time, count) }
+        if error > worstError?.value ?? 0 { worstError = (error, shown, count) }
+        if similarity < worstSimilarity?.value ?? 1 { worstSimilarity = (similarity, shown, count) }
         peak = score.peak
         count += 1
         if keepsFrames {
             frames.append(
                 .init(
-                    time: time,
+                    time: shown.start,
                     psnr: (score.errors + [error]).map { PictureDifference.psnr(error: $0, peak: score.peak) },
                     similarities: (score.similarities + [similarity]).map { Float($0) }))
         }
@@ -208,11 +211,11 @@ private struct QCComparisonTally {
             psnr: .init(
                 luma: psnr(errors.first.map { $0 / number }), chroma: errors.dropFirst().map { psnr($0 / number) },
                 all: isEmpty ? nil : psnr(totals.error / number), minimum: psnr(worstError?.value),
-                worst: worstError?.time, worstFrame: worstError?.frame),
+                worst: worstError?.shown.start, worstEnd: worstError?.shown.end, worstFrame: worstError?.frame),
             ssim: .init(
                 luma: similarities.first.map { $0 / number }, chroma: similarities.dropFirst().map { $0 / number },
                 all: isEmpty ? nil : totals.similarity / number,
-                minimum: worstSimilarity?.value ?? (isEmpty ? nil : 1), worst: worstSimilarity?.time,
-                worstFrame: worstSimilarity?.frame))
+                minimum: worstSimilarity?.value ?? (isEmpty ? nil : 1), worst: worstSimilarity?.shown.start,
+                worstEnd: worstSimilarity?.shown.end, worstFrame: worstSimilarity?.frame))
     }
 }

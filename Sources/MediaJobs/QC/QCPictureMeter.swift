@@ -22,6 +22,8 @@ struct QCPictureMeter {
     private var illegalColor: [RunFinder]
     private var count: Int64 = 0
     private var duplicates: Int64?
+    /// Runs of pictures that are the same as the one before, with how many there are.
+    private var duplicateRuns: [(start: Int64, end: Int64, count: Int64)] = []
     private var intervals: FrameIntervals?
     private var repeats: [FrameRhythm]
     private var jumps: [FrameRhythm]
@@ -93,7 +95,10 @@ struct QCPictureMeter {
     private var needsBars: Bool { !request.checks.isDisjoint(with: [.letterboxRows, .letterboxColumns]) }
 
     private mutating func compare(_ picture: QCPicture, with previous: PixelBuffer, _ facts: inout QCPictureFacts) {
-        if let count = duplicates, picture.isSame(as: previous, within: 0) { duplicates = count + 1 }
+        if let count = duplicates, picture.isSame(as: previous, within: 0) {
+            duplicates = count + 1
+            facts.isDuplicate = true
+        }
         if !repeats.isEmpty || !jumps.isEmpty { facts.motion = picture.motion(since: previous) }
         guard let before = beforePrevious, let look = picture.look(ofPrevious: previous, before: before) else { return }
         fields?.add(look, flagged: previous.isInterlaced ? previous.isTopFieldFirst : nil)
@@ -103,6 +108,7 @@ struct QCPictureMeter {
         guard let (facts, start, _) = pending else { return }
         pending = nil
         let ticks = max(0, end.subtractingReportingOverflow(start).partialValue)
+        if facts.isDuplicate { noteDuplicate(from: start, until: max(start, end)) }
         // How long the last one stays is the container's word.
         if !isLast { intervals?.append(start: start, ticks: ticks) }
         for index in repeats.indices { repeats[index].append(ticks: ticks, difference: facts.motion) }
@@ -119,6 +125,14 @@ struct QCPictureMeter {
         worstColor = [worstColor, facts.illegalColor].compactMap(\.self).max()
     }
 
+    private mutating func noteDuplicate(from start: Int64, until end: Int64) {
+        if let last = duplicateRuns.last, last.end == start {
+            duplicateRuns[duplicateRuns.count - 1] = (last.start, end, last.count + 1)
+        } else if duplicateRuns.count < RunFinder.mostRuns {
+            duplicateRuns.append((start, end, 1))
+        }
+    }
+
     /// Ends the track; `nil` where no picture came.
     mutating func finish(trackIndex: Int) -> QCMeasurements.Track? {
         guard count > 0 else { return nil }
@@ -131,6 +145,7 @@ struct QCPictureMeter {
         let pictures = QCMeasurements.Pictures(
             count: count, start: first.map(time),
             lastStart: last.map(time), end: end.map(time), duplicates: duplicates,
+            duplicateRuns: duplicateRuns.map { (.init(start: time($0.start), end: time($0.end)), $0.count) },
             usualDuration: intervals?.usual.map(time), isVariable: intervals?.isVariable, missing: missing?.count,
             firstMissing: missing?.first.map { .init(start: time($0.lowerBound), end: time($0.upperBound)) },
             fields: fields.map { .init($0) }, size: size, sizeChanges: sizeChanges, illegalLuma: worstLuma,
@@ -166,6 +181,8 @@ struct QCPictureMeter {
 private struct QCPictureFacts {
     var black: [Bool] = []
     var isSame: [Bool] = []
+    /// Whether it is the same as the picture before.
+    var isDuplicate = false
     /// The mean difference from the picture before.
     var motion: Double?
     var illegalLuma: Double?

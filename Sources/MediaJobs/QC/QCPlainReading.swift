@@ -53,7 +53,9 @@ struct QCPlainReading {
     ) throws -> QCSoundMeter {
         var whole = try QCSoundMeter(form, reading.request)
         let steps = sound.frames / Int64(max(1, sound.sampleRate / LoudnessSteps.perSecond)) + 1
-        let length = max(Self.partSteps, steps / Self.mostParts)
+        // Whole stretches of ten seconds, in which some measurements look for what belongs together.
+        let stretch = Int64(FlatTopDetector.stretchSeconds * LoudnessSteps.perSecond)
+        let length = max(Self.partSteps, (steps / Self.mostParts / stretch + 1) * stretch)
         let starts = Array(stride(from: Int64(0), through: steps, by: Int64.Stride(length))).filter {
             LoudnessSteps.start(of: $0, sampleRate: sound.sampleRate) < sound.frames
         }

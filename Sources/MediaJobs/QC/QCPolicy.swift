@@ -1,3 +1,5 @@
+internal import MediaBase
+
 /// What a file has to be like: rules over what it says of itself and over what was measured.
 ///
 /// ``init(yaml:named:fields:)`` reads one; ``QCBuiltInPolicy`` has some.
@@ -97,6 +99,8 @@ package struct QCTest: Sendable {
     package var matches: String?
     /// Whether there is anything at all; an empty list is nothing.
     package var exists: Bool?
+    /// Whether values are rates of frames: 29.97 then is 30000/1001, as it is for `export`.
+    package var isAboutRate = false
 
     /// Nothing, unless given.
     package init(equals: QCValue? = nil, minimum: Double? = nil, maximum: Double? = nil) {
@@ -124,13 +128,23 @@ package struct QCTest: Sendable {
     /// Whether a value is as wanted.
     func holds(for value: QCValue) -> Bool {
         if exists == false { return false }
-        if let equals, value != equals { return false }
-        if let oneOf, !oneOf.contains(value) { return false }
-        if let minimum, !(value.number.map { $0 >= minimum } ?? false) { return false }
-        if let maximum, !(value.number.map { $0 <= maximum } ?? false) { return false }
+        if let equals, !isSame(value, equals) { return false }
+        if let oneOf, !oneOf.contains(where: { isSame(value, $0) }) { return false }
+        if let minimum, !(value.number.map { $0 >= minimum } ?? false), !isSame(value, .number(minimum)) {
+            return false
+        }
+        if let maximum, !(value.number.map { $0 <= maximum } ?? false), !isSame(value, .number(maximum)) {
+            return false
+        }
         // The expression was tried when the policy was read.
         if let matches, (try? Regex(matches).firstMatch(in: value.text)) == nil { return false }
         return true
+    }
+
+    private func isSame(_ one: QCValue, _ other: QCValue) -> Bool {
+        if one == other { return true }
+        guard isAboutRate, let rate = one.number.flatMap({ Rational(rate: $0) }) else { return false }
+        return rate == other.number.flatMap { Rational(rate: $0) }
     }
 
     /// What is wanted, in words.

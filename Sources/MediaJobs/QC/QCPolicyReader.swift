@@ -64,8 +64,11 @@ struct QCPolicyReader {
             } catch {
                 throw self.error(inner, error.message)
             }
-            let test = try test(entries, node, isBoolean: isBoolean)
-            guard !test.isEmpty else { throw error(node, "says not what '\(path.text)' must be: \(Self.testNames)") }
+            var test = try test(entries, node, isBoolean: isBoolean)
+            test.isAboutRate = path.isAboutRate
+            guard !test.isEmpty else {
+                throw error(node, "does not say what '\(path.text)' must be: \(Self.testNames)")
+            }
             return .field(path, test)
         case "check": return try check(inner, node, entries)
         case "not":
@@ -96,7 +99,7 @@ struct QCPolicyReader {
             try only(entries, Self.tests.union(["check"]), node, "a rule about '\(name)'")
             let test = try test(entries, node, isBoolean: check.isBoolean)
             if let standard = check.standardTest, test.isEmpty { return .check(check, nil, QCStretch(), standard) }
-            guard !test.isEmpty else { throw error(node, "says not what '\(name)' must be: \(Self.testNames)") }
+            guard !test.isEmpty else { throw error(node, "does not say what '\(name)' must be: \(Self.testNames)") }
             return .check(check, nil, QCStretch(), test)
         }
         try only(entries, Self.runKeys.union(["check"]), node, "a rule about '\(name)'")
@@ -105,6 +108,14 @@ struct QCPolicyReader {
         if let value = entries["minDuration"] { parameters.minimumSeconds = try seconds(value, "minDuration") }
         if let value = entries["head"] { stretch.head = try seconds(value, "head") }
         if let value = entries["tail"] { stretch.tail = try seconds(value, "tail") }
+        for (key, length) in [("head", stretch.head), ("tail", stretch.tail)] {
+            guard let length, length <= 0 || length < parameters.minimumSeconds else { continue }
+            throw error(
+                entries[key] ?? node,
+                "'\(key)' is \(QCValue.number(length).text) s, in which nothing of 'minDuration' "
+                    + "\(QCValue.number(parameters.minimumSeconds).text) s can be found; write a longer '\(key)' or a shorter 'minDuration'"
+            )
+        }
         return .check(check, parameters, stretch, QCTest(maximum: 0))
     }
 
@@ -133,11 +144,23 @@ struct QCPolicyReader {
         }
         if let node = entries["matches"] {
             let pattern = try string(node, "matches")
-            guard (try? Regex(pattern)) != nil else { throw error(node, "'\(pattern)' is no regular expression") }
+            guard (try? Regex(pattern)) != nil else { throw error(node, "'\(pattern)' is not a regular expression") }
             test.matches = pattern
         }
         if let node = entries["exists"] {
             test.exists = try boolean(node, "exists")
+        }
+        if let least = test.minimum, let most = test.maximum, least > most {
+            throw error(
+                entries["min"] ?? node,
+                "'min' is \(QCValue.number(least).text) and 'max' \(QCValue.number(most).text), so no value can be as wanted"
+            )
+        }
+        if test.exists == false, entries.keys.contains(where: { Self.tests.contains($0) && $0 != "exists" }) {
+            throw error(
+                entries["exists"] ?? node,
+                "'exists: false' goes with no other test; of a value that may be missing write "
+                    + "any: [{…, exists: false}, {…}]")
         }
         return test
     }

@@ -67,7 +67,7 @@ struct QCReading {
                 formats[0].sampleRate == formats[1].sampleRate, taken.isDisjoint(with: [first.index, second.index])
             else {
                 notes.append(
-                    "tracks \(first.index) and \(second.index) are no pair: they must be two, of one channel each, at one "
+                    "tracks \(first.index) and \(second.index) are not a pair: they must be two, of one channel each, at one "
                         + "rate, and in no other pair")
                 continue
             }

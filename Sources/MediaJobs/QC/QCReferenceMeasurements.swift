@@ -51,6 +51,8 @@ package struct QCReferenceMeasurements: Encodable, Sendable {
         package var minimum: Double?
         /// When that picture is shown; nothing where nothing differs.
         package var worst: MediaTime?
+        /// When the next one is; nothing likewise.
+        package var worstEnd: MediaTime?
         /// Its number, from 0.
         package var worstFrame: Int64?
     }

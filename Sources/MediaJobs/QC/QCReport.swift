@@ -8,7 +8,7 @@ package struct QCReport: Encodable, Sendable {
     package var policy: String
     /// What came of each rule, in the policy's order.
     package var rules: [RuleResult]
-    /// What does not hold, rule by rule.
+    /// What does not hold, rule by rule; at most 10,000 of a rule and 100,000 in all.
     package var findings: [QCFinding]
     /// What was measured.
     package var measurements: QCMeasurements
@@ -16,9 +16,36 @@ package struct QCReport: Encodable, Sendable {
     package var warnings: [String]
     /// Pictures of findings, for a page; not part of the JSON.
     package var illustrations: QCIllustrations?
+    /// How many findings of one rule, and ranges of one check, are listed in JSON and other tables.
+    package var mostListed = QCReport.usualListed
+
+    /// How many are listed where nobody says how many.
+    package static let usualListed = 200
 
     private enum CodingKeys: String, CodingKey {
         case verdict, policy, rules, findings, measurements, warnings
+    }
+
+    /// The first findings of each rule, as many as are listed.
+    package var listedFindings: [QCFinding] {
+        var counts: [String: Int] = [:]
+        return findings.filter { finding in
+            counts[finding.rule, default: 0] += 1
+            return counts[finding.rule, default: 0] <= mostListed
+        }
+    }
+
+    /// Writes the report, with as many findings and ranges as are listed.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(verdict, forKey: .verdict)
+        try container.encode(policy, forKey: .policy)
+        try container.encode(rules, forKey: .rules)
+        try container.encode(listedFindings, forKey: .findings)
+        var listed = measurements
+        listed.cutRanges(to: mostListed)
+        try container.encode(listed, forKey: .measurements)
+        try container.encode(warnings, forKey: .warnings)
     }
 
     /// How a file or a rule did.
@@ -39,6 +66,8 @@ package struct QCReport: Encodable, Sendable {
         package var status: Status
         /// Why it is not applicable.
         package var reason: String?
+        /// How many findings there are, with those that are not listed; nothing where the rule holds.
+        package var findingCount: Int64?
 
         /// What came of a rule.
         package enum Status: String, Encodable, Sendable {

@@ -24,6 +24,7 @@ struct QCSoundMeter: Sendable {
     private var balance: SoundBalance
     private var silences: [SilenceDetector]
     private var clippings: [ClippingDetector]
+    private var flatTops: [FlatTopDetector]
     private var outline: SoundOutline?
 
     /// Frames that are measured at once: they stay in the nearest cache.
@@ -39,8 +40,11 @@ struct QCSoundMeter: Sendable {
         steps = try LoudnessSteps(sampleRate: form.sampleRate, channels: channels, startingAt: step)
         weights = ChannelWeights.weights(layout: form.layout.name, channels: channels)
         loudness = LoudnessMeter(weights: weights)
-        peaks = Array(repeating: TruePeakMeter(sampleRate: form.sampleRate), count: channels)
-        balance = SoundBalance(channels: channels)
+        let start = LoudnessSteps.start(of: step, sampleRate: form.sampleRate)
+        peaks = Array(
+            repeating: TruePeakMeter(sampleRate: form.sampleRate, startingAt: start), count: channels)
+        balance = SoundBalance(
+            channels: channels, second: request.checks.contains(.correlation) ? form.sampleRate : 0, isFirst: step == 0)
         if request.drawsSound { outline = SoundOutline(channels: channels, sampleRate: form.sampleRate) }
         silences = Self.silences(request).map { run in
             SilenceDetector(
@@ -50,8 +54,18 @@ struct QCSoundMeter: Sendable {
         clippings = request.parameters(of: .clipping).map { parameters in
             ClippingDetector(
                 channels: channels, significantBits: form.significantBits,
-                minimum: Int64(min(max(parameters.threshold, 1), 1e9)))
+                minimum: Self.shortestClipping(parameters))
         }
+        flatTops = request.parameters(of: .clipping).map { parameters in
+            FlatTopDetector(
+                channels: channels, significantBits: form.significantBits, sampleRate: form.sampleRate,
+                minimum: Self.shortestClipping(parameters), startingAt: start)
+        }
+    }
+
+    /// Samples in a row that are clipping.
+    private static func shortestClipping(_ parameters: QCRunParameters) -> Int64 {
+        Int64(min(max(parameters.threshold, 1), 1e9))
     }
 
     private static func silences(_ request: QCRequest) -> [QCRequest.Run] {
@@ -96,6 +110,7 @@ struct QCSoundMeter: Sendable {
     mutating func warmUp(_ samples: PlainSoundReader.Samples, frames: Int) {
         eachSlice(of: samples, frames: frames) { meter in
             meter.steps.warmUp(meter.planes)
+            for index in meter.flatTops.indices { meter.flatTops[index].warmUp(meter.planes) }
             for channel in meter.peaks.indices {
                 let plane = meter.planes.planes[channel]
                 meter.peaks[channel].warmUp(plane.span.extracting(first: meter.planes.frames))
@@ -143,6 +158,7 @@ struct QCSoundMeter: Sendable {
         outline?.append(planes)
         for index in silences.indices { silences[index].append(planes) }
         for index in clippings.indices { clippings[index].append(planes) }
+        for index in flatTops.indices { flatTops[index].append(planes) }
     }
 
     // MARK: Parts
@@ -166,6 +182,7 @@ struct QCSoundMeter: Sendable {
         if let next = part.outline { outline?.append(next) }
         for index in silences.indices { silences[index].append(part.silences[index]) }
         for index in clippings.indices { clippings[index].append(part.clippings[index]) }
+        for index in flatTops.indices { flatTops[index].append(part.flatTops[index]) }
         frames += part.frames
     }
 
@@ -191,19 +208,34 @@ struct QCSoundMeter: Sendable {
         func loudest(_ maximum: LoudnessMeter.Maximum?) -> QCMeasurements.Loudest? {
             maximum.map {
                 QCMeasurements.Loudest(
-                    loudness: $0.loudness, start: time(LoudnessSteps.start(of: $0.step, sampleRate: form.sampleRate)))
+                    loudness: $0.loudness, start: time(LoudnessSteps.start(of: $0.step, sampleRate: form.sampleRate)),
+                    end: time(LoudnessSteps.start(of: $0.step + $0.steps, sampleRate: form.sampleRate)))
             }
+        }
+        func place(_ sample: Int64?) -> QCMeasurements.Range? {
+            guard let sample, frames > 0 else { return nil }
+            // What rings on after the last sample belongs to that.
+            let first = min(max(sample, 0), frames - 1)
+            return .init(start: time(first), end: time(first + 1))
         }
         let channels = peaks.indices.map { channel in
             QCMeasurements.Channel(
                 weight: weights[channel], truePeak: peaks[channel].decibels.ifFinite,
+                truePeakRange: place(peaks[channel].truePeakPlace),
                 samplePeak: (20 * log10(Double(peaks[channel].samplePeak))).ifFinite,
+                samplePeakRange: place(peaks[channel].samplePeakPlace),
                 rms: balance.decibels(channel).ifFinite, dcOffset: balance.offset(channel))
         }
         let pairs = (0..<balance.pairCount).map { pair in
-            QCMeasurements.Pair(
+            let windows = balance.windows.correlations(pair: pair)
+            let least = windows.enumerated().filter { !$1.isNaN }.min { $0.element < $1.element }
+            return QCMeasurements.Pair(
                 channels: [2 * pair, 2 * pair + 1], correlation: balance.correlation(pair: pair),
-                highestDifference: Double(balance.highestDifference(pair: pair) ?? 0))
+                lowest: least.map { index, correlation in
+                    .init(
+                        correlation: Double(correlation), start: time(Int64(index) * Int64(form.sampleRate)),
+                        end: time(Int64(index + CorrelationWindows.length) * Int64(form.sampleRate)))
+                }, highestDifference: Double(balance.highestDifference(pair: pair) ?? 0), windows: windows)
         }
         return QCMeasurements.Sound(
             sampleRate: form.sampleRate, start: .zero, duration: time(frames), integratedLoudness: found.integrated,
@@ -214,13 +246,20 @@ struct QCSoundMeter: Sendable {
 
     private var runs: [QCMeasurements.Runs] {
         var result: [QCMeasurements.Runs] = []
-        func add(_ finder: RunFinder, _ check: QCCheck, _ parameters: QCRunParameters, channel: Int? = nil) {
+        func add(
+            _ finder: RunFinder, _ check: QCCheck, _ parameters: QCRunParameters, channel: Int? = nil,
+            and more: (runs: [Range<Int64>], count: Int64, total: Int64) = ([], 0, 0)
+        ) {
+            let runs =
+                more.runs.isEmpty ? finder.runs : (finder.runs + more.runs).sorted { $0.lowerBound < $1.lowerBound }
             result.append(
                 QCMeasurements.Runs(
                     check: check.rawValue, threshold: parameters.threshold,
-                    minimumDuration: parameters.minimumSeconds, channel: channel, count: finder.count,
-                    total: time(finder.total),
-                    ranges: finder.runs.map { .init(start: time($0.lowerBound), end: time($0.upperBound)) }))
+                    minimumDuration: parameters.minimumSeconds, channel: channel, count: finder.count + more.count,
+                    total: time(finder.total + more.total),
+                    ranges: runs.prefix(RunFinder.mostRuns).map {
+                        .init(start: time($0.lowerBound), end: time($0.upperBound))
+                    }))
         }
         for (run, detector) in zip(Self.silences(request), silences) {
             if run.check == .silence {
@@ -231,9 +270,10 @@ struct QCSoundMeter: Sendable {
                 }
             }
         }
-        for (parameters, detector) in zip(request.parameters(of: .clipping), clippings) {
-            for (channel, finder) in detector.channels.enumerated() {
-                add(finder, .clipping, parameters, channel: channel)
+        for (index, parameters) in request.parameters(of: .clipping).enumerated() {
+            for (channel, finder) in clippings[index].channels.enumerated() {
+                add(
+                    finder, .clipping, parameters, channel: channel, and: flatTops[index].result(channel: channel))
             }
         }
         return result

@@ -45,6 +45,12 @@ struct QCCommand: ParsableCommand {
             valueName: "file"))
     var reference: PathArgument?
 
+    @Option(
+        help: ArgumentHelp(
+            "How many findings of each rule are listed in JSON, CSV and JUnit; the JSON has their number.",
+            valueName: "count"))
+    var findings = QCReport.usualListed
+
     @Option(help: "From which severity on the exit code is 1: fail or warn.")
     var failOn = QCSeverity.fail
 
@@ -88,6 +94,9 @@ struct QCCommand: ParsableCommand {
         if let repeated = [junit, html, csv, frames].compactMap(\.self).map(\.path).firstRepeated {
             throw ValidationError("Two reports are named '\(repeated.displayPath)'; give each its own name.")
         }
+        guard (1...10_000).contains(findings) else {
+            throw ValidationError("'--findings' lists 1 to 10000 findings of each rule.")
+        }
         if frames != nil, reference == nil {
             throw ValidationError("'--frames' tells how pictures differ from those of '--reference'; name that too.")
         }
@@ -115,7 +124,9 @@ struct QCCommand: ParsableCommand {
         let progress = Progress(
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
             isQuiet: options.quiet, parts: files.count)
-        let assets = Assets(source: proxyOf, reference: reference, illustrates: html != nil, keepsFrames: frames != nil)
+        let assets = Assets(
+            source: proxyOf, reference: reference, illustrates: html != nil, keepsFrames: frames != nil,
+            mostListed: findings)
         try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files] index in
             Result {
                 try Self.check(files[index], policy, assets, options) { progress.update(part: index, fraction: $0) }
@@ -173,10 +184,7 @@ struct QCCommand: ParsableCommand {
         }
         do throws(MediaError) {
             let bytes = try SmallFile.bytes(of: path, atMost: QCPolicy.mostBytes, as: "a policy")
-            guard let text = String(validating: bytes, as: UTF8.self) else {
-                throw MediaError(.invalidArgument, "is not UTF-8 text")
-            }
-            return try QCPolicy(yaml: text, named: path.stem ?? path.displayPath, fields: fields)
+            return try QCPolicy(bytes: bytes, named: path.stem ?? path.displayPath, fields: fields)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
                 throw error.at(path: path.displayPath)
@@ -194,6 +202,7 @@ struct QCCommand: ParsableCommand {
         var jobOptions = QCJob.Options()
         jobOptions.illustrates = others.illustrates
         jobOptions.keepsFrames = others.keepsFrames
+        jobOptions.mostListed = others.mostListed
         var opening = assetOptions
         opening.spoolsPipe = QCJob.readsAgain(
             policy, isCompared: others.source != nil || others.reference != nil, options: jobOptions)
@@ -218,6 +227,7 @@ private struct Assets: Sendable {
     let reference: PathArgument?
     let illustrates: Bool
     let keepsFrames: Bool
+    let mostListed: Int
 }
 
 /// The reports that are written when all files are done.

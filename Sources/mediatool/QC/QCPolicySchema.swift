@@ -17,7 +17,7 @@ enum QCPolicySchema {
               "maxItems": 64,
               "items": { "type": "array", "items": { "type": ["string", "integer"] }, "minItems": 2, "maxItems": 2 }
             },
-            "rules": { "description": "The rules.", "type": "array", "items": { "$ref": "#/$defs/rule" } }
+            "rules": { "description": "The rules.", "type": "array", "minItems": 1, "items": { "$ref": "#/$defs/rule" } }
           },
           "required": ["rules"],
           "additionalProperties": false,
@@ -52,7 +52,7 @@ enum QCPolicySchema {
                 },
                 {
                   "properties": {
-                    "check": { "description": "What is measured; mediatool qc --list-checks tells what each is.", "enum": ["loudness.integrated", "loudness.range", "loudness.momentaryMaximum", "loudness.shortTermMaximum", "truePeak", "samplePeak", "dcOffset", "correlation", "dualMono", "mutedChannels", "letterboxRows", "letterboxColumns", "duplicateFrames", "missingFrames", "variableFrameRate", "fieldMismatch", "startDifference", "lengthDifference", "headerMismatches", "damage", "reference.psnr", "reference.psnrMinimum", "reference.ssim", "reference.ssimMinimum", "reference.unpairedFrames", "reference.soundOffset", "reference.soundDifference"] },
+                    "check": { "description": "What is measured; mediatool qc --list-checks tells what each is.", "enum": ["audioTracks", "loudness.integrated", "loudness.range", "loudness.momentaryMaximum", "loudness.shortTermMaximum", "truePeak", "samplePeak", "dcOffset", "correlation", "dualMono", "mutedChannels", "letterboxRows", "letterboxColumns", "duplicateFrames", "missingFrames", "variableFrameRate", "fieldMismatch", "startDifference", "lengthDifference", "headerMismatches", "damage", "reference.psnr", "reference.psnrMinimum", "reference.ssim", "reference.ssimMinimum", "reference.unpairedFrames", "reference.soundOffset", "reference.soundDifference"] },
                     "equals": { "$ref": "#/$defs/value" },
                     "min": { "$ref": "#/$defs/number" },
                     "max": { "$ref": "#/$defs/number" },

@@ -23,7 +23,7 @@ enum QCSchema {
                 "verdict": { "description": "fail where a rule of severity fail does not hold, warn where only others do not.", "enum": ["pass", "warn", "fail"] },
                 "policy": { "description": "The policy's name.", "type": "string" },
                 "rules": { "description": "What came of each rule, in the policy's order.", "type": "array", "items": { "$ref": "#/$defs/rule" } },
-                "findings": { "description": "What does not hold, rule by rule.", "type": "array", "items": { "$ref": "#/$defs/finding" } },
+                "findings": { "description": "What does not hold, rule by rule; of each rule as many as --findings says.", "type": "array", "items": { "$ref": "#/$defs/finding" } },
                 "measurements": { "$ref": "#/$defs/measurements" },
                 "warnings": { "description": "What was odd or damaged in the file's structure, one sentence each.", "type": "array", "items": { "type": "string" } }
               },
@@ -36,7 +36,8 @@ enum QCSchema {
               "properties": {
                 "id": { "description": "The rule's id.", "type": "string" },
                 "status": { "description": "notApplicable where the file has nothing that the rule is about: neither pass nor fail.", "enum": ["pass", "warn", "fail", "notApplicable"] },
-                "reason": { "description": "Why the rule is not applicable.", "type": "string" }
+                "reason": { "description": "Why the rule is not applicable.", "type": "string" },
+                "findingCount": { "description": "How many findings there are, with those that are not listed; left out where the rule holds.", "type": "integer", "minimum": 1 }
               },
               "required": ["id", "status"],
               "additionalProperties": false
@@ -150,7 +151,9 @@ enum QCSchema {
                     "properties": {
                       "weight": { "description": "How much it counts for loudness; 0 for low-frequency effects.", "type": "number", "minimum": 0 },
                       "truePeak": { "description": "dBTP; left out for silence.", "type": "number" },
+                      "truePeakRange": { "description": "The sample that it is, or where it lies between two, the one before.", "$ref": "#/$defs/range" },
                       "samplePeak": { "description": "dBFS; left out for silence.", "type": "number" },
+                      "samplePeakRange": { "description": "The first sample that it is.", "$ref": "#/$defs/range" },
                       "rms": { "description": "dBFS; left out for silence.", "type": "number" },
                       "dcOffset": { "description": "The mean of all samples, as a part of full scale.", "type": "number" }
                     },
@@ -165,7 +168,18 @@ enum QCSchema {
                     "type": "object",
                     "properties": {
                       "channels": { "description": "The two channels, from 0.", "type": "array", "items": { "type": "integer", "minimum": 0 } },
-                      "correlation": { "description": "1 for the same, -1 for the inverse; left out where one of the two is silent.", "type": "number", "minimum": -1, "maximum": 1 },
+                      "correlation": { "description": "Of the whole: 1 for the same, -1 for the inverse; left out where one of the two is silent.", "type": "number", "minimum": -1, "maximum": 1 },
+                      "lowest": {
+                        "description": "The three seconds in which they are least alike; left out where none are loud and long enough, and where that was not asked for.",
+                        "type": "object",
+                        "properties": {
+                          "correlation": { "type": "number", "minimum": -1, "maximum": 1 },
+                          "start": { "$ref": "#/$defs/time" },
+                          "end": { "$ref": "#/$defs/time" }
+                        },
+                        "required": ["correlation", "start", "end"],
+                        "additionalProperties": false
+                      },
                       "highestDifference": { "description": "The largest difference of two samples, as a part of full scale.", "type": "number", "minimum": 0 }
                     },
                     "required": ["channels", "highestDifference"],
@@ -185,6 +199,7 @@ enum QCSchema {
                 "all": { "description": "Of all components, by the number of their samples.", "type": "number" },
                 "minimum": { "description": "Of the picture that differs most.", "type": "number" },
                 "worst": { "description": "When that one is shown; left out where nothing differs.", "$ref": "#/$defs/time" },
+                "worstEnd": { "description": "When the next one is.", "$ref": "#/$defs/time" },
                 "worstFrame": { "description": "Its number, from 0.", "type": "integer", "minimum": 0 }
               },
               "required": ["chroma"],
@@ -194,9 +209,10 @@ enum QCSchema {
               "type": "object",
               "properties": {
                 "loudness": { "description": "LUFS.", "type": "number" },
-                "start": { "description": "When the window begins.", "$ref": "#/$defs/time" }
+                "start": { "description": "When the window begins.", "$ref": "#/$defs/time" },
+                "end": { "description": "When it is over.", "$ref": "#/$defs/time" }
               },
-              "required": ["loudness", "start"],
+              "required": ["loudness", "start", "end"],
               "additionalProperties": false
             },
             "pictures": {
@@ -211,16 +227,7 @@ enum QCSchema {
                 "usualDuration": { "description": "How long most of them stay.", "$ref": "#/$defs/time" },
                 "isVariable": { "description": "Whether some stay for other times than usual, by more than a tick.", "type": "boolean" },
                 "missing": { "description": "How many would fit where one stays 1.5 times as long as usual or longer.", "type": "integer", "minimum": 0 },
-                "firstMissing": {
-                  "description": "The first such place.",
-                  "type": "object",
-                  "properties": {
-                    "start": { "$ref": "#/$defs/time" },
-                    "end": { "$ref": "#/$defs/time" }
-                  },
-                  "required": ["start", "end"],
-                  "additionalProperties": false
-                },
+                "firstMissing": { "description": "The first such place.", "$ref": "#/$defs/range" },
                 "fields": {
                   "description": "What pictures look like that move enough to tell, beside what they are flagged as.",
                   "type": "object",
@@ -263,6 +270,15 @@ enum QCSchema {
               "required": ["count", "sizeChanges"],
               "additionalProperties": false
             },
+            "range": {
+              "type": "object",
+              "properties": {
+                "start": { "description": "The first moment.", "$ref": "#/$defs/time" },
+                "end": { "description": "The first moment that is not part of it.", "$ref": "#/$defs/time" }
+              },
+              "required": ["start", "end"],
+              "additionalProperties": false
+            },
             "runs": {
               "description": "What a check found in one track, or in one channel of it.",
               "type": "object",
@@ -274,17 +290,9 @@ enum QCSchema {
                 "count": { "description": "How many there are, with those that are not listed.", "type": "integer", "minimum": 0 },
                 "total": { "description": "How long they are together.", "$ref": "#/$defs/time" },
                 "ranges": {
-                  "description": "Each run; at most about 10000.",
+                  "description": "Each run; as many as --findings says.",
                   "type": "array",
-                  "items": {
-                    "type": "object",
-                    "properties": {
-                      "start": { "description": "The first moment.", "$ref": "#/$defs/time" },
-                      "end": { "description": "The first moment that is not part of it.", "$ref": "#/$defs/time" }
-                    },
-                    "required": ["start", "end"],
-                    "additionalProperties": false
-                  }
+                  "items": { "$ref": "#/$defs/range" }
                 }
               },
               "required": ["check", "threshold", "minimumDuration", "count", "total", "ranges"],

@@ -17,9 +17,10 @@ enum QCText {
                 let timecode = finding.startTimecode.map { " [\($0)\(end)]" } ?? ""
                 lines.append("  \(finding.severity.rawValue)  \(finding.rule): \(finding.message)\(timecode)")
             }
-            if findings.count > mostFindings {
+            let count = rule.findingCount ?? 0
+            if count > Int64(mostFindings) {
                 lines.append(
-                    "  …     \(rule.id): \(findings.count - mostFindings) more; --json and the reports have all")
+                    "  …     \(rule.id): \(count - Int64(mostFindings)) more, \(count) in all; --json lists them")
             }
         }
         for rule in report.rules where rule.status == .notApplicable {

@@ -98,6 +98,26 @@ import Testing
         }
     }
 
+    /// One sample stands out at 5000, and a quarter period between two samples at 7002 and 7003 does more between them.
+    @Test(arguments: [false, true]) func peaksHaveAPlace(isBetween: Bool) {
+        var samples = sine(0.05, divisor: 37, degrees: 0, count: 10_000)
+        samples[5000] = 0.6
+        if isBetween { (samples[7002], samples[7003]) = (0.58, 0.58) }
+        for seam in [16, 4990, 5000, 5001, 6999, 7003, 7010] {
+            var first = TruePeakMeter(sampleRate: 48_000)
+            first.append(samples.span.extracting(0..<seam))
+            first.finishPart()
+            var second = TruePeakMeter(sampleRate: 48_000, startingAt: Int64(seam))
+            second.warmUp(samples.span.extracting(max(0, seam - 100)..<seam))
+            second.append(samples.span.extracting(seam..<samples.count))
+            second.finish()
+            second.add(first)
+            #expect(second.samplePeakPlace == 5000)
+            #expect(second.truePeakPlace == (isBetween ? 7002 : 5000))
+        }
+        #expect(TruePeakMeter(sampleRate: 48_000).truePeakPlace == nil)
+    }
+
     @Test func highRatesAreOversampledLess() {
         let samples = sine(0.5, divisor: 4, degrees: 45)
         #expect(abs(decibels(samples, rate: 96_000) - -6.02) < 0.4)
