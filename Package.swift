@@ -22,6 +22,16 @@ let examples: [Target] = ["JoinClips", "VolumeRamp", "RedBackground"].map { name
         swiftSettings: common)
 }
 
+// The fuzzers of what is not a product: `scripts/fuzz` asks for them, and builds them with sanitizers.
+let fuzzers: [Target] =
+    Context.environment["MEDIATOOL_FUZZERS"] == nil
+    ? []
+    : ["FuzzTimelines", "FuzzQC"].map { name in
+        .executableTarget(
+            name: name, dependencies: ["AssetKit", "MediaBase", "MediaJobs", system], path: "Tests/Fuzz/\(name)",
+            swiftSettings: common)
+    }
+
 let package = Package(
     name: "mediatool",
     products: [
@@ -106,6 +116,6 @@ let package = Package(
             name: "MediaToolTests",
             dependencies: ["mediatool", "SystemCalls", "TestSupport", system] + examples.map { .target(name: $0.name) },
             swiftSettings: common),
-    ] + examples,
+    ] + examples + fuzzers,
     swiftLanguageModes: [.v6]
 )

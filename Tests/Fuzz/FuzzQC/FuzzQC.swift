@@ -1,0 +1,52 @@
+import AssetKit
+import Glibc
+import MediaBase
+import MediaJobs
+import SystemPackage
+
+/// One file without a name for all inputs, which is written anew for each.
+private let file: FileDescriptor = {
+    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
+    let descriptor = mkstemp(&name)
+    unlink(name)
+    return FileDescriptor(rawValue: descriptor)
+}()
+
+/// Reads the bytes before the first zero as a policy, and checks what follows it against that policy as a media file.
+@_cdecl("fuzzQC")
+public func fuzzQC(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: data, count: size))
+    let text = Array(bytes.prefix { $0 != 0 })
+    guard let policy = try? QCPolicy(bytes: text, named: "fuzz", fields: nil) else { return 0 }
+    precondition(!policy.rules.isEmpty)
+    let media = Array(bytes.dropFirst(text.count + 1))
+    guard !media.isEmpty, ftruncate(file.rawValue, 0) == 0,
+        pwrite(file.rawValue, media, media.count, 0) == media.count
+    else { return 0 }
+    var options = Asset.Options()
+    options.limits.pixels = 1 << 18
+    options.limits.deadline = .now + .seconds(5)
+    let job = QCJob(asset: Asset(descriptor: file, options: options), policy: policy, threads: 1)
+    guard let report = try? job.run() else { return 0 }
+    precondition(report.rules.count == policy.rules.count)
+    for finding in report.findings {
+        if let start = finding.start, let end = finding.end { precondition(start.isNumeric && end.isNumeric) }
+    }
+    precondition(report.listedFindings.count <= report.findings.count)
+    _ = QCCSV.lines(of: .success(report), path: "fuzz")
+    return 0
+}
+
+// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// Where the program begins.
+@_cdecl("FuzzQC_main")
+public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
+    var (count, arguments) = (count, arguments)
+    return runFuzzer(&count, &arguments, fuzzQC)
+}
