@@ -24,7 +24,7 @@ extension MediaError {
             (.permissionDenied, "access is not allowed; look at the permissions of the file and its folder")
         case .readOnlyFileSystem: (.permissionDenied, "the file system is read-only; choose another folder")
         case .isDirectory: (.notAFile, "it is a folder; name a file")
-        case .fileExists: (.alreadyExists, "the file exists already; use --force to replace it")
+        case .fileExists: (.alreadyExists, "the file exists already")
         case .fileNameTooLong: (.invalidArgument, "the name is too long for the file system; choose a shorter one")
         case .tooManySymbolicLinkLevels: (.invalidArgument, "the symbolic links lead in a circle")
         case .invalidArgument: (.invalidArgument, "the system does not take this name")
@@ -34,7 +34,7 @@ extension MediaError {
         case .brokenPipe: (.brokenPipe, "the reader at the other end is gone")
         case .ioError: (.inputOutput, "the device reports an error; look at the system log")
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
-            (.outOfResources, "too many files are open; use fewer outputs or --jobs 1")
+            (.outOfResources, "too many files are open; work on fewer at a time")
         case .noMemory: (.outOfResources, "memory ran out")
         case .badFileDescriptor: (.inputOutput, "it is closed")
         default: (.inputOutput, "the system reports an error")

@@ -113,6 +113,13 @@ package final class OutputFile: Sendable {
         }
     }
 
+    /// Throws `invalidArgument` where the output would take the place of one of the files, and lets it take none of them
+    /// later.
+    package func refuse(_ inputs: [FileIdentity]) throws {
+        rules.addInputs(inputs)
+        try rules.refuseInput(finalPath, named: path)
+    }
+
     /// Closes the output and puts it in place; does nothing the second time.
     ///
     /// Without `force`, a file that has come to stand at the name meanwhile is left alone, in one step with looking:
@@ -134,7 +141,7 @@ package final class OutputFile: Sendable {
                 }
             }
         } catch let error as Errno {
-            throw MediaError(error, "write", path: path)
+            throw rules.failure(error, named: path)
         } catch let error as MediaError {
             throw error.at(path: path.string)
         }
@@ -150,7 +157,7 @@ package final class OutputFile: Sendable {
         CommitTurn.during(files) {
             if together, let taken = files.firstIndex(where: \.isNameTaken) {
                 for file in files { file.discard() }
-                failures = [(taken, MediaError(.fileExists, "write", path: files[taken].path))]
+                failures = [(taken, files[taken].rules.failure(.fileExists, named: files[taken].path))]
                 return
             }
             for (index, file) in files.enumerated() {

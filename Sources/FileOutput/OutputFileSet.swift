@@ -17,6 +17,8 @@ package final class OutputFileSet: Sendable {
     /// What all outputs of a run obey.
     final class Rules: Sendable {
         let force: Bool
+        /// How whoever gets the error says that a file is to be replaced.
+        let toReplace: String
         let pending: PendingOutputs
         private let inputs: Mutex<Set<FileIdentity>>
         /// The names given away so far: the folder's identity and the name in it.
@@ -27,10 +29,19 @@ package final class OutputFileSet: Sendable {
             let name: [UInt8]
         }
 
-        init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs) {
+        init(force: Bool, inputs: [FileIdentity], toReplace: String, pending: PendingOutputs) {
             self.force = force
+            self.toReplace = toReplace
             self.pending = pending
             self.inputs = Mutex(Set(inputs))
+        }
+
+        /// The error of an output that could not be written or put in place.
+        func failure(_ errno: Errno, named path: FilePath) -> MediaError {
+            guard errno == .fileExists else { return MediaError(errno, "write", path: path) }
+            return MediaError(
+                .alreadyExists, "cannot write: the file exists already; \(toReplace)", path: path.string,
+                cause: errno.description)
         }
 
         func addInputs(_ identities: [FileIdentity]) { inputs.withLock { $0.formUnion(identities) } }
@@ -75,9 +86,13 @@ package final class OutputFileSet: Sendable {
     /// - Parameters:
     ///   - force: Whether files that exist are replaced.
     ///   - inputs: The files that are read in this run, none of which an output may be, forced or not.
+    ///   - toReplace: How a person has files replaced, for the error where one exists.
     ///   - pending: Where the outputs are listed until they are in place.
-    package convenience init(force: Bool, inputs: [FileIdentity], pending: PendingOutputs = .shared) {
-        self.init(rules: Rules(force: force, inputs: inputs, pending: pending))
+    package convenience init(
+        force: Bool, inputs: [FileIdentity], toReplace: String = "use --force to replace it",
+        pending: PendingOutputs = .shared
+    ) {
+        self.init(rules: Rules(force: force, inputs: inputs, toReplace: toReplace, pending: pending))
     }
 
     private init(rules: Rules, isWhole: Bool = false, allowance: OutputAllowance? = nil) {
@@ -141,7 +156,7 @@ package final class OutputFileSet: Sendable {
                 rules: rules, allowance: allowance)
         case .beside(let target, let present):
             try rules.refuseInput(present.map(FileIdentity.init), named: path)
-            if present != nil, !rules.force { throw MediaError(.fileExists, "write", path: path) }
+            if present != nil, !rules.force { throw rules.failure(.fileExists, named: path) }
             try rules.claim(target, named: path)
             let (temporaryPath, descriptor) = try opening(path) {
                 try TemporaryName.create(beside: target, in: rules.pending)

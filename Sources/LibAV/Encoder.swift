@@ -202,6 +202,23 @@ extension Encoder {
         return result
     }
 
+    /// The pixel formats that an encoder of this name takes; empty where it takes any.
+    package static func pixelFormats(of name: String) -> [PixelFormat] {
+        guard let formats = avcodec_find_encoder_by_name(name)?.pointee.pix_fmts else { return [] }
+        var result: [PixelFormat] = []
+        while formats[result.count] != AV_PIX_FMT_NONE { result.append(PixelFormat(formats[result.count])) }
+        return result
+    }
+
+    /// Bits of a sample, and how chroma is sampled (`400`, `420`, `422`, `444`, else empty), of a pixel format.
+    package static func form(of format: PixelFormat) -> (depth: Int, chroma: String) {
+        guard let native = format.native, let description = av_pix_fmt_desc_get(native) else { return (0, "") }
+        let depth = Int(description.pointee.comp.0.depth)
+        if description.pointee.nb_components < 3 { return (depth, "400") }
+        let shifts = (description.pointee.log2_chroma_w, description.pointee.log2_chroma_h)
+        return (depth, shifts == (1, 1) ? "420" : shifts == (1, 0) ? "422" : shifts == (0, 0) ? "444" : "")
+    }
+
     /// Whether this build of FFmpeg has an encoder of this name.
     package static func exists(_ name: String) -> Bool { avcodec_find_encoder_by_name(name) != nil }
 }

@@ -16,6 +16,9 @@ extension PixelFormat {
 
     /// Whether libavutil knows a format of this name.
     package var isKnown: Bool { native != nil }
+
+    /// Whether pictures can be converted to it (`sws_isSupportedOutput`).
+    package var canBeMade: Bool { native.map { sws_isSupportedOutput($0) != 0 } ?? false }
 }
 
 extension SampleFormat {

@@ -16,6 +16,15 @@ extension ChannelLayout {
             layout.nb_channels = Int32(channels)
         }
     }
+
+    /// Whether libavutil knows a layout of this name and number of channels, or the name only counts them.
+    package var isKnown: Bool {
+        guard (1...Limits.channels).contains(channels) else { return false }
+        guard knownName != nil else { return true }
+        var layout = AVChannelLayout()
+        defer { av_channel_layout_uninit(&layout) }
+        return av_channel_layout_from_string(&layout, name) >= 0 && layout.nb_channels == channels
+    }
 }
 
 extension ChannelLayout {

@@ -54,6 +54,52 @@ import Testing
         #expect(reader.status == .reading)
     }
 
+    @Test func valuesThatMakeNoSenseAreRefused() throws {
+        let asset = try Media.asset("av.mp4")
+        let reader = try AssetReader(asset: asset)
+        let (video, audio) = (try Media.track(asset, .video), try Media.track(asset, .audio))
+        var range = VideoSettings()
+        range.colorRange = "wide"
+        let layout = ChannelLayout(channels: 2, name: "bogus")
+        let wrong = [
+            (
+                TrackOutput(track: video, videoSettings: VideoSettings(pixelFormat: PixelFormat(rawValue: "bogus"))),
+                "bogus"
+            ),
+            // Known, but in the memory of a graphics card.
+            (
+                TrackOutput(track: video, videoSettings: VideoSettings(pixelFormat: PixelFormat(rawValue: "vaapi"))),
+                "vaapi"
+            ),
+            (
+                TrackOutput(track: video, videoSettings: VideoSettings(dimensions: Dimensions(width: 0, height: 9))),
+                "0x9"
+            ),
+            (TrackOutput(track: video, videoSettings: range), "wide"),
+            (TrackOutput(track: audio, audioSettings: AudioSettings(sampleRate: -1)), "-1"),
+            (TrackOutput(track: audio, audioSettings: AudioSettings(channelLayout: layout)), "bogus"),
+        ]
+        for (output, value) in wrong {
+            #expect(!reader.canAdd(output), "\(value)")
+            let error = #expect(throws: MediaError.self) { try reader.add(output) }
+            #expect(error?.code == .invalidArgument && error?.message.contains(value) == true, "\(value)")
+        }
+        let counted = AudioSettings(channelLayout: ChannelLayout(channels: 2, name: "2 channels"))
+        #expect(reader.canAdd(TrackOutput(track: audio, audioSettings: counted)))
+    }
+
+    @Test func whatIsSetTooLateFailsTheReader() throws {
+        let asset = try Media.asset("av.mp4")
+        let output = TrackOutput(track: try Media.track(asset, .audio), audioSettings: sound)
+        let reader = try Media.start(output, of: asset)
+        _ = try output.nextSampleBuffer()
+        reader.timeRange = MediaTimeRange(start: .zero, duration: .zero)
+        let error = #expect(throws: MediaError.self) { try output.nextSampleBuffer() }
+        #expect(error?.code == .invalidArgument && error?.message.hasPrefix("timeRange was set too late") == true)
+        #expect(reader.status == .failed)
+        #expect(reader.timeRange.duration == .positiveInfinity)
+    }
+
     @Test func textTracksGiveOnlyStoredSamples() throws {
         let asset = try Media.asset("many-tracks.mp4")
         let reader = try AssetReader(asset: asset)
@@ -77,8 +123,6 @@ import Testing
         }
         reader.timeRange = MediaTimeRange(start: .zero, duration: one)
         try reader.startReading()
-        reader.timeRange = .zero
-        #expect(reader.timeRange.duration == one)
         #expect(try output.remaining().last?.timeRange.end == one)
     }
 

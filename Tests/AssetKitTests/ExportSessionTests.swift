@@ -105,4 +105,48 @@ import Testing
         let real = try file.folder.bytes("o.m4a").count
         #expect(Double(estimate) > Double(real) * 0.5 && Double(estimate) < Double(real) * 2)
     }
+
+    /// Also by another name, and where the file is one of a composition's sources.
+    @Test(arguments: [false, true])
+    func anExportNeverReplacesWhatItReads(isComposition: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let bytes = try Array(Data(contentsOf: URL(fileURLWithPath: Fixtures.path("av.mp4"))))
+        try folder.write("a.mp4", bytes)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("link.mp4"), withDestinationPath: folder.path("a.mp4"))
+        try FileManager.default.linkItem(atPath: folder.path("a.mp4"), toPath: folder.path("hard.mp4"))
+        for name in ["a.mp4", "link.mp4", "hard.mp4"] {
+            var asset = Asset(path: FilePath(folder.path("a.mp4")))
+            if isComposition {
+                var composition = Composition()
+                try composition.insertTimeRange(
+                    MediaTimeRange(start: .zero, duration: MediaTime(value: 1, timescale: 1)), of: asset, at: .zero)
+                asset = Asset(composition: composition)
+            }
+            let session = ExportSession(asset: asset, preset: .lowQuality)
+            let error = await #expect(throws: MediaError.self) {
+                try await session.export(to: FilePath(folder.path(name)), as: .mp4, overwrite: true)
+            }
+            #expect(error?.code == .invalidArgument, "\(name) \(error as Any)")
+            #expect(error?.path == folder.path(name))
+        }
+        #expect(try folder.bytes("a.mp4") == bytes)
+        #expect(try folder.names().sorted() == ["a.mp4", "hard.mp4", "link.mp4"])
+    }
+
+    @Test func whatIsSetWhileExportingEndsTheExport() async throws {
+        let file = try Written("o.mov")
+        // Long enough to be still at work when it is changed.
+        let source = try Written("long.mov")
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc2=d=60:s=640x360", "-c:v", "mjpeg", source.path])
+        let session = ExportSession(asset: source.asset, preset: .highestQuality)
+        let export = Task { try await session.export(to: FilePath(file.path), as: .mov) }
+        for await state in session.states(updateInterval: .milliseconds(5)) {
+            if case .exporting(let progress) = state, progress > 0 { break }
+        }
+        session.timeRange = MediaTimeRange(start: .zero, duration: MediaTime(value: 1, timescale: 1))
+        let error = await #expect(throws: MediaError.self) { try await export.value }
+        #expect(error?.code == .invalidArgument && error?.message.hasPrefix("timeRange was set too late") == true)
+        #expect(try file.folder.names() == [])
+    }
 }

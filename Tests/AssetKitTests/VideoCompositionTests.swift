@@ -295,6 +295,46 @@ import Testing
         #expect(pixels[place..<place + 4] == [155, 225, 248, 255])
     }
 
+    /// Asks its generator for the picture at zero while it makes another one, and waits for a second frame to be begun.
+    private final class Asking: VideoCompositor, @unchecked Sendable {
+        weak var generator: ImageGenerator?
+        private let lock = NSCondition()
+        private var begun = 0
+
+        func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer {
+            if request.time > .zero {
+                _ = try generator?.generateNow(at: .zero)
+                lock.lock()
+                begun += 1
+                lock.broadcast()
+                while begun < 2, lock.wait(until: Date(timeIntervalSinceNow: 30)) {}
+                defer { lock.unlock() }
+                guard begun >= 2 else { throw MediaError(.timedOut, "no other frame is made meanwhile") }
+            }
+            return try Inverter().frame(for: request)
+        }
+    }
+
+    @Test func aCompositorMayAskItsGenerator() throws {
+        let folder = try TemporaryFolder()
+        let asset = try slopes("one.mov", in: folder, red: "X", green: "Y", blue: "7")
+        let compositor = Asking()
+        var composition = VideoComposition(
+            renderSize: Self.size, frameDuration: time(1, 25),
+            instructions: [.init(timeRange: range(.zero, time(2, 1)))])
+        composition.compositor = compositor
+        let generator = ImageGenerator(asset: asset)
+        generator.videoComposition = composition
+        compositor.generator = generator
+        let images = [1, 2].map { second in
+            Background { try generator.generateNow(at: MediaTime(value: Int64(second), timescale: 2)) }
+        }
+        for image in images {
+            let made = try image.value(within: 60)
+            #expect(made.image[100, 30] == Color(red: 155, green: 225, blue: 248, alpha: 255))
+        }
+    }
+
     @Test func helpersForShapes() throws {
         let upright = try Media.asset("rotated-90.mov")
         let wide = try Media.track(Media.asset("av.mp4"), .video)

@@ -2,11 +2,23 @@ import ISOMedia
 import LibAV
 import MediaBase
 import SystemCalls
+import SystemPackage
 
 extension Asset {
     /// The state of the named file now; `nil` where it is gone, or has no name.
     var fileState: FileState? {
         (source?.path).flatMap { FileState(of: $0) }
+    }
+
+    /// The files that it is read from: its own, or those of a composition's sources.
+    var files: [FilePath] {
+        if let rendering { return rendering.asset.files }
+        if let composition {
+            let sources = composition.tracks.flatMap { track in track.segments.compactMap { $0.asset } }
+            return sources.flatMap { $0.files }
+        }
+        guard case .path(let path) = source else { return [] }
+        return [path]
     }
 }
 

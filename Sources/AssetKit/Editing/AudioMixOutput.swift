@@ -47,11 +47,13 @@ public final class AudioMixOutput: ReaderOutput {
     ///   - tracks: Audio tracks.
     ///   - audioSettings: What comes out; what is `nil` is 32-bit floating point, interleaved, at the highest rate and
     ///     with the most channels of the tracks.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, and for tracks of another kind.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, for tracks of another kind, and for
+    ///   settings that no sound can have.
     public init(tracks: [AssetTrack], audioSettings: AudioSettings? = nil) throws(MediaError) {
         guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .audio }) else {
             throw MediaError(.invalidArgument, "a mix is made of audio tracks, at least one")
         }
+        if let impossibility = audioSettings?.impossibility { throw MediaError(.invalidArgument, impossibility) }
         let formats = tracks.flatMap { $0.formatDescriptions.compactMap(\.audio) }
         let widest = formats.max { $0.channels < $1.channels }?.channelLayout
         let form = CompositionSound.Form(

@@ -79,6 +79,24 @@ final class Compositing: Sendable {
 
     init(composition: VideoComposition) { self.composition = composition }
 
+    /// What makes the frames, and the tracks that they are made of, each with its generator.
+    private func ready(
+        for pictures: [AssetTrack], of generator: ImageGenerator
+    ) throws(MediaError) -> (any VideoCompositor, [(track: AssetTrack, generator: ImageGenerator)]) {
+        try state.withLock { state throws(MediaError) in
+            if let compositor = state.compositor { return (compositor, state.tracks) }
+            let compositor: any VideoCompositor
+            if let own = composition.compositor {
+                compositor = own
+            } else {
+                compositor = try LayerCompositor(composition)
+            }
+            state.compositor = compositor
+            state.tracks = pictures.map { ($0, ImageGenerator(asset: generator.asset, for: generator)) }
+            return (compositor, state.tracks)
+        }
+    }
+
     /// The frame that is on screen at a time, as an image.
     func image(
         of generator: ImageGenerator, at time: MediaTime, _ configuration: ImageGenerator.Configuration, born: Int,
@@ -110,35 +128,26 @@ final class Compositing: Sendable {
         guard let instruction = composition.instruction(at: shown) else {
             throw MediaError(.outOfRange, "no instruction says what is shown at \(shown)")
         }
-        let picture = try state.withLock { state throws(MediaError) in
-            if state.compositor == nil {
-                if let own = composition.compositor {
-                    state.compositor = own
-                } else {
-                    state.compositor = try LayerCompositor(composition)
-                }
-                state.tracks = pictures.map { ($0, ImageGenerator(asset: generator.asset, for: generator)) }
+        let (compositor, tracks) = try ready(for: pictures, of: generator)
+        var sources: [Int: SourceFrame] = [:]
+        for (track, inner) in tracks {
+            var exact = configuration
+            exact.trackIndex = track.index
+            exact.requestedTimeToleranceBefore = .zero
+            exact.requestedTimeToleranceAfter = .zero
+            do throws(MediaError) {
+                let (found, _) = try inner.locate(
+                    shown, exact, born: inner.currentGeneration, unlessCancelled: unwanted)
+                sources[track.id] = SourceFrame(picture: found.picture, format: found.format)
+            } catch {
+                // Where a track shows nothing, the others are seen.
+                guard error.code == .outOfRange else { throw error }
             }
-            var sources: [Int: SourceFrame] = [:]
-            for (track, inner) in state.tracks {
-                var exact = configuration
-                exact.trackIndex = track.index
-                exact.requestedTimeToleranceBefore = .zero
-                exact.requestedTimeToleranceAfter = .zero
-                do throws(MediaError) {
-                    let (found, _) = try inner.locate(
-                        shown, exact, born: inner.currentGeneration, unlessCancelled: unwanted)
-                    sources[track.id] = SourceFrame(picture: found.picture, format: found.format)
-                } catch {
-                    // Where a track shows nothing, the others are seen.
-                    guard error.code == .outOfRange else { throw error }
-                }
-            }
-            let request = VideoCompositionRequest(
-                time: shown, instruction: instruction, videoComposition: composition, sources: sources)
-            guard let compositor = state.compositor else { throw MediaError(.unsupported, "there is no compositor") }
-            return try compositor.frame(for: request)
         }
+        // No lock is held: a compositor of the user's may ask the generator for more, and several work at once.
+        let picture = try compositor.frame(
+            for: VideoCompositionRequest(
+                time: shown, instruction: instruction, videoComposition: composition, sources: sources))
         try check()
         let size = picture.dimensions.fitted(into: configuration.maximumSize)
         return ImageGenerator.GeneratedImage(

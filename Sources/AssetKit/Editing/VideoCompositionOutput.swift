@@ -44,13 +44,15 @@ public final class VideoCompositionOutput: ReaderOutput {
     ///     are `nil`.
     ///   - videoComposition: How the frames are made; whether it holds for all of the asset's time is found out with the
     ///     first one.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, and for tracks of another kind.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, for tracks of another kind, and for
+    ///   settings that no picture can have.
     public init(
         tracks: [AssetTrack], videoSettings: VideoSettings? = nil, videoComposition: VideoComposition
     ) throws(MediaError) {
         guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .video }) else {
             throw MediaError(.invalidArgument, "a video composition is made of video tracks, at least one")
         }
+        if let impossibility = videoSettings?.impossibility { throw MediaError(.invalidArgument, impossibility) }
         self.videoComposition = videoComposition
         settings = videoSettings ?? VideoSettings()
         var stored = VideoSettings()

@@ -3,7 +3,7 @@ public import MediaBase
 /// Makes the frames of a video composition from the pictures of its tracks: `AVVideoCompositing`.
 ///
 /// One that is set as ``VideoComposition/compositor`` gets each frame to make, several at once on different threads, in
-/// no order.
+/// no order. It may use generators and readers meanwhile, also the generator that it makes the frame for.
 public protocol VideoCompositor: Sendable {
     /// Makes a frame of the request's ``VideoCompositionRequest/renderSize``, in any pixel format.
     func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer

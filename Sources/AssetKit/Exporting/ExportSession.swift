@@ -39,6 +39,8 @@ public final class ExportSession: Sendable {
         var isStarted = false
         var end: MediaTime?
         var result: Result<Void, MediaError>?
+        /// A property that was set while it was under way.
+        var misuse: MediaError?
     }
 
     /// How far a session has come.
@@ -67,38 +69,54 @@ public final class ExportSession: Sendable {
 // MARK: - Before exporting
 
 extension ExportSession {
+    /// Changes what is exported; an export that is under way ends, and its error says that it was too late.
+    private func change(_ property: String, _ body: (inout Settings) -> Void) {
+        let reencoder = progressState.withLock { stage in
+            guard stage.isStarted else {
+                settings.withLock { body(&$0) }
+                return Reencoder?.none
+            }
+            stage.misuse = stage.misuse ?? .setTooLate(property, before: "exporting")
+            return stage.reencoder
+        }
+        reencoder?.cancel()
+    }
+
     /// The part that is exported; all of it unless set.
     ///
     /// Start and end are rounded to the nearest times from which all times of what is written can be counted exactly: less
     /// than a hundred-thousandth of a second away.
+    ///
+    /// This and the other properties are set before exporting: one that is set while the export is under way ends it, with
+    /// an error that names the property.
     public var timeRange: MediaTimeRange {
         get { settings.withLock { $0.timeRange } }
-        set { settings.withLock { $0.timeRange = newValue } }
+        set { change("timeRange") { $0.timeRange = newValue } }
     }
 
     /// What the file says of itself; `nil`, the default, for what the asset says.
     public var metadata: [MetadataItem]? {
         get { settings.withLock { $0.metadata } }
-        set { settings.withLock { $0.metadata = newValue } }
+        set { change("metadata") { $0.metadata = newValue } }
     }
 
     /// Whether the index of a QuickTime or MPEG-4 file comes before the media; so by default.
     public var shouldOptimizeForNetworkUse: Bool {
         get { settings.withLock { $0.isIndexFirst } }
-        set { settings.withLock { $0.isIndexFirst = newValue } }
+        set { change("shouldOptimizeForNetworkUse") { $0.isIndexFirst = newValue } }
     }
 
     /// How all tracks of sound are mixed into one; `nil`, the default, for each track as it is.
     public var audioMix: AudioMix? {
         get { settings.withLock { $0.audioMix } }
-        set { settings.withLock { $0.audioMix = newValue } }
+        set { change("audioMix") { $0.audioMix = newValue } }
     }
 
     /// How all tracks of pictures become one, in the composition's size and frame rate as far as the preset allows; `nil`,
     /// the default, for the first track as it is.
     public var videoComposition: VideoComposition? {
         get { settings.withLock { $0.videoComposition } }
-        set { settings.withLock { $0.videoComposition = newValue } }
+        set { change("videoComposition") { $0.videoComposition = newValue } }
     }
 
     /// The presets that can make something of an asset.
@@ -171,7 +189,8 @@ extension ExportSession {
     ///   - fileType: Which kind of file; one of ``supportedFileTypes()``.
     ///   - overwrite: Whether a file that exists already is replaced, at the end.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a type of file that the preset cannot make of the asset,
-    ///   ``MediaError/Code-swift.struct/invalidArgument`` the second time, and what went wrong; nothing remains then.
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` the second time and for a path to one of the files that are
+    ///   read, and what went wrong; nothing remains then.
     public func export(
         to path: FilePath, as fileType: MediaFileType, overwrite: Bool = false
     ) async throws(MediaError) {
@@ -183,16 +202,26 @@ extension ExportSession {
         do throws(MediaError) {
             try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
                 let reencoder = try self.prepare(path, fileType, overwrite: overwrite)
-                self.progressState.withLock { $0.reencoder = reencoder }
+                let misuse = self.progressState.withLock { stage in
+                    stage.reencoder = reencoder
+                    return stage.misuse
+                }
                 // What was cancelled meanwhile has not reached it.
-                if self.cancellation.isCancelled { reencoder.cancel() }
+                if self.cancellation.isCancelled || misuse != nil { reencoder.cancel() }
                 let run: () throws(MediaError) -> Void = reencoder.run
                 try run()
             }
             progressState.withLock { $0.result = .success(()) }
         } catch {
-            let final = cancellation.isCancelled ? MediaError(.cancelled, "cancelled", path: path.string) : error
-            progressState.withLock { $0.result = .failure(final) }
+            let isCancelled = cancellation.isCancelled
+            let final = progressState.withLock { stage in
+                let final =
+                    isCancelled
+                    ? MediaError(.cancelled, "cancelled", path: path.string)
+                    : error.code == .cancelled ? stage.misuse ?? error : error
+                stage.result = .failure(final)
+                return final
+            }
             throw final
         }
     }

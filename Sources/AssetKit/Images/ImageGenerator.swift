@@ -7,9 +7,14 @@ import Synchronization
 ///
 /// ```swift
 /// let generator = ImageGenerator(asset: asset)
+/// generator.configuration.requestedTimeToleranceBefore = .zero
+/// generator.configuration.requestedTimeToleranceAfter = .zero
 /// generator.configuration.maximumSize = Dimensions(width: 320, height: 0)
 /// let (image, actualTime) = try await generator.image(at: MediaTime(value: 5, timescale: 1))
 /// ```
+///
+/// With the default tolerances, which are infinite, the image is that of the nearest keyframe, which is quick and may be
+/// seconds away from the time asked for; with tolerances of zero it is the picture on screen at that very time.
 ///
 /// May be used from any thread; requests are answered one after the other. Times asked for in rising order cost one
 /// sweep over the file.

@@ -40,6 +40,8 @@ public final class AssetReader: Sendable {
         var isStarted = false
         var error: MediaError?
         var isCancelled = false
+        /// A property that was set while the reader was being started.
+        var misuse: MediaError?
     }
 
     /// A reader of an asset, whose header is read now where that was not done yet.
@@ -55,12 +57,23 @@ public final class AssetReader: Sendable {
         state = Mutex(State())
     }
 
+    /// Changes how is read; once reading has started, the next samples that are asked for fail and say that it was too late.
+    private func change(_ property: String, _ body: (inout State) -> Void) {
+        state.withLock { state in
+            guard state.isStarted else { return body(&state) }
+            let misuse = MediaError.setTooLate(property, before: "reading starts")
+            guard let core = state.core else { return state.misuse = misuse }
+            if core.readerStatus == .reading { _ = core.fail(misuse) }
+        }
+    }
+
     /// What part of the presentation is read, exact to the sample and to the frame; set before starting.
     ///
-    /// A picture is delivered where it is on screen at some moment of the range.
+    /// A picture is delivered where it is on screen at some moment of the range. A property that is set after starting
+    /// fails the reader with an error that names it.
     public var timeRange: MediaTimeRange {
         get { state.withLock { $0.timeRange } }
-        set { state.withLock { if !$0.isStarted { $0.timeRange = newValue } } }
+        set { change("timeRange") { $0.timeRange = newValue } }
     }
 
     /// Codec threads for each output; 0, the default, for as many as there are cores.
@@ -68,7 +81,7 @@ public final class AssetReader: Sendable {
     /// Set before starting.
     public var threadsPerOutput: Int {
         get { state.withLock { $0.threads } }
-        set { state.withLock { $0.threads = max(0, newValue) } }
+        set { change("threadsPerOutput") { $0.threads = max(0, newValue) } }
     }
 
     /// Whether long sound is decoded in segments, several at a time by ``threadsPerOutput`` threads; not so by default.
@@ -79,13 +92,13 @@ public final class AssetReader: Sendable {
     /// that cannot be held are decoded in one go. Set before starting.
     public var decodesSoundInSegments: Bool {
         get { state.withLock { $0.decodesSegments } }
-        set { state.withLock { $0.decodesSegments = newValue } }
+        set { change("decodesSoundInSegments") { $0.decodesSegments = newValue } }
     }
 
     /// About how many bytes of decoded sound a segment has; set before starting.
     package var segmentBytes: Int {
         get { state.withLock { $0.segmentBytes } }
-        set { state.withLock { $0.segmentBytes = max(1, newValue) } }
+        set { change("segmentBytes") { $0.segmentBytes = max(1, newValue) } }
     }
 
     /// Whether ``add(_:)`` would take an output.
@@ -116,10 +129,7 @@ public final class AssetReader: Sendable {
         guard (try? asset.contents())?.tracks.contains(output.track) == true else {
             return "the output's track is not of this asset"
         }
-        guard output.isPossible else {
-            return "a \(output.track.mediaType) track cannot be delivered in the form asked for"
-        }
-        return nil
+        return output.impossibility
     }
 
     /// Opens decoders and goes to the start of ``timeRange``.
@@ -158,6 +168,7 @@ public final class AssetReader: Sendable {
             }
             state.withLock { state in
                 state.core = core
+                if let misuse = state.misuse { _ = core.fail(misuse) }
                 if state.isCancelled { core.cancel() }
             }
         } catch {

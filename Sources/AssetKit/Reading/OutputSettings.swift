@@ -1,3 +1,4 @@
+import LibAV
 public import MediaBase
 
 /// The linear PCM that a ``TrackOutput`` is asked for.
@@ -54,5 +55,40 @@ public struct VideoSettings: Sendable, Hashable {
     public init(pixelFormat: PixelFormat? = nil, dimensions: Dimensions? = nil) {
         self.pixelFormat = pixelFormat
         self.dimensions = dimensions
+    }
+}
+
+// MARK: - What makes no sense
+
+extension AudioSettings {
+    /// Which value no sound can be delivered with, in words; `nil` where there is none.
+    var impossibility: String? {
+        if let sampleRate, !(1...Int(Int32.max)).contains(sampleRate) {
+            return "a sample rate of \(sampleRate) makes no sense"
+        }
+        return channelLayout?.impossibility
+    }
+}
+
+extension VideoSettings {
+    /// Which value no picture can be delivered with, in words; `nil` where there is none.
+    var impossibility: String? {
+        if let pixelFormat, !pixelFormat.canBeMade {
+            return "pictures cannot be made in the pixel format \(pixelFormat)"
+        }
+        if let dimensions, dimensions.width <= 0 || dimensions.height <= 0 {
+            return "pictures of \(dimensions) make no sense"
+        }
+        if let colorRange, !["tv", "pc"].contains(colorRange) {
+            return "the colour range \(colorRange) is neither tv nor pc"
+        }
+        return nil
+    }
+}
+
+extension ChannelLayout {
+    /// Why it is no layout that sound can have; `nil` where it is one.
+    var impossibility: String? {
+        isKnown ? nil : "\(channels) channels called \(name) are not a channel layout that is known"
     }
 }

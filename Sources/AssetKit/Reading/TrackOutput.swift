@@ -146,12 +146,16 @@ public final class TrackOutput: Sendable {
     /// How long the asset of the reader that was started lasts; indefinite where that is not known.
     var assetDuration: MediaTime { state.withLock { $0.duration } }
 
-    /// Whether this form can be made of this track at all.
-    var isPossible: Bool {
+    /// Why this form cannot be made of this track; `nil` where it can.
+    var impossibility: String? {
         switch settings {
-        case .stored: true
-        case .audio: track.mediaType == .audio
-        case .video: track.mediaType == .video
+        case .stored: nil
+        case .audio(let settings):
+            track.mediaType == .audio
+                ? settings.impossibility : "a \(track.mediaType) track cannot be delivered as linear PCM"
+        case .video(let settings):
+            track.mediaType == .video
+                ? settings.impossibility : "a \(track.mediaType) track cannot be delivered as pictures"
         }
     }
 

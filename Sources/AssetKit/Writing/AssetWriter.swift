@@ -51,6 +51,8 @@ public final class AssetWriter: Sendable {
         var isCompleted = false
         var isCancelled = false
         var error: MediaError?
+        /// A property that was set too late, for the next call that can throw.
+        var misuse: MediaError?
     }
 
     /// A writer to a file that does not exist yet.
@@ -62,7 +64,7 @@ public final class AssetWriter: Sendable {
     /// - Throws: ``MediaError/Code-swift.struct/alreadyExists`` for an existing file unless `overwrite`, and what the
     ///   system refuses.
     public convenience init(path: FilePath, fileType: MediaFileType, overwrite: Bool = false) throws(MediaError) {
-        let outputs = OutputFileSet(force: overwrite, inputs: [])
+        let outputs = OutputFileSet(force: overwrite, inputs: [], toReplace: "pass overwrite: true to replace it")
         do {
             try self.init(output: outputs.begin(path, goesBack: true), fileType: fileType)
         } catch let error as MediaError {
@@ -87,23 +89,37 @@ public final class AssetWriter: Sendable {
 // MARK: - Before writing
 
 extension AssetWriter {
+    /// Changes what is said of the file; once writing has started the next call that can throw says that it was too late.
+    private func change(_ property: String, _ body: (inout WriterCore.FileHeader) -> Void) {
+        state.withLock { state in
+            if state.core == nil {
+                body(&state.header)
+            } else {
+                state.misuse = state.misuse ?? .setTooLate(property, before: "writing starts")
+            }
+        }
+    }
+
     /// What is said of the file as a whole; set before starting.
+    ///
+    /// This and the other properties hold as they are when ``startWriting()`` is called; one that is set later is not
+    /// changed, and the next call that can throw says so.
     public var metadata: [MetadataItem] {
         get { state.withLock { $0.header.metadata } }
-        set { state.withLock { if $0.core == nil { $0.header.metadata = newValue } } }
+        set { change("metadata") { $0.metadata = newValue } }
     }
 
     /// The chapters, where the container has such; set before starting.
     public var chapters: [Chapter] {
         get { state.withLock { $0.header.chapters } }
-        set { state.withLock { if $0.core == nil { $0.header.chapters = newValue } } }
+        set { change("chapters") { $0.chapters = newValue } }
     }
 
     /// Whether the index of a QuickTime or MPEG-4 file comes before the media, so that it can be played while it is
     /// fetched; so by default, set before starting.
     public var shouldOptimizeForNetworkUse: Bool {
         get { state.withLock { $0.header.isIndexFirst } }
-        set { state.withLock { if $0.core == nil { $0.header.isIndexFirst = newValue } } }
+        set { change("shouldOptimizeForNetworkUse") { $0.isIndexFirst = newValue } }
     }
 
     /// Looks at the complete file before it is put in place; what it throws fails the writer, and nothing remains.
@@ -111,7 +127,7 @@ extension AssetWriter {
     /// Set before starting.
     package var verification: (@Sendable (FilePath) throws(MediaError) -> Void)? {
         get { state.withLock { $0.header.verification } }
-        set { state.withLock { if $0.core == nil { $0.header.verification = newValue } } }
+        set { change("verification") { $0.verification = newValue } }
     }
 
     /// The inputs, in the order of their tracks.
@@ -123,7 +139,8 @@ extension AssetWriter {
     /// Adds an input; before starting.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where files of this type cannot hold the codec,
-    ///   ``MediaError/Code-swift.struct/invalidArgument`` for an input that was added already, and after starting.
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` for an input that was added already, for a value of its settings
+    ///   that the codec does not have, and after starting.
     public func add(_ input: AssetWriterInput) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             if let refusal = refusal(of: input, state) { throw refusal }
@@ -141,6 +158,15 @@ extension AssetWriter {
         }
         guard fileType.holds(input.mediaType), state.inputs.count < fileType.maximumTracks else {
             return MediaError(.unsupported, "\(fileType) files have no room for this \(input.mediaType) track")
+        }
+        do throws(MediaError) {
+            switch input.settings {
+            case .stored: break
+            case .audio(let settings): try settings.check(in: fileType)
+            case .video(let settings): try settings.check(in: fileType)
+            }
+        } catch {
+            return error
         }
         let codec: String? =
             switch input.settings {
@@ -177,16 +203,17 @@ extension AssetWriter {
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without inputs and the second time.
     public func startWriting() throws(MediaError) {
         try state.withLock { state throws(MediaError) in
-            try check(state)
+            try check(&state)
             guard state.core == nil else { throw MediaError(.invalidArgument, "writing was started already") }
             guard !state.inputs.isEmpty else { throw MediaError(.invalidArgument, "the writer has no inputs") }
-            let tracks = state.inputs.map { input in input.state.withLock { $0.header } }
+            let tracks = state.inputs.map { $0.start() }
             do throws(MediaError) {
                 state.core = try WriterCore(
                     output: output, fileType: fileType, header: state.header, tracks: tracks)
             } catch {
                 state.error = error
                 output.discard()
+                for input in state.inputs { input.end(error) }
                 throw error
             }
         }
@@ -202,8 +229,8 @@ extension AssetWriter {
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before ``startWriting()``, the second time, and for a
     ///   time that is no number.
     public func startSession(atSourceTime start: MediaTime) throws(MediaError) {
-        try state.withLock { state throws(MediaError) in
-            try check(state)
+        let inputs = try state.withLock { state throws(MediaError) in
+            try check(&state)
             guard let core = state.core else { throw MediaError(.invalidArgument, "writing was not started") }
             guard state.sessionStart == nil else {
                 throw MediaError(.invalidArgument, "the session was started already")
@@ -212,11 +239,20 @@ extension AssetWriter {
             state.sessionStart = start
             let facts = SessionFacts(
                 start: start, limit: state.sessionLimit, fileType: fileType, usesGlobalHeader: core.usesGlobalHeaders)
-            for (lane, input) in state.inputs.enumerated() {
-                let link = try input.link(core, lane: lane, session: facts)
-                state.links.append(link)
+            do throws(MediaError) {
+                for (lane, input) in state.inputs.enumerated() {
+                    state.links.append(try input.join(core, lane: lane, session: facts))
+                }
+            } catch {
+                state.error = core.fail(error)
+                core.discard()
+                for link in state.links { link.stop() }
+                for input in state.inputs { input.end(error) }
+                throw error
             }
+            return state.inputs
         }
+        for input in inputs { input.begin() }
     }
 
     /// Ends the session at a time of the samples: what lies at or after it is not shown.
@@ -226,11 +262,22 @@ extension AssetWriter {
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is no time, or lies before the session's start.
     public func endSession(atSourceTime end: MediaTime) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
-            try check(state)
+            try check(&state)
             guard end.isNumeric, end >= state.sessionStart ?? .negativeInfinity else {
                 throw MediaError(.invalidArgument, "the session's end is no time after its start")
             }
             state.sessionLimit.end.withLock { $0 = end }
+        }
+    }
+
+    /// Throws where the file would take the place of one that an asset is read from, whatever the paths are called.
+    func refuseToReplace(_ asset: Asset) throws(MediaError) {
+        do {
+            try output.refuse(asset.files.compactMap { FileIdentity(of: $0) })
+        } catch let error as MediaError {
+            throw error
+        } catch {
+            throw MediaError(.inputOutput, "cannot write the file", path: output.path.string, cause: "\(error)")
         }
     }
 
@@ -239,10 +286,12 @@ extension AssetWriter {
         state.withLock { $0.core }?.deadline.withLock { $0 = deadline }
     }
 
-    private func check(_ state: State) throws(MediaError) {
+    private func check(_ state: inout State) throws(MediaError) {
         if state.isCancelled { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
         if let error = state.error ?? state.core?.error { throw error }
         if state.isFinishing { throw MediaError(.invalidArgument, "writing was finished already") }
+        if let misuse = state.misuse.take() { throw misuse }
+        for input in state.inputs { if let misuse = input.takeMisuse() { throw misuse } }
     }
 
     /// Finishes all inputs, encodes and writes what is left, and puts the file in its place.
@@ -251,7 +300,7 @@ extension AssetWriter {
     /// - Throws: what went wrong, now or earlier; nothing remains of the file then.
     public func finishWriting() throws(MediaError) {
         let (core, inputs, links) = try state.withLock { state throws(MediaError) in
-            try check(state)
+            try check(&state)
             guard let core = state.core, state.sessionStart != nil else {
                 throw MediaError(.invalidArgument, "no session was started")
             }
@@ -284,36 +333,14 @@ extension AssetWriter {
     ///
     /// From any thread, any number of times, before, during and after writing.
     public func cancelWriting() {
-        let (core, links) = state.withLock { state in
+        let (core, inputs, links) = state.withLock { state in
             if !state.isCompleted, state.error == nil, state.core?.error == nil { state.isCancelled = true }
-            return (state.core, state.links)
+            return (state.core, state.inputs, state.links)
         }
+        // What the inputs wait for ends when they are woken.
+        core?.cancel()
         for link in links { link.stop() }
         if let core { core.discard() } else { output.discard() }
-    }
-}
-
-extension AssetWriterInput {
-    /// Joins the input to its writer.
-    fileprivate func link(
-        _ core: WriterCore, lane: Int, session: SessionFacts
-    ) throws(MediaError) -> WriterLink {
-        try state.withLock { state throws(MediaError) in
-            let pipeline: any EncodingPipeline
-            var encodes = true
-            switch settings {
-            case .audio(let settings): pipeline = AudioEncodingPipeline(settings, session: session)
-            case .video(let settings):
-                pipeline = VideoEncodingPipeline(
-                    settings, session: session, timescale: state.timescale, frameRate: state.frameRate)
-            case .stored:
-                encodes = false
-                pipeline = StoredWritingPipeline(mediaType: mediaType, session: session, hint: state.stored)
-            }
-            let link = try WriterLink(
-                core: core, lane: lane, pipeline: pipeline, encodes: encodes, isRealTime: state.isRealTime)
-            state.link = link
-            return link
-        }
+        for input in inputs { input.end(MediaError(.cancelled, "cancelled", path: output.path.string)) }
     }
 }

@@ -35,8 +35,35 @@ public final class AssetWriterInput: Sendable {
         var isRealTime = false
         var isTaken = false
         var hasAdaptor = false
+        var phase = Phase.open
         var isMarkedFinished = false
-        var link: WriterLink?
+        /// Asks for samples whenever there is room; `nil` where nobody is to be asked.
+        var request: MediaRequest?
+        /// A property that was set too late, for the next call that can throw.
+        var misuse: MediaError?
+    }
+
+    /// How far an input has come, whichever way its samples come.
+    enum Phase {
+        /// Writing has not started: properties may be set.
+        case open
+        /// Writing has started, the session has not.
+        case started
+        /// Samples are taken, or refused where writing has failed or was cancelled.
+        case writing(WriterLink)
+        /// Writing ended before the session started.
+        case over(MediaError)
+    }
+
+    /// What is called for samples, and where.
+    final class MediaRequest: Sendable {
+        let queue: DispatchQueue
+        let body: @Sendable () -> Void
+
+        init(queue: DispatchQueue, body: @escaping @Sendable () -> Void) {
+            self.queue = queue
+            self.body = body
+        }
     }
 
     private init(
@@ -125,55 +152,59 @@ extension AssetWriterInput.State {
 // MARK: - Before writing
 
 extension AssetWriterInput {
-    /// Changes what is said of the track; without effect once writing has started.
-    private func change(_ body: (inout State) -> Void) {
+    /// Changes what is said of the track; once writing has started the next call that can throw says that it was too late.
+    private func change(_ property: String, _ body: (inout State) -> Void) {
         state.withLock { state in
-            if state.link == nil { body(&state) }
+            if case .open = state.phase {
+                body(&state)
+            } else {
+                state.misuse = state.misuse ?? .setTooLate(property, before: "writing starts")
+            }
         }
     }
 
     /// The track's language, ISO 639-2.
     public var languageCode: String? {
         get { state.withLock { $0.header.language } }
-        set { change { $0.header.language = newValue } }
+        set { change("languageCode") { $0.header.language = newValue } }
     }
 
     /// The track's name.
     public var name: String? {
         get { state.withLock { $0.header.name } }
-        set { change { $0.header.name = newValue } }
+        set { change("name") { $0.header.name = newValue } }
     }
 
     /// What else is said of the track.
     public var metadata: [MetadataItem] {
         get { state.withLock { $0.header.metadata } }
-        set { change { $0.header.metadata = newValue } }
+        set { change("metadata") { $0.header.metadata = newValue } }
     }
 
     /// How pictures are turned for display.
     public var transform: DisplayTransform {
         get { state.withLock { $0.header.transform } }
-        set { change { $0.header.transform = newValue } }
+        set { change("transform") { $0.header.transform = newValue } }
     }
 
     /// The first picture's timecode, `HH:MM:SS:FF` or `HH:MM:SS;FF`, which becomes a track of its own where the container
     /// has such; it needs a known frame rate.
     public var startTimecode: String? {
         get { state.withLock { $0.header.timecode } }
-        set { change { $0.header.timecode = newValue } }
+        set { change("startTimecode") { $0.header.timecode = newValue } }
     }
 
     /// Whether the track is meant to be used without being asked for.
     public var isEnabled: Bool {
         get { state.withLock { $0.header.isEnabled } }
-        set { change { $0.header.isEnabled = newValue } }
+        set { change("isEnabled") { $0.header.isEnabled = newValue } }
     }
 
     /// Ticks a second in which times of pictures are kept; 0, the default, for what the first one needs to be exact.
     public var mediaTimeScale: Int32 {
         get { state.withLock { $0.timescale } }
         set {
-            change {
+            change("mediaTimeScale") {
                 $0.timescale = max(0, newValue)
                 $0.stored.timescale = max(0, newValue)
             }
@@ -184,7 +215,7 @@ extension AssetWriterInput {
     public var nominalFrameRate: Rational? {
         get { state.withLock { $0.frameRate } }
         set {
-            change {
+            change("nominalFrameRate") {
                 $0.frameRate = newValue
                 $0.stored.frameRate = newValue
             }
@@ -194,36 +225,42 @@ extension AssetWriterInput {
     /// Whether samples come from something that cannot wait: more of them wait for the encoder then.
     public var expectsMediaDataInRealTime: Bool {
         get { state.withLock { $0.isRealTime } }
-        set { change { $0.isRealTime = newValue } }
+        set { change("expectsMediaDataInRealTime") { $0.isRealTime = newValue } }
     }
 }
 
 // MARK: - While writing
 
 extension AssetWriterInput {
-    private var link: WriterLink? { state.withLock { $0.link } }
-
-    private func started() throws(MediaError) -> WriterLink {
-        guard let link else {
-            throw MediaError(.invalidArgument, "samples are appended after the writer's session was started")
-        }
-        return link
-    }
-
-    /// Whether a sample that is appended would be taken at once.
+    /// Whether ``append(_:)-(SampleBuffer)`` would return or throw at once, without waiting for the encoder.
     ///
-    /// Never true before the session is started and after the input is finished.
+    /// Never true before the session is started and after the input is finished. True once writing has failed or was
+    /// cancelled, so that loops which append while it is true come to `append`, which throws what happened.
     public var isReadyForMoreMediaData: Bool {
-        state.withLock { !$0.isMarkedFinished ? $0.link : nil }?.isReady ?? false
+        let phase = state.withLock { $0.isMarkedFinished ? nil : $0.phase }
+        return switch phase {
+        case .writing(let link): link.isReady
+        case .over: true
+        case .open, .started, nil: false
+        }
     }
 
     /// Appends samples; blocks while the encoder has as many waiting as it may.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before the session was started and after the input was
-    ///   finished, and for samples of another kind; later calls tell what went wrong while encoding earlier samples.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before the session was started, after the input was
+    ///   finished, and for samples that are of another kind, coded otherwise than those before, or out of order: sound
+    ///   follows the sound before it (an overlap of up to 10 ms, but no more than half of it, is the rounding of times),
+    ///   pictures come in rising order of presentation, stored samples in that of decoding. What is refused is not written, and
+    ///   others may follow. ``MediaError/Code-swift.struct/unsupported`` for what the file cannot hold. Later calls tell
+    ///   what went wrong while encoding earlier samples.
     public func append(_ buffer: SampleBuffer) throws(MediaError) {
-        let append: (SampleBuffer) throws(MediaError) -> Void = try open().append
-        try append(buffer)
+        let link = try open()
+        do throws(MediaError) {
+            let append: (SampleBuffer) throws(MediaError) -> Void = link.append
+            try append(buffer)
+        } catch {
+            throw told(error)
+        }
     }
 
     /// Appends samples, waiting without a thread while the encoder has as many waiting as it may.
@@ -231,46 +268,146 @@ extension AssetWriterInput {
     /// - Throws: as the other one does, and ``MediaError/Code-swift.struct/cancelled`` where the task is cancelled while it
     ///   waits; the samples are not appended then.
     public func append(_ buffer: SampleBuffer) async throws(MediaError) {
-        try await open().append(buffer)
+        let link = try open()
+        do throws(MediaError) { try await link.append(buffer) } catch { throw told(error) }
     }
 
     /// Where samples go as long as more may come.
     private func open() throws(MediaError) -> WriterLink {
-        let link = try started()
-        guard !state.withLock({ $0.isMarkedFinished }) else {
-            throw MediaError(.invalidArgument, "the input was marked as finished")
+        try state.withLock { state throws(MediaError) in
+            if let misuse = state.misuse.take() { throw misuse }
+            guard !state.isMarkedFinished else {
+                throw MediaError(.invalidArgument, "the input was marked as finished")
+            }
+            switch state.phase {
+            case .writing(let link): return link
+            case .over(let error):
+                state.request = nil
+                throw error
+            case .open, .started:
+                throw MediaError(.invalidArgument, "samples are appended after the writer's session was started")
+            }
         }
-        return link
+    }
+
+    /// Whoever has been told that writing is over is not asked for samples any more.
+    private func told(_ error: MediaError) -> MediaError {
+        state.withLock { state in
+            if case .writing(let link) = state.phase, link.isOver { state.request = nil }
+        }
+        return error
     }
 
     /// Calls `body` on a queue whenever the input is ready for more, until it is finished: it should append as long as
     /// ``isReadyForMoreMediaData``, and call ``markAsFinished()`` when it has no more.
+    ///
+    /// May be called before the session starts; the first call comes when it has started. Once writing has failed or was
+    /// cancelled, `body` is called one more time unless an `append` has thrown that already: so it comes to an `append`
+    /// that throws, and whoever waits for its end does not wait for ever. A later request takes the place of this one.
     public func requestMediaDataWhenReady(on queue: DispatchQueue, using body: @escaping @Sendable () -> Void) {
-        guard let link else { return }
-        link.whenReady { [self] in
-            queue.async {
-                guard self.isReadyForMoreMediaData else { return }
-                body()
-                self.requestMediaDataWhenReady(on: queue, using: body)
-            }
+        state.withLock { $0.request = MediaRequest(queue: queue, body: body) }
+        ask()
+    }
+
+    /// Has the request called when there is room; every step of the input that may make room comes through here.
+    private func ask() {
+        let (request, phase) = state.withLock { ($0.isMarkedFinished ? nil : $0.request, $0.phase) }
+        guard let request else { return }
+        switch phase {
+        case .open, .started: break
+        case .writing(let link): link.whenReady { [self] in request.queue.async { self.serve(request) } }
+        case .over: request.queue.async { self.serve(request) }
         }
+    }
+
+    private func serve(_ request: MediaRequest) {
+        let (isWanted, phase) = state.withLock { ($0.request === request && !$0.isMarkedFinished, $0.phase) }
+        guard isWanted else { return }
+        guard isReadyForMoreMediaData else { return ask() }
+        let isLast =
+            switch phase {
+            case .writing(let link): link.isOver
+            default: true
+            }
+        if isLast { state.withLock { $0.request = nil } }
+        request.body()
+        if !isLast { ask() }
     }
 
     /// Says that no sample follows; any number of times.
     public func markAsFinished() {
         let link = state.withLock { state in
-            guard let link = state.link, !state.isMarkedFinished else { return WriterLink?.none }
+            guard !state.isMarkedFinished else { return WriterLink?.none }
             state.isMarkedFinished = true
+            state.request = nil
+            guard case .writing(let link) = state.phase else { return nil }
             return link
         }
         link?.finish()
     }
+}
 
+// MARK: - What its writer says
+
+extension AssetWriterInput {
     /// Gives the input to a writer; `false` where one has it already.
     func take() -> Bool {
         state.withLock { state in
             defer { state.isTaken = true }
             return !state.isTaken
         }
+    }
+
+    /// Writing starts: what the input says of its track holds from now on.
+    func start() -> TrackHeader {
+        state.withLock { state in
+            state.phase = .started
+            return state.header
+        }
+    }
+
+    /// The session starts: joins the input to what the writer's inputs share.
+    func join(_ core: WriterCore, lane: Int, session: SessionFacts) throws(MediaError) -> WriterLink {
+        let (link, isFinished) = try state.withLock { state throws(MediaError) in
+            let pipeline: any EncodingPipeline
+            switch settings {
+            case .audio(let settings): pipeline = AudioEncodingPipeline(settings, session: session)
+            case .video(let settings):
+                pipeline = VideoEncodingPipeline(
+                    settings, session: session, timescale: state.timescale, frameRate: state.frameRate)
+            case .stored:
+                pipeline = StoredWritingPipeline(mediaType: mediaType, session: session, hint: state.stored)
+            }
+            let checks = SampleChecks(mediaType, settings, codec: sourceFormatHint?.codec, in: session.fileType)
+            let link = try WriterLink(
+                core: core, lane: lane, pipeline: pipeline, checks: checks, encodes: settings != .stored,
+                isRealTime: state.isRealTime)
+            state.phase = .writing(link)
+            return (link, state.isMarkedFinished)
+        }
+        if isFinished { link.finish() }
+        return link
+    }
+
+    /// The session has started for all inputs.
+    func begin() { ask() }
+
+    /// Writing ends without the session having started.
+    func end(_ error: MediaError) {
+        state.withLock { state in
+            if case .writing = state.phase { return }
+            state.phase = .over(error)
+        }
+        ask()
+    }
+
+    /// A property that was set too late, told once.
+    func takeMisuse() -> MediaError? { state.withLock { $0.misuse.take() } }
+}
+
+extension MediaError {
+    /// What is told of a property that was set when it had no effect any more.
+    static func setTooLate(_ property: String, before moment: String) -> MediaError {
+        MediaError(.invalidArgument, "\(property) was set too late and is not changed; set it before \(moment)")
     }
 }

@@ -85,9 +85,7 @@ extension AudioOutputSettings {
             sampleRate: rate, channelLayout: layout, sampleFormat: format, isPlanar: isPlanar,
             bitsPerSample: codec == .flac || codec == .alac ? bits : nil)
         if let bitRate {
-            guard bitRate > 0, codec == .aac || codec == .opus else {
-                throw MediaError(.invalidArgument, "\(codec.rawValue) takes no bit rate of \(bitRate)")
-            }
+            try check(bitRate: bitRate, rate: rate, channels: layout.channels)
             configuration.bitRate = Int64(bitRate)
         } else if codec == .aac {
             configuration.bitRate = Int64(64_000 * layout.channels)
@@ -95,6 +93,40 @@ extension AudioOutputSettings {
         configuration.usesGlobalHeader = usesGlobalHeader
         configuration.options = encoderOptions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         return configuration
+    }
+
+    /// Throws for what no sound can be encoded with, as far as that is known before any has come.
+    func check(in fileType: MediaFileType) throws(MediaError) {
+        if let impossibility = channelLayout?.impossibility { throw MediaError(.invalidArgument, impossibility) }
+        let source = AudioFormat(
+            sampleRate: sampleRate ?? 48000, channelLayout: channelLayout ?? .stereo, sampleFormat: .int16)
+        let name = codec == .opus ? "libopus" : codecName(in: fileType, bits: try bits(for: source))
+        guard Encoder.exists(name) else {
+            throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(name)")
+        }
+        let rate = try rate(for: source, encoder: name)
+        // The highest bit rate follows from what is encoded, where that is not given here.
+        if let bitRate {
+            try check(
+                bitRate: bitRate, rate: sampleRate == nil ? nil : rate, channels: channelLayout?.channels)
+        }
+    }
+
+    /// - Parameters:
+    ///   - rate: Samples a second; `nil` where it is not known yet.
+    ///   - channels: How many; `nil` where it is not known yet.
+    private func check(bitRate: Int, rate: Int?, channels: Int?) throws(MediaError) {
+        guard bitRate > 0, codec == .aac || codec == .opus else {
+            throw MediaError(.invalidArgument, "\(codec.rawValue) takes no bit rate of \(bitRate)")
+        }
+        // 6144 bits for 1024 samples of a channel (ISO/IEC 14496-3, 4.5.3.3); the encoder would take that in silence.
+        guard codec == .aac, let rate, let channels else { return }
+        let (most, overflow) = rate.multipliedReportingOverflow(by: 6 * channels)
+        guard overflow || bitRate <= most else {
+            throw MediaError(
+                .invalidArgument,
+                "a bit rate of \(bitRate) is more than aac has for \(channels) channels of \(rate) Hz, \(most)")
+        }
     }
 
     /// Whether an encoder for sound of a form opens without the bit rate, and with it does not.

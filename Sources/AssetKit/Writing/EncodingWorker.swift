@@ -109,8 +109,8 @@ final class EncodingWorker: Sendable {
         onReady?()
     }
 
-    /// Whether a buffer would be taken at once.
-    var isReady: Bool { state.update { !$0.isStopped && !$0.isFinishing && $0.waiting.count < capacity } }
+    /// Whether a buffer would be taken, or refused because encoding has ended, at once.
+    var isReady: Bool { state.updateQuietly { $0.isStopped || $0.isFinishing || $0.waiting.count < capacity } }
 
     /// Takes a buffer, waiting for room; `false` where encoding has ended.
     func append(_ buffer: SampleBuffer) -> Bool { state.wait { $0.take(buffer, capacity) } }

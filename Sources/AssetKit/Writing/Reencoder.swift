@@ -119,6 +119,7 @@ public final class Reencoder: Sendable {
             state.isStarted = true
             return state.pairs
         }
+        try writer.refuseToReplace(reader.asset)
         let range = reader.timeRange
         let (earlier, longer) = state.update { ($0.readsFrom, $0.readsLonger) }
         let start = range.start.isNumeric ? min(earlier, range.start) : range.start

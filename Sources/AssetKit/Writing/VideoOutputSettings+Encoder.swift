@@ -16,6 +16,7 @@ extension VideoOutputSettings {
         for source: VideoFormat, timeBase: Rational, frameRate: Rational?, in fileType: MediaFileType,
         usesGlobalHeader: Bool
     ) throws(MediaError) -> Encoder.Configuration {
+        try check(in: fileType)
         try check(dimensions ?? source.encodedSize)
         var configuration = Encoder.Configuration(name: codec.encoderName, timeBase: timeBase)
         var color = color ?? source.color
@@ -55,6 +56,50 @@ extension VideoOutputSettings {
         }
     }
 
+    /// Throws for what no picture can be encoded with, as far as that is known before any has come.
+    func check(in fileType: MediaFileType) throws(MediaError) {
+        guard Encoder.exists(codec.encoderName) else {
+            throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(codec.encoderName)")
+        }
+        let formats = Encoder.pixelFormats(of: codec.encoderName)
+        guard encodedPixelFormat.canBeMade, formats.isEmpty || formats.contains(encodedPixelFormat) else {
+            throw MediaError(
+                .invalidArgument, "\(codec.rawValue) cannot be encoded in the pixel format \(encodedPixelFormat)")
+        }
+        if let dimensions { try check(dimensions) }
+        try checkProfile()
+        try checkNumbers()
+    }
+
+    /// x264 prints what is wrong with a profile on standard error, past libav's log, so it is not asked.
+    private func checkProfile() throws(MediaError) {
+        guard codec == .h264, let profile else { return }
+        // ITU-T H.264, annex A.2: the highest bit depth and chroma format of each.
+        let known: [(name: String, depth: Int, chroma: Set<String>)] = [
+            ("baseline", 8, ["420"]), ("main", 8, ["420"]), ("high", 8, ["400", "420"]),
+            ("high10", 10, ["400", "420"]),
+            ("high422", 10, ["400", "420", "422"]), ("high444", 14, ["400", "420", "422", "444"]),
+        ]
+        guard let allowed = known.first(where: { $0.name == profile }) else {
+            let names = known.map(\.name).joined(separator: ", ")
+            throw MediaError(.invalidArgument, "h264 has no profile \(profile); there are \(names)")
+        }
+        let (depth, chroma) = Encoder.form(of: encodedPixelFormat)
+        guard depth <= allowed.depth, allowed.chroma.contains(chroma) else {
+            throw MediaError(
+                .invalidArgument,
+                "the profile \(profile) of h264 has no pictures of the pixel format \(encodedPixelFormat)")
+        }
+        guard profile != "baseline" || fieldOrder == nil || fieldOrder == "progressive" else {
+            throw MediaError(.invalidArgument, "the profile baseline of h264 has no interlaced pictures")
+        }
+        let isLossless = bitRate == nil && (quality ?? 23) + 6 * (depth - 8) <= 0
+        guard !isLossless || profile == "high444" else {
+            throw MediaError(
+                .invalidArgument, "a quality of 0 is lossless, which the profile \(profile) of h264 is not")
+        }
+    }
+
     private func check(_ size: Dimensions) throws(MediaError) {
         if codec.isDNxHR, size.width < 256 || size.height < 120 {
             throw MediaError(.unsupported, "DNxHR has no pictures of \(size), only from 256x120 on; use another codec")
@@ -62,6 +107,9 @@ extension VideoOutputSettings {
         if dimensions != nil, codec.needsEvenSides, size.width % 2 != 0 || size.height % 2 != 0 {
             throw MediaError(.invalidArgument, "\(codec.rawValue) needs even sides, not \(size)")
         }
+    }
+
+    private func checkNumbers() throws(MediaError) {
         if let bitRate, bitRate <= 0 { throw MediaError(.invalidArgument, "a bit rate of \(bitRate) makes no sense") }
         if let quality, let range = codec.qualityRange, !range.contains(quality) {
             throw MediaError(

@@ -78,9 +78,12 @@ final class WriterCore: Sendable {
         if let late = MediaLimits.error(after: deadline.withLock { $0 }) { throw fail(late) }
     }
 
+    /// An error with the file that it is about.
+    func located(_ error: MediaError) -> MediaError { error.at(path: output.path.string) }
+
     /// Keeps the first failure, and gives back what callers are to be told.
     func fail(_ error: MediaError) -> MediaError {
-        let named = error.at(path: output.path.string)
+        let named = located(error)
         guard named.code != .cancelled else { return named }
         return state.withLock { state in
             state.error = state.error ?? named
@@ -239,11 +242,16 @@ extension WriterCore {
         }
     }
 
+    /// Has all writing end soon, without waiting for it.
+    func cancel() {
+        cancelled.store(true, ordering: .relaxed)
+        muxer.cancel()
+    }
+
     /// Ends all writing and removes what there is of the file, unless it is complete; from any thread, any number of
     /// times.
     func discard() {
-        cancelled.store(true, ordering: .relaxed)
-        muxer.cancel()
+        cancel()
         // Nobody writes any more when the lock is had, so that the descriptor may be closed.
         state.withLock { state in
             state.isClosed = true

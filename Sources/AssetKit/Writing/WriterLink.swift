@@ -11,14 +11,17 @@ final class WriterLink: Sendable {
     private let worker: EncodingWorker?
     /// One thread uses the pipeline at a time.
     private let turn = Mutex(false)
+    private let checks: Mutex<SampleChecks>
 
     /// - Parameter encodes: Whether samples are encoded, which a thread of its own does.
     init(
-        core: WriterCore, lane: Int, pipeline: any EncodingPipeline, encodes: Bool, isRealTime: Bool
+        core: WriterCore, lane: Int, pipeline: any EncodingPipeline, checks: SampleChecks, encodes: Bool,
+        isRealTime: Bool
     ) throws(MediaError) {
         self.core = core
         self.lane = lane
         self.pipeline = pipeline
+        self.checks = Mutex(checks)
         // Pictures are large, and whoever appends has the next one ready.
         let usual = pipeline is VideoEncodingPipeline ? 1 : 4
         worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
@@ -42,22 +45,35 @@ final class WriterLink: Sendable {
         func add(_ packet: consuming Packet) throws(MediaError) { try core.add(packet, lane: lane) }
     }
 
-    var isReady: Bool {
-        guard (try? core.check()) != nil else { return false }
-        return worker?.isReady ?? true
+    /// Whether a sample would be taken, or refused, without waiting.
+    var isReady: Bool { isOver || worker?.isReady ?? true }
+
+    /// Whether nothing is written any more, because of a failure or a cancellation.
+    var isOver: Bool { (try? core.check()) == nil }
+
+    /// Throws where a sample is not taken; one that is wrong by itself leaves the writer as it is.
+    private func check(_ buffer: SampleBuffer) throws(MediaError) {
+        try core.check()
+        do throws(MediaError) {
+            try checks.withLock { (checks) throws(MediaError) in try checks.check(buffer) }
+        } catch {
+            throw core.located(error)
+        }
     }
 
     func append(_ buffer: SampleBuffer) throws(MediaError) {
-        try core.check()
-        guard let worker else {
-            return try turn.withLock { _ throws(MediaError) in
+        try check(buffer)
+        if let worker {
+            guard worker.append(buffer) else {
+                try core.check()
+                throw MediaError(.cancelled, "cancelled")
+            }
+        } else {
+            try turn.withLock { _ throws(MediaError) in
                 do throws(MediaError) { try pipeline.append(buffer, to: sink) } catch { throw core.fail(error) }
             }
         }
-        guard worker.append(buffer) else {
-            try core.check()
-            throw MediaError(.cancelled, "cancelled")
-        }
+        checks.withLock { $0.note(buffer) }
     }
 
     /// Appends, waiting without a thread; a task that is cancelled meanwhile throws so, and appends nothing.
@@ -67,9 +83,9 @@ final class WriterLink: Sendable {
             return try append(buffer)
         }
         while true {
-            try core.check()
+            try check(buffer)
             switch worker.appendAtOnce(buffer) {
-            case true?: return
+            case true?: return checks.withLock { $0.note(buffer) }
             case false?: throw MediaError(.cancelled, "cancelled")
             case nil:
                 if Task.isCancelled { throw MediaError(.cancelled, "cancelled") }
@@ -78,6 +94,7 @@ final class WriterLink: Sendable {
         }
     }
 
+    /// Calls `body` once, when a sample would be taken, or refused, without waiting: at once, or on another thread.
     func whenReady(_ body: @escaping @Sendable () -> Void) {
         if let worker { worker.whenReady(body) } else { body() }
     }
