@@ -6,6 +6,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/adler32.h>
 #include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>
 #include <libavutil/channel_layout.h>
@@ -150,8 +151,19 @@ typedef void (*shim_log_sink)(int level, const char *line);
 
 static shim_log_sink shim_current_log_sink = NULL;
 
+// How often a codec context, or a copy of it for one of its threads, has logged an error: counted in the int that its
+// `opaque` points to.
+static inline void shim_count_complaint(void *context) {
+    if (!context || *(const AVClass *const *)context != avcodec_get_class()) return;
+    int *complaints = (int *)((AVCodecContext *)context)->opaque;
+    if (complaints) __atomic_fetch_add(complaints, 1, __ATOMIC_RELAXED);
+}
+
+static inline int shim_complaints(const int *complaints) { return __atomic_load_n(complaints, __ATOMIC_RELAXED); }
+
 static void shim_log_callback(void *context, int level, const char *format, va_list arguments) {
     if ((level & 0xff) > AV_LOG_ERROR || !shim_current_log_sink) return;
+    shim_count_complaint(context);
     char line[512];
     int print_prefix = 0;
     av_log_format_line2(context, level, format, arguments, line, sizeof line, &print_prefix);

@@ -11,6 +11,8 @@ package import MediaBase
 /// ```
 package struct Decoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
+    /// How often libavcodec has logged an error; the context's `opaque` points here.
+    private let complaints: UnsafeMutablePointer<Int32>
     /// An empty frame that the last call found no use for.
     private var spare: Frame?
     private let frames = Shelf<AVFrame>()
@@ -27,12 +29,22 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         case ended
     }
 
-    private init(adopting context: UnsafeMutablePointer<AVCodecContext>) { self.context = context }
+    private init(adopting context: UnsafeMutablePointer<AVCodecContext>) {
+        self.context = context
+        complaints = .allocate(capacity: 1)
+        complaints.initialize(to: 0)
+        context.pointee.opaque = UnsafeMutableRawPointer(complaints)
+    }
 
     deinit {
         var context: UnsafeMutablePointer<AVCodecContext>? = context
         avcodec_free_context(&context)
+        complaints.deallocate()
     }
+
+    /// How many errors libavcodec has logged while it decoded, on any of its threads: not every damaged picture is
+    /// marked, and not every error spoils a picture.
+    package var complaintCount: Int { Int(shim_complaints(complaints)) }
 
     /// Opens the decoder for a stream.
     ///
@@ -40,21 +52,18 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     ///   - file: The file that the stream is in; it need not outlive the decoder.
     ///   - index: The stream.
     ///   - threads: Codec threads; 0 for as many as there are cores. What comes out of an intact stream does not depend on it.
-    ///   - refusesDamage: Whether what is damaged is refused rather than patched up (`AV_EF_EXPLODE`), which several
-    ///     threads do in another way than one.
     ///   - bySlices: Whether the threads work on parts of one picture, where each stands by itself and has many (ProRes, DNxHD),
     ///     rather than on several pictures, all of which are held (`FF_THREAD_SLICE`).
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
     package static func open(
-        _ file: InputFile, stream index: Int, threads: Int, refusesDamage: Bool = false, bySlices: Bool = false
+        _ file: InputFile, stream index: Int, threads: Int, bySlices: Bool = false
     ) throws(MediaError) -> Decoder {
-        try open(
-            DecoderSetup(file, stream: index), threads: threads, refusesDamage: refusesDamage, bySlices: bySlices)
+        try open(DecoderSetup(file, stream: index), threads: threads, bySlices: bySlices)
     }
 
     /// Opens a decoder as it would be opened for the stream that a setup was taken of; throws as for a stream.
     package static func open(
-        _ setup: DecoderSetup, threads: Int, refusesDamage: Bool = false, bySlices: Bool = false
+        _ setup: DecoderSetup, threads: Int, bySlices: Bool = false
     ) throws(MediaError) -> Decoder {
         let parameters = setup.parameters
         try setup.checkLimits()
@@ -74,7 +83,8 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         if bySlices, setup.hasManySlices, codec.pointee.capabilities & AV_CODEC_CAP_SLICE_THREADS != 0 {
             context.pointee.thread_type = FF_THREAD_SLICE
         }
-        if refusesDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
+        // err_recognition stays as it is: AV_EF_EXPLODE with threads that work on several pictures meets an assertion where
+        // a decoder has made a picture and then refuses the packet.
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         if String(cString: codec.pointee.name).hasPrefix("libvpx") { decoder.sentKey = false }
         return decoder

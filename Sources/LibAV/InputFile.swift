@@ -387,6 +387,10 @@ extension InputFile {
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
         if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }
+        // Some demuxers say so at their end, with a plain -1; files that a list refers to are refused when it is opened.
+        if status == .notPermitted {
+            throw MediaError(.damaged, "cannot read on", cause: "av_read_frame: \(status)")
+        }
         guard !status.isFailure else {
             // Of a file that ends too early some demuxers say that reading failed; had it failed, the system had said so.
             let isShort = status == .inputOutput && isSeekable && io.failure == nil

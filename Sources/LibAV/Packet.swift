@@ -82,6 +82,15 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         Array(UnsafeBufferPointer(start: pointer.pointee.data, count: min(size, max(0, count))))
     }
 
+    /// A number by which the packet is known again when it is read once more: its size with the checksum of its first and
+    /// last bytes (`av_adler32_update`).
+    package var fingerprint: UInt64 {
+        guard let data = pointer.pointee.data else { return 0 }
+        let length = min(size, 256)
+        let head = av_adler32_update(1, data, length)
+        return UInt64(size) << 32 | UInt64(av_adler32_update(head, data + (size - length), length))
+    }
+
     /// Lends the stored bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)

@@ -56,8 +56,9 @@ import Testing
         let table = try FrameTable(fixture)
         let generator = try generator(table)
         let first = try #require(table.frames.first).time
+        // The fixtures' frames last a tenth of a second at most.
         let outside = [
-            first - MediaTime(value: 1, timescale: 1000), MediaTime(value: -1, timescale: 1),
+            first - MediaTime(value: 1, timescale: 10), MediaTime(value: -1, timescale: 1),
             MediaTime(value: 100, timescale: 1), .positiveInfinity, .negativeInfinity, .indefinite, .invalid,
         ]
         for time in outside {
@@ -73,8 +74,31 @@ import Testing
         let generator = try generator(table)
         let end = try Media.track(generator.asset, .video).timeRange.end
         #expect(try generator.pixelBuffer(at: end).actualTime == table.frames.last?.time)
-        let after = end + MediaTime(value: 1, timescale: 90_000)
-        #expect(errorCode { try generator.pixelBuffer(at: after) } == .outOfRange)
+        // Their last frames last 0.04 s: so far sound may outlast them, and nothing farther shows them.
+        for (distance, isShown) in [(1, true), (3599, true), (3600, false), (90_000, false)] {
+            let after = end + MediaTime(value: Int64(distance), timescale: 90_000)
+            if isShown {
+                #expect(try generator.pixelBuffer(at: after).actualTime == table.frames.last?.time)
+            } else {
+                #expect(errorCode { try generator.pixelBuffer(at: after) } == .outOfRange)
+            }
+        }
+    }
+
+    @Test func timesJustBeforeTheFirstPictureGiveIt() throws {
+        // The pictures begin at 0.5 s, by 25 a second.
+        let table = try FrameTable("late-video.mp4")
+        let first = try #require(table.frames.first).time
+        for tolerance in [MediaTime.zero, MediaTime(value: 1, timescale: 100)] {
+            let generator = try generator(table)
+            generator.configuration.requestedTimeToleranceBefore = tolerance
+            generator.configuration.requestedTimeToleranceAfter = tolerance
+            let near = try generator.pixelBuffer(at: first - MediaTime(value: 39, timescale: 1000))
+            #expect(near.actualTime == first && near.duration == MediaTime(value: 1, timescale: 25))
+            let far = first - MediaTime(value: 4, timescale: 10)
+            #expect(errorCode { try generator.pixelBuffer(at: far) } == .outOfRange)
+            #expect(try generator.pixelBuffer(at: first).actualTime == first)
+        }
     }
 }
 

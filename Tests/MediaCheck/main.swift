@@ -4,7 +4,8 @@
 //   mediacheck segments FILE s16|… TRACK BYTES THREADS           the same, decoded in segments of so many bytes
 //   mediacheck sound FILE [TRACK]                                time and number of samples of each run of sound
 //   mediacheck frames FILE [TRACK]                               time, duration and MD5 of each picture
-//   mediacheck at FILE [TRACK]                                   the same for times read from standard input
+//   mediacheck at FILE [TRACK [THREADS [sweep]]]                 the same for times read from standard input; `sweep`: in
+//                                                                rising order, each told which one comes next
 //   mediacheck copy FILE OUT [START END]                         stored samples as they are, in another file
 //   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
 //   mediacheck feed FILE OUT video|audio|turns                   encoded anew, one track before the other, or in turn
@@ -167,15 +168,23 @@ func frames(_ asset: Asset, _ arguments: [String]) throws {
     }
 }
 
+/// Images at exact times, by the search that `thumbs` uses.
 func images(_ asset: Asset, _ arguments: [String]) throws {
     let generator = ImageGenerator(asset: asset)
     generator.configuration.trackIndex = try track(asset, .video, arguments.first).index
     generator.configuration.requestedTimeToleranceBefore = .zero
     generator.configuration.requestedTimeToleranceAfter = .zero
+    generator.configuration.threads = arguments.count > 1 ? Int(arguments[1]) ?? 0 : 0
+    let isSweep = arguments.count > 2 && arguments[2] == "sweep"
+    var times: [MediaTime] = []
     while let line = readLine() {
         guard let time = MediaTime(line) else { fail("not a time: \(line)") }
+        times.append(time)
+    }
+    for (place, time) in times.enumerated() {
+        let upcoming = place + 1 < times.count ? times[place + 1] : .positiveInfinity
         do throws(MediaError) {
-            let found = try generator.pixelBuffer(at: time)
+            let found = try generator.pixelBuffer(at: time, before: isSweep ? upcoming : nil)
             print(found.actualTime, found.duration, md5(found.picture))
         } catch {
             print("error", error.code, error.message)

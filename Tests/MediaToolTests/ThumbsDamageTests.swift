@@ -11,6 +11,7 @@ import Testing
         struct Image: Decodable {
             var actual: Time?
             var width, height: Int?
+            var error: Failure?
         }
         struct Damage: Decodable, Equatable {
             var packets: Int
@@ -73,13 +74,46 @@ import Testing
         #expect(try piped.bytes == folder.bytes("a001.png"))
     }
 
-    @Test func theEndOfATruncatedGroupIsLeftOut() throws {
-        let manifest = try manifest(["--at", "0.2,2.9", "-o", "a/", Fixtures.path("truncated.mp4")])
-        // By the header the track goes on; the last picture that is there stays on screen.
-        #expect(manifest.images?.first?.actual?.seconds == 0.2)
-        let last = try #require(manifest.images?.last?.actual?.seconds)
-        #expect(last > 0.5 && last < 1)
-        #expect(manifest.damage?.truncated == true)
+    @Test(arguments: ["exact", "0.1"]) func whatWasCutOffIsDamaged(_ tolerance: String) throws {
+        // By ffmpeg the last picture that can be decoded is at 0.8 s or before; by the header the track lasts 3 s.
+        let path = try Fixtures.path("truncated.mp4")
+        let times = try FFmpeg.probe([
+            "-select_streams", "v", "-show_entries", "frame=best_effort_timestamp_time", "-of", "csv=p=0", path,
+        ]).compactMap { Double($0.prefix { $0 != "," }) }
+        let last = try #require(times.last)
+        try #require(last > 0.5 && last < 1)
+        let cut = try manifest(
+            ["--tolerance", tolerance, "--at", "0.2,\(last + 0.039),1.5,2.9,end", "-o", "a/", path], status: 2)
+        let images = try #require(cut.images)
+        #expect(images.prefix(2).allSatisfy { $0.actual != nil })
+        #expect(images.suffix(3).map(\.error?.code) == ["damaged", "damaged", "damaged"])
+        if tolerance == "exact" { #expect(images.prefix(2).map(\.actual?.seconds) == [0.2, last]) }
+        #expect(cut.damage?.truncated == true)
+    }
+
+    // MARK: - What libav aborts on
+
+    /// Cut anywhere, and with one packet garbled: what several codec threads make of that must not end the program.
+    @Test(arguments: [
+        ("a.avi", ["mpeg4", "-bf", "2"]), ("b.avi", ["msmpeg4v2"]), ("a.mkv", ["mpeg4"]), ("a.flv", ["flv1"]),
+    ])
+    func damagedPicturesNeverEndTheProgram(_ name: String, _ codec: [String]) throws {
+        let source = ["-f", "lavfi", "-i", "testsrc2=size=176x144:rate=25:duration=3", "-c:v"]
+        _ = try FFmpeg.run(source + codec + ["-q:v", "4", "-g", "30", "-threads", "1", folder.path(name)])
+        let whole = try folder.bytes(name)
+        for part in 3...8 {
+            var cut = Array(whole.prefix(whole.count * part / 9))
+            let place = cut.count * 2 / 3
+            cut.replaceSubrange(place..<place + 40, with: [UInt8](repeating: 0xA5, count: 40))
+            try folder.write("cut-" + name, cut)
+            for arguments in [["--at", "end"], ["--count", "4", "--tolerance", "exact"]] {
+                let result = try thumbs(arguments + ["--threads", "2", "--force", "-o", "o/", "cut-" + name])
+                #expect(result.signal == nil && [0, 2].contains(result.status), "\(result.error)")
+            }
+            let measured = try Program.run(
+                Program.mediatool, ["qc", "--json", "cut-" + name], folder: folder.path)
+            #expect(measured.signal == nil && [0, 1, 2].contains(measured.status), "\(measured.error)")
+        }
     }
 
     // MARK: - Sizes

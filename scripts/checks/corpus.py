@@ -4,11 +4,12 @@ import argparse
 import os
 import sys
 
-from . import commands, editing, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
+from . import commands, editing, exact, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
 from .tools import ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
-          "pictures": pictures.pictures, "frames": frames.frames, "probe": probe.probe, "scan": scan.scan,
+          "pictures": pictures.pictures, "frames": frames.frames, "images": exact.images,
+          "containers": exact.containers, "probe": probe.probe, "scan": scan.scan,
           "mediainfo": mediainfo.mediainfo, "commands": commands.commands, "shapes": commands.shapes,
           "sheets": sheets.sheets, "proxy": proxy.proxy, "copies": proxy.copies, "export": export.export,
           "editing": editing.editing, "loudness": qc.loudness}
@@ -45,7 +46,10 @@ def main():
     report = Report(verbose=not options.quiet)
     files = media_files(folder, options.file)
     for group in options.only.split(","):
-        GROUPS[group](report, files)
+        if group == "containers":
+            exact.containers(report, files, options.file)
+        else:
+            GROUPS[group](report, files)
     return report.finish()
 
 

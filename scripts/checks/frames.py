@@ -162,8 +162,10 @@ def middles(wanted):
 def outside(wanted):
     """Times at which nothing is on screen."""
     first, last = wanted[0].time, wanted[-1]
-    yield first - Fraction(1, 1000)
-    if first > 0:
+    # By less than a frame outside, that frame is given.
+    length = wanted[1].time - first if len(wanted) > 1 else last.duration
+    yield first - length
+    if first > 2 * length:
         yield first / 2
     yield last.time + last.duration * 2 + 5
 

@@ -194,5 +194,25 @@ def frames(path, track=0, flags=()):
     result = []
     for entry, md5 in zip(listed, hashes):
         ticks = entry.get("duration", entry.get("pkt_duration", 0))
-        result.append(Frame(entry["best_effort_timestamp"] * base - start, ticks * base, bool(entry["key_frame"]), md5))
-    return result
+        if "best_effort_timestamp" in entry:
+            time = entry["best_effort_timestamp"] * base - start
+        else:
+            # What has no time stamp follows the frame before it.
+            time = result[-1].time + result[-1].duration if result else Fraction(0)
+        result.append(Frame(time, ticks * base, bool(entry["key_frame"]), md5))
+    is_program_stream = ffprobe(path, "-show_format")["format"]["format_name"] == "mpeg"
+    return settled(result) if is_program_stream else result
+
+
+def settled(frames):
+    """The frames of an MPEG program stream: one whose time is not later than that of the frame before it, or later than that
+    of the frame after it, follows the one before it by a frame, or halfway to the next one where that comes sooner."""
+    for place in range(1, len(frames)):
+        frame, last = frames[place], frames[place - 1].time
+        following = frames[place + 1].time if place + 1 < len(frames) else None
+        if frame.time > last and (following is None or not last < following < frame.time):
+            continue
+        frame.time = last + frame.duration
+        if following is not None and last < following <= frame.time:
+            frame.time = (last + following) / 2
+    return frames

@@ -274,6 +274,12 @@ extension Asset {
         return try? file.bytes(at: position, count: count)
     }
 
+    /// Whether the first stored pictures may be such as cannot be decoded, as where a recording begins anywhere in a stream.
+    package func mayBeginUndecodable() throws(MediaError) -> Bool {
+        guard composition == nil else { return false }
+        return try !contents().seeking.hasTrueSyncSamples
+    }
+
     /// Whether the source can be opened once more.
     var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
 

@@ -106,11 +106,20 @@ struct AssetContents: Sendable {
 }
 
 /// How far a container's random access can be relied on.
+///
+/// Pictures are looked up by the index of MP4, QuickTime, Matroska and AVI, in the other containers by a scan of all packets.
+/// The sync samples of the first three are believed. Elsewhere a landing is believed only if it is proven: the packet there is
+/// the one that the scan saw, and the decoder makes a sync sample's picture of it with the time that it must have. What is not
+/// proven is decoded from an earlier place, in the end from the file's beginning.
 struct SeekBehaviour: Sendable {
     /// The presentation's clock starts at zero by the container's own rules, whatever the first time stamp is.
     var startsAtZero: Bool
     /// There is an index of sync samples, or one grows while reading, whose time stamps hold.
     var hasIndex: Bool
+    /// What the index says of sync samples holds, so that a landing needs no proof.
+    var hasTrueSyncSamples: Bool
+    /// The demuxer can begin at any packet's byte, as it keeps nothing of what it read before; else it is asked for a time.
+    var readsFromAnyByte: Bool
     /// The index lies elsewhere in the file and is read only at the first seek.
     var readsIndexLate: Bool
     /// After a seek the place of every sound sample is known exactly.
@@ -124,6 +133,8 @@ struct SeekBehaviour: Sendable {
         let iso = isOneOf("mov")
         startsAtZero = iso || isOneOf("matroska")
         hasIndex = iso || isOneOf("matroska", "avi")
+        hasTrueSyncSamples = iso || isOneOf("matroska")
+        readsFromAnyByte = isOneOf("mpegts", "mpeg", "flv", "ivf", "mxf")
         readsIndexLate = isOneOf("matroska")
         isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
         needsScan = isOneOf(

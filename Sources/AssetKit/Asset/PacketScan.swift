@@ -25,12 +25,16 @@ struct PacketScan: Sendable {
         fileprivate(set) var syncSamples: [SyncSample] = []
     }
 
-    /// A place from which decoding can start.
-    struct SyncSample: Sendable {
+    /// A place from which decoding can start, by the demuxer's word.
+    struct SyncSample: Sendable, Hashable {
         /// When it is shown.
         let time: MediaTime
         /// Where it lies in the file; `nil` where the demuxer does not say.
         let position: Int64?
+        /// When it is decoded, in the stream's time base; `nil` where the demuxer does not say.
+        let ticks: Int64?
+        /// By which it is known again: ``LibAV/Packet/fingerprint``.
+        let fingerprint: UInt64
     }
 
     /// Reads the file to its end.
@@ -73,7 +77,11 @@ struct PacketScan: Sendable {
             let range = MediaTimeRange(start: time, end: max(time, end))
             // Of some pictures MPEG program streams tell neither when they are shown nor where they begin.
             let isPlaced = packet.pts != nil || packet.position != nil
-            let sync = isVideo && packet.isKey && isPlaced ? SyncSample(time: time, position: packet.position) : nil
+            let sync =
+                isVideo && packet.isKey && isPlaced
+                ? SyncSample(
+                    time: time, position: packet.position, ticks: packet.dts ?? packet.pts,
+                    fingerprint: packet.fingerprint) : nil
             streams[index, default: Stream(range: range)].add(range, sync: sync)
         }
         if file.breaksOff { breaksOff = true }

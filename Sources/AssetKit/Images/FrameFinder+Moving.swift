@@ -5,9 +5,11 @@ extension FrameFinder {
     /// Brings the decoder to a picture not later than `time`, or to the first one.
     func goTo(_ time: MediaTime) throws(MediaError) {
         if let current, current.time <= time, try !isWorthSkipping(to: time) { return }
+        // Nothing comes before the first picture.
+        if isAtFirst, let current, current.time > time { return }
         if feed.isUnread, try !isWorthSkipping(to: time) {
             try begin(.beginning)
-            if let current, current.time <= time { return }
+            return
         }
         guard feed.file.isSeekable else {
             if let current, current.time > time {
@@ -33,7 +35,7 @@ extension FrameFinder {
 
     /// The same by a scan, where there is one already or the moment is so far ahead that one costs less than decoding.
     private func isWorthScanning(to time: MediaTime) throws(MediaError) -> Bool {
-        guard asset.hasPacketScan || time - max(feed.latestTime, .zero) > Self.worthScanning,
+        guard !hasNoLandings, asset.hasPacketScan || time - max(feed.latestTime, .zero) > Self.worthScanning,
             let stream = try asset.packetScan(cancellation).streams[track.index],
             let number = stream.lastSyncSample(notAfter: time), number > 0
         else { return false }
@@ -53,7 +55,7 @@ extension FrameFinder {
                 try feed.move(toIndexed: entry.ticks)
             else { return false }
             try begin(.indexed(entry.ticks))
-            if let current, current.time <= time { return true }
+            if let current, current.time <= time, hasTrueSyncSamples || isSyncPicture(current) { return true }
             guard entry.ticks > firstIndexTicks else { return false }
             target = entry.ticks &- 1
         }
@@ -61,29 +63,37 @@ extension FrameFinder {
     }
 
     private func seekByScan(to time: MediaTime, from limit: Int? = nil) throws(MediaError) -> Bool {
-        guard let stream = try asset.packetScan(cancellation).streams[track.index] else { return false }
+        guard !hasNoLandings, let stream = try asset.packetScan(cancellation).streams[track.index] else { return false }
         let samples = stream.syncSamples
-        var index = limit ?? stream.lastSyncSample(notAfter: time)
+        var here = limit ?? stream.lastSyncSample(notAfter: time) ?? 0
         for _ in 0..<8 {
-            guard let here = index, here > 0, let position = samples[here].position, feed.move(toByte: position)
-            else { return false }
-            try begin(.scanned(here))
-            if let current, current.time <= time, current.time >= samples[here].time { return true }
-            index = here - 1
+            guard here > 0 else { return false }
+            if try feed.move(to: samples[here]) {
+                try begin(.scanned(here))
+                if let current, current.time == samples[here].time, isSyncPicture(current) { return true }
+            }
+            here -= 1
         }
+        hasNoLandings = true
         return false
+    }
+
+    /// Whether the decoder, which knows nothing of what comes before, says of the first picture after a move that decoding
+    /// can start with it.
+    private func isSyncPicture(_ frame: TimedFrame) -> Bool {
+        frame.isKey && !frame.picture.frame.isCorrupt
     }
 
     /// Reads the file anew from its start.
     private func rewind() throws(MediaError) {
         (current, following) = (nil, nil)
-        feed = PacketFeed(try asset.takeFile(cancellation), track: track, origin: origin, damage: damage)
+        feed = PacketFeed(try asset.takeFile(cancellation), track: track, contents, damage: damage)
         source = try openSource()
         try begin(.beginning)
     }
 
     func openSource() throws(MediaError) -> TimedFrameSource {
-        try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads, refusesDamage: threads != 1)
+        try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads)
     }
 
     /// Begins where it began the last time.
@@ -93,8 +103,8 @@ extension FrameFinder {
         case .indexed(let ticks):
             if try feed.move(toIndexed: ticks) { return try begin(start) }
         case .scanned(let number):
-            if let position = try asset.packetScan(cancellation).streams[track.index]?.syncSamples[number].position,
-                feed.move(toByte: position)
+            if let sample = try asset.packetScan(cancellation).streams[track.index]?.syncSamples[number],
+                try feed.move(to: sample)
             {
                 return try begin(start)
             }
@@ -125,23 +135,27 @@ extension FrameFinder {
         current = try source.next(from: packets)
         var isInside = true
         if case .beginning = start { isInside = false }
-        while isInside, let early = current, let sync = feed.firstTime, early.time < sync {
+        var patience = 32
+        while isInside, patience > 0, let early = current, feed.firstTime.map({ early.time < $0 }) ?? !early.isKey {
             current = try source.next(from: packets)
+            patience -= 1
         }
+        if case .beginning = start { isAtFirst = current != nil }
         noteDoubt(about: current)
     }
 
     /// Empties the decoder, as is due after a move; the finder is nowhere then.
     func prepareToDecode() {
-        (current, following) = (nil, nil)
+        (current, following, isAtFirst) = (nil, nil, false)
         (hasLeftOut, isDoubtful) = (false, false)
         source.flush()
+        complaintCount = source.complaintCount
     }
 
     /// Makes the picture that follows the one at the decoder's place.
     func advance() {
         guard let next = following else { return }
-        (current, following) = (next, nil)
+        (current, following, isAtFirst) = (next, nil, false)
         if let passed = current?.time { feed.pass(passed) }
     }
 
@@ -155,6 +169,8 @@ extension FrameFinder {
     }
 
     private func noteDoubt(about frame: TimedFrame?) {
+        // Several threads patch damage up in another way than one, and do not mark all of it.
+        if threads != 1, source.complaintCount > complaintCount { isDoubtful = true }
         guard let frame, frame.picture.frame.isCorrupt else { return }
         noteDamage(at: MediaTimeRange(start: frame.time, duration: frame.statedDuration ?? .zero))
     }
@@ -175,7 +191,9 @@ extension FrameFinder {
         }
         guard leavesOut else { return queue }
         queue.isDispensable = { sample in
-            guard let time = self.feed.time(of: sample), self.isDispensable(time) else { return false }
+            guard !self.feed.areMisplaced, let time = self.feed.time(of: sample), self.isDispensable(time) else {
+                return false
+            }
             self.hasLeftOut = true
             return true
         }

@@ -6,13 +6,11 @@ extension FrameFinder {
     ///
     /// A picture is allowed if its interval meets [time − before, time + after]. Among those the sync sample nearest to
     /// `time` is given, and where there is none the picture at `time` itself. A time before zero or after the asset's
-    /// end is an error all the same.
+    /// end gives what ``frame(at:)`` gives.
     func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric, feed.file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
-        if let end = try presentationEnd(), time > end { throw Self.afterEnd(time, end) }
-        guard time >= .zero else {
-            throw MediaError(.outOfRange, "\(time.clockText()) is before the presentation begins")
-        }
+        if let end = try presentationEnd(), time > end { return try frame(at: time) }
+        guard time >= .zero else { return try frame(at: time) }
         for candidate in try syncSamples.around(time) where candidate.time <= time + after {
             if case .picture(let next) = candidate.follower, next <= time - before { continue }
             do throws(MediaError) {
@@ -47,14 +45,9 @@ extension FrameFinder {
     ///
     /// - Returns: `nil` where that is not sure to be what decoding on would give.
     private func loneFrame(of sample: SyncSamples.Sample) throws(MediaError) -> Found? {
-        let next: MediaTime?
-        switch sample.follower {
-        case .unknown: return nil
-        case .none: next = nil
-        case .picture(let time): next = time
-        }
+        guard case .picture(let next) = sample.follower else { return nil }
         prepareToDecode()
-        guard !track.isAttachedPicture, let place = sample.place, try feed.move(to: place),
+        guard !track.isAttachedPicture, try feed.move(to: sample.place),
             let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time
         else { return nil }
         defer { prepareToDecode() }
@@ -66,7 +59,7 @@ extension FrameFinder {
         guard let frame = try source.next(from: queue), frame.time == sample.time, frame.isKey, !isDoubtful,
             !frame.picture.frame.isCorrupt
         else { return nil }
-        return Found(frame: frame, end: next ?? source.end(ofLast: frame), isLast: next == nil)
+        return Found(frame: frame, end: next, isLast: false)
     }
 }
 

@@ -7,8 +7,9 @@ import MediaBase
 /// ahead, by a seek where the container has an index that holds, by a scan of all packets where it has none, and by
 /// reading from the start where even that is not possible. One thread uses it at a time.
 ///
-/// A seek is believed only if the first picture that it leads to is not later than the moment asked for, and if no
-/// packet that was read lies between the picture found and the next one: after a seek libavcodec may drop pictures
+/// A seek is believed only if the first picture that it leads to is not later than the moment asked for; if, outside of
+/// containers whose sync samples hold (``SeekBehaviour``), that is the picture that must be there and the decoder itself calls
+/// it a sync sample's; and if no packet that was read lies between the picture found and the next one: after a seek libavcodec may drop pictures
 /// until it has learnt in which order they are shown. Then decoding begins at an earlier sync sample, and what is found
 /// there is the answer.
 ///
@@ -39,11 +40,16 @@ final class FrameFinder {
     }
 
     let asset: Asset
+    let contents: AssetContents
     let track: AssetTrack
     let syncSamples: SyncSamples
     let origin: MediaTime
     var threads: Int
     let hasIndex: Bool
+    /// Whether a landing by the index needs no proof.
+    let hasTrueSyncSamples: Bool
+    /// Whether landings by the scan were tried and none was proven, so that no more are tried.
+    var hasNoLandings = false
     /// Whether pictures' times are those of packets.
     let trustsPackets: Bool
     private let dispensable: DispensablePictures
@@ -56,6 +62,8 @@ final class FrameFinder {
     var current: TimedFrame?
     /// The picture after it where it was decoded already, which may be that there is none.
     var following: TimedFrame??
+    /// Whether that is the first one of all.
+    var isAtFirst = false
     /// Where the last move led.
     var start = Start.beginning
     /// The picture of a sync sample that was decoded last, alone.
@@ -70,6 +78,8 @@ final class FrameFinder {
     var hasLeftOut = false
     /// Whether damage was met since then.
     var isDoubtful = false
+    /// How many errors the decoder had logged by then.
+    var complaintCount = 0
 
     /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
     private static let stepsBack = 4
@@ -90,10 +100,13 @@ final class FrameFinder {
         self.damage = damage
         let contents = try asset.contents()
         self.asset = asset
+        self.contents = contents
         self.track = track
-        self.threads = threads
+        // Several threads of libavcodec's VP8 decoder make other pictures of damaged ones than one, and say nothing.
+        self.threads = track.formatDescriptions.first?.codec == "vp8" ? 1 : threads
         origin = contents.origin
         hasIndex = contents.seeking.hasIndex
+        hasTrueSyncSamples = contents.seeking.hasTrueSyncSamples
         trustsPackets = track.storesOnePictureASample && !track.isAttachedPicture
         dispensable = DispensablePictures(track.formatDescriptions.first)
         leavesOut = dispensable.areKnown
@@ -102,24 +115,28 @@ final class FrameFinder {
         if contents.seeking.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)
         }
-        feed = PacketFeed(file, track: track, origin: origin, damage: damage)
-        source = try TimedFrameSource(
-            file, track: track, origin: origin, threads: threads, refusesDamage: threads != 1)
+        feed = PacketFeed(file, track: track, contents, damage: damage)
+        source = try TimedFrameSource(file, track: track, origin: origin, threads: self.threads)
     }
 
     /// Leaves the decoder's place, so that what is found next does not depend on what was asked for before.
     func forgetPlace() {
-        (current, following, lastSyncPicture, upcoming) = (nil, nil, nil, nil)
+        (current, following, lastSyncPicture, upcoming, isAtFirst) = (nil, nil, nil, nil, false)
         leavesOut = dispensable.areKnown
     }
 
     /// The picture on screen at `time`.
     ///
-    /// A time that is the track's very end gives the last picture.
-    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first picture, or after the end.
+    /// A time outside by less than the first or last picture's duration gives that picture, as the track's very end does.
+    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time farther outside;
+    ///   ``MediaError/Code-swift.struct/damaged`` for one after the last picture of a file that breaks off.
     func frame(at time: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
-        if let end = track.editedEnd, time > end { throw Self.afterEnd(time, end) }
+        if let end = track.editedEnd, time > end {
+            let last = try frame(at: end)
+            guard time - end < min(last.end, end) - last.frame.time else { throw Self.afterEnd(time, end) }
+            return last
+        }
         do throws(MediaError) {
             let found = try look(for: time)
             if threads == 1 || !isDoubtful { return found }
@@ -148,7 +165,17 @@ final class FrameFinder {
             // What does not depend on where decoding began is no artefact of the seek.
             if again.frame.time == found.frame.time, again.end == found.end { break }
         }
-        guard time < found.end || (found.isLast && time == found.end) else { throw Self.afterEnd(time, found.end) }
+        guard time >= found.end else { return found }
+        guard found.isLast else { throw Self.afterEnd(time, found.end) }
+        if feed.breaksOff, time > found.end {
+            throw MediaError(
+                .damaged,
+                "the file breaks off before \(time.clockText()): its last picture is that of \(found.frame.time.clockText())"
+            )
+        }
+        guard time - found.end < found.end - found.frame.time || time == found.end else {
+            throw Self.afterEnd(time, found.end)
+        }
         return found
     }
 
@@ -158,8 +185,13 @@ final class FrameFinder {
             throw MediaError(.outOfRange, "the track has no picture that can be decoded")
         }
         guard current.time <= time else {
-            throw MediaError(
-                .outOfRange, "\(time.clockText()) is before the first picture at \(current.time.clockText())")
+            target = current.time
+            let first = try settle(on: current.time)
+            guard current.time - time < first.end - current.time else {
+                throw MediaError(
+                    .outOfRange, "\(time.clockText()) is before the first picture at \(current.time.clockText())")
+            }
+            return first
         }
         var shown = current
         while true {
@@ -169,7 +201,7 @@ final class FrameFinder {
             advance()
         }
         let next = try decodeFollowing()
-        var end = next?.time ?? source.end(ofLast: shown)
+        var end = next?.time ?? self.end(ofLast: shown)
         // A cover is on screen as long as the asset lasts.
         if track.isAttachedPicture, track.timeRange.end.isNumeric { end = max(end, track.timeRange.end) }
         return Found(frame: shown, end: end, isLast: next == nil)
@@ -182,9 +214,16 @@ final class FrameFinder {
         guard let follower = try feed.follower(ofPictureAt: shown.time, onScreenAt: time) else { return nil }
         switch follower {
         case .picture(let end): return Found(frame: shown, end: end, isLast: false)
-        case .none: return Found(frame: shown, end: source.end(ofLast: shown), isLast: true)
+        case .none: return Found(frame: shown, end: end(ofLast: shown), isLast: true)
         case .unknown: return nil
         }
+    }
+
+    /// Until when the last picture is on screen; by its own duration where more should follow that is not there.
+    private func end(ofLast shown: TimedFrame) -> MediaTime {
+        let end = source.end(ofLast: shown)
+        guard feed.breaksOff else { return end }
+        return min(end, shown.time + source.duration(of: shown))
     }
 
     static func afterEnd(_ time: MediaTime, _ end: MediaTime) -> MediaError {

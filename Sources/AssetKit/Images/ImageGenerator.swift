@@ -184,7 +184,16 @@ public final class ImageGenerator: Sendable {
     public func pixelBuffer(at time: MediaTime) throws(MediaError)
         -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
     {
-        let (found, _) = try locate(time, configuration, born: currentGeneration)
+        try pixelBuffer(at: time, before: nil)
+    }
+
+    /// The same, told which time is asked for next, as a sweep tells it: pictures between the two are not decoded then.
+    ///
+    /// - Parameter upcoming: The next time, infinite where none follows; `nil` where it is not known.
+    package func pixelBuffer(at time: MediaTime, before upcoming: MediaTime?) throws(MediaError)
+        -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
+    {
+        let (found, _) = try locate(time, configuration, upcoming: upcoming, born: currentGeneration)
         return (found.picture, found.time, found.duration)
     }
 

@@ -11,10 +11,23 @@ final class PacketFeed {
     private let track: AssetTrack
     private let origin: MediaTime
     private let damage: DamageLog?
+    /// Whether the file is moved by byte where it has no index, rather than by time.
+    private let readsFromAnyByte: Bool
     /// Packets that were read and not handed out yet, in decode order.
     private var ahead: [StoredSample] = []
     /// Whether the file's end was reached; nothing follows ``ahead`` then.
     private var isAtEnd = false
+    /// Whether every packet so far says when it is decoded and shown, each with a time of its own, so that what is known of
+    /// their times is all there is.
+    private var areTimed = true
+    /// Whether the times of packets are not those of their pictures: stored pictures are reordered, and times are not.
+    private(set) var areMisplaced = false
+    /// When the packets that were read last are shown, in the stream's time base, where times may be doubled.
+    private var recentStamps: [Int64] = []
+    private let mayDouble: Bool
+    private let reorders: Bool
+    /// Whether the container broke off before its end.
+    private(set) var breaksOff = false
     /// When the packet that was read last is decoded; `nil` where it does not say.
     private var lastDecodeTime: MediaTime?
     /// How many packets are read at most to learn what follows a picture.
@@ -23,8 +36,10 @@ final class PacketFeed {
     private(set) var isUnread = true
     /// Where the last packet that was handed out lies in decode order, in the stream's time base.
     private(set) var ticks = Int64.min
-    /// When the first packet since the last move is shown.
+    /// When the first packet since the last move is shown; `nil` where it does not say.
     private(set) var firstTime: MediaTime?
+    /// Whether one was handed out since then.
+    private var hasBegun = false
     /// The latest time at which one that was handed out since then is shown.
     private(set) var latestTime = MediaTime.negativeInfinity
     /// When those handed out since then are shown, apart from those that were passed.
@@ -33,9 +48,13 @@ final class PacketFeed {
     private(set) var reorderDelay: Int64 = 0
 
     /// - Parameter damage: Where it is noted that the container breaks off; `nil` for nowhere.
-    init(_ file: InputFile, track: AssetTrack, origin: MediaTime, damage: DamageLog? = nil) {
+    init(_ file: InputFile, track: AssetTrack, _ contents: AssetContents, damage: DamageLog? = nil) {
         file.select(streams: [track.index])
-        (self.file, self.track, self.origin, self.damage) = (file, track, origin, damage)
+        (self.file, self.track, self.damage) = (file, track, damage)
+        origin = contents.origin
+        mayDouble = !contents.seeking.startsAtZero
+        reorders = track.formatDescriptions.first?.video?.reorders == true
+        readsFromAnyByte = contents.seeking.readsFromAnyByte
         if file.passedOver > 0 { damage?.noteSkippedBytes(file.passedOver) }
     }
 
@@ -43,8 +62,9 @@ final class PacketFeed {
     func restart() {
         ahead = []
         (isAtEnd, lastDecodeTime) = (false, nil)
+        recentStamps = []
         ticks = .min
-        firstTime = nil
+        (firstTime, hasBegun) = (nil, false)
         latestTime = .negativeInfinity
         times = []
     }
@@ -54,8 +74,9 @@ final class PacketFeed {
         guard let sample = try peek() else { return nil }
         ahead.removeFirst()
         ticks = max(ticks, sample.packet.dts ?? sample.packet.pts ?? ticks)
+        defer { if !sample.packet.isDiscarded { hasBegun = true } }
         if let time = time(of: sample) {
-            if firstTime == nil { firstTime = time }
+            if !hasBegun { firstTime = time }
             latestTime = max(latestTime, time)
             times.append(time)
         }
@@ -74,6 +95,14 @@ final class PacketFeed {
         while !isAtEnd, let packet = try read() {
             guard packet.streamIndex == track.index else { continue }
             reorderDelay = packet.reorderDelay ?? reorderDelay
+            if !packet.isDiscarded, packet.pts == nil || packet.dts == nil { areTimed = false }
+            if mayDouble, packet.isKey, packet.pts == packet.dts, packet.pts != nil, reorders {
+                (areTimed, areMisplaced) = (false, true)
+            }
+            if mayDouble, areTimed, let pts = packet.pts {
+                if recentStamps.contains(pts) { areTimed = false }
+                recentStamps = recentStamps.suffix(16) + [pts]
+            }
             lastDecodeTime = packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
             let sample = StoredSample(packet)
             ahead.append(sample)
@@ -87,13 +116,18 @@ final class PacketFeed {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { damage?.noteTruncation() }
+            if packet == nil, file.breaksOff { noteBreak() }
             return packet
         } catch {
             guard error.endsContainer else { throw error }
-            damage?.noteTruncation()
+            noteBreak()
             return nil
         }
+    }
+
+    private func noteBreak() {
+        breaksOff = true
+        damage?.noteTruncation()
     }
 
     /// Says that the pictures up to a time came out of the decoder.
@@ -124,14 +158,12 @@ final class PacketFeed {
     func follower(ofPictureAt start: MediaTime, onScreenAt time: MediaTime) throws(MediaError) -> SyncSamples.Follower?
     {
         for _ in 0..<Self.patience {
+            guard areTimed else { return .unknown }
             if knowsPacket(after: start, notAfter: time) { return nil }
             let end = (times + ahead.compactMap { self.time(of: $0) }).filter { $0 > time }.min()
             // What is decoded later is not shown earlier.
             if let end, let decoded = lastDecodeTime, decoded >= end { return .picture(end) }
-            guard let sample = try readAhead() else { return end.map { .picture($0) } ?? SyncSamples.Follower.none }
-            guard sample.packet.isDiscarded || (sample.packet.pts != nil && sample.packet.dts != nil) else {
-                return .unknown
-            }
+            guard try readAhead() != nil else { return end.map { .picture($0) } ?? SyncSamples.Follower.none }
         }
         return .unknown
     }
@@ -159,18 +191,39 @@ final class PacketFeed {
         }
     }
 
-    /// Moves the file to a byte of it.
-    func move(toByte position: Int64) -> Bool {
-        guard position >= 0, file.seek(toByte: position) else { return false }
+    /// Moves the file to a sync sample that a scan of all packets found, so that it is the next packet.
+    ///
+    /// - Returns: Whether that very packet was read again; else the place is unknown.
+    func move(to sample: PacketScan.SyncSample) throws(MediaError) -> Bool {
+        if readsFromAnyByte {
+            guard let position = sample.position, position >= 0, file.seek(toByte: position) else { return false }
+        } else {
+            guard let ticks = sample.ticks, file.seek(stream: track.index, to: ticks) else { return false }
+        }
         restart()
-        return true
+        do throws(MediaError) {
+            // Before it there may be the end of a packet that begins earlier, and all that lies between the places to which
+            // the demuxer finds.
+            for _ in 0..<Self.patience {
+                guard let next = try peek() else { return false }
+                if next.packet.fingerprint == sample.fingerprint { return true }
+                ahead.removeFirst()
+            }
+        } catch {
+            // What a demuxer makes of the middle of a file is no fault of the file.
+            switch error.code {
+            case .cancelled, .timedOut, .outOfResources: throw error
+            default: return false
+            }
+        }
+        return false
     }
 
     /// Moves the file to a sync sample, or to one before it.
     func move(to place: SyncSamples.Place) throws(MediaError) -> Bool {
         switch place {
         case .indexed(let ticks): try move(toIndexed: ticks)
-        case .byte(let position): move(toByte: position)
+        case .scanned(let sample): try move(to: sample)
         }
     }
 

@@ -9,10 +9,11 @@ import MediaBase
 final class SyncSamples {
     private let asset: Asset
     private let track: AssetTrack
+    private let contents: AssetContents
     private let origin: MediaTime
     private let hasIndex: Bool
     private var scout: PacketFeed?
-    /// What was looked up, by time stamp in the index or by byte.
+    /// What was looked up, by where it lies.
     private var known: [Place: Sample] = [:]
     /// Ends the reading of all packets.
     var cancellation: Cancellation
@@ -21,8 +22,8 @@ final class SyncSamples {
     struct Sample {
         /// When it is shown.
         let time: MediaTime
-        /// Where it lies; `nil` where the container does not tell.
-        let place: Place?
+        /// Where it lies.
+        let place: Place
         /// What is shown after it.
         let follower: Follower
     }
@@ -41,14 +42,15 @@ final class SyncSamples {
     enum Place: Hashable {
         /// At a time stamp of the container's index.
         case indexed(Int64)
-        /// At a byte of the file.
-        case byte(Int64)
+        /// Where a scan of all packets found it.
+        case scanned(PacketScan.SyncSample)
     }
 
     init(_ asset: Asset, track: AssetTrack, _ contents: AssetContents, cancellation: Cancellation = Cancellation()) {
         self.cancellation = cancellation
         self.asset = asset
         self.track = track
+        self.contents = contents
         origin = contents.origin
         hasIndex = contents.seeking.hasIndex
     }
@@ -66,12 +68,7 @@ final class SyncSamples {
         var found: [Sample] = []
         for number in [next - 1, next] where stream.syncSamples.indices.contains(number) {
             let sample = stream.syncSamples[number]
-            // Some demuxers tell no byte: what does not begin an MPEG program stream's packet has none.
-            guard let position = sample.position else {
-                found.append(Sample(time: sample.time, place: nil, follower: .unknown))
-                continue
-            }
-            found.append(try look(up: .byte(position), at: sample.time, scout))
+            found.append(try look(up: .scanned(sample), at: sample.time, scout))
         }
         return found
     }
@@ -173,7 +170,11 @@ final class SyncSamples {
         guard hasIndex else {
             guard asset.hasPacketScan || last > FrameFinder.worthScanning else { return { _ in nil } }
             let stream = try asset.packetScan(cancellation).streams[track.index]
-            return { stream?.lastSyncSample(notAfter: $0) }
+            // Where the demuxer does not find a place again, all is decoded from the beginning, and only once.
+            guard let stream, let far = stream.lastSyncSample(notAfter: last),
+                try openScout().move(to: stream.syncSamples[far])
+            else { return { _ in nil } }
+            return { stream.lastSyncSample(notAfter: $0) }
         }
         let scout = try openScout()
         if let ticks = ticks(of: last) { _ = scout.file.seek(stream: track.index, to: ticks) }
@@ -188,7 +189,7 @@ final class SyncSamples {
     private func openScout() throws(MediaError) -> PacketFeed {
         if let scout { return scout }
         let opened = PacketFeed(
-            try asset.openForLookUp(readsAhead: !hasIndex), track: track, origin: origin)
+            try asset.openForLookUp(readsAhead: !hasIndex), track: track, contents)
         scout = opened
         return opened
     }

@@ -13,11 +13,10 @@ final class FrameSource: SoundSource {
 
     /// Opens a decoder for a track.
     init(
-        _ file: InputFile, track: Int, threads: Int, refusesDamage: Bool = false, bySlices: Bool = false
+        _ file: InputFile, track: Int, threads: Int, bySlices: Bool = false
     ) throws(MediaError) {
         decoder = PacketDecoder(
-            try Decoder.open(
-                file, stream: track, threads: threads, refusesDamage: refusesDamage, bySlices: bySlices))
+            try Decoder.open(file, stream: track, threads: threads, bySlices: bySlices))
         tally = DecodingTally()
     }
 
@@ -57,6 +56,9 @@ final class FrameSource: SoundSource {
         guard let frame = try next(from: packets) else { return nil }
         return .frame(frame)
     }
+
+    /// How many errors libavcodec has logged while it decoded: ``Decoder/complaintCount``.
+    var complaintCount: Int { decoder.complaintCount }
 
     /// Forgets all packets, as is due after a seek.
     func flush() { decoder.flush() }

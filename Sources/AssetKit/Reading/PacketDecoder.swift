@@ -89,6 +89,9 @@ struct PacketDecoder: ~Copyable, Sendable {
         }
     }
 
+    /// How many errors libavcodec has logged while it decoded: ``Decoder/complaintCount``.
+    var complaintCount: Int { decoder.complaintCount }
+
     /// Forgets all packets, as is due after a seek.
     mutating func flush() {
         decoder.flush()

@@ -5,7 +5,8 @@ import MediaBase
 /// reading from the file's start where it is not.
 ///
 /// A seek is checked by the packets that follow it: an index of decode times can lead to a sync sample that is shown
-/// after the time asked for, and then an earlier one is tried.
+/// after the time asked for, and then an earlier one is tried. Where the index may call pictures sync samples that are none
+/// (``SeekBehaviour``), the decoder is asked.
 struct ReaderLanding {
     let asset: Asset
     let outputs: [TrackOutput]
@@ -32,7 +33,7 @@ struct ReaderLanding {
                 file.seek(stream: lead.track.index, to: ticks)
             else { break }
             let core = ReaderCore(file, streams: streams)
-            guard try hasLanded(core, contents.origin) else { continue }
+            guard try hasLanded(core, file) else { continue }
             guard lead.track.mediaType == .video, lead.track.formatDescriptions.first?.video?.reorders == true else {
                 return (file, core, false)
             }
@@ -41,7 +42,7 @@ struct ReaderLanding {
                 file.seek(stream: lead.track.index, to: first &- 1)
             else { break }
             let earlier = ReaderCore(file, streams: streams)
-            if try hasLanded(earlier, contents.origin) { return (file, earlier, false) }
+            if try hasLanded(earlier, file) { return (file, earlier, false) }
         }
         file = try asset.takeFile(cancellation)
         return (file, ReaderCore(file, streams: streams), true)
@@ -67,7 +68,9 @@ struct ReaderLanding {
     }
 
     /// Whether every output's first packet lies early enough.
-    private func hasLanded(_ core: ReaderCore, _ origin: MediaTime) throws(MediaError) -> Bool {
+    private func hasLanded(_ core: ReaderCore, _ file: InputFile) throws(MediaError) -> Bool {
+        let contents = try asset.contents()
+        let (origin, hasTrueSyncSamples) = (contents.origin, contents.seeking.hasTrueSyncSamples)
         for (id, output) in outputs.enumerated() {
             let type = output.track.mediaType
             // Sparse tracks (text, data) may have nothing near the place.
@@ -76,8 +79,21 @@ struct ReaderLanding {
             let times = StoredTimes(first, track: output.track, origin: origin)
             guard times.presentation.isNumeric else { return false }
             if times.presentation > timeRange.start - preRoll(of: output.track) { return false }
-            if type == .video, !first.packet.isKey { return false }
+            guard type == .video else { continue }
+            guard first.packet.isKey else { return false }
+            if hasTrueSyncSamples { continue }
+            guard try isSyncPicture(first, of: output.track, in: file) else { return false }
         }
         return true
+    }
+
+    /// Whether a decoder that knows of nothing else makes a sync sample's picture of a packet.
+    private func isSyncPicture(
+        _ sample: StoredSample, of track: AssetTrack, in file: InputFile
+    ) throws(MediaError) -> Bool {
+        var decoder = PacketDecoder(try Decoder.open(file, stream: track.index, threads: 1))
+        guard try decoder.send(sample) == nil, try decoder.send(nil) == nil else { return false }
+        if case .frame(let frame) = try decoder.receive() { return frame.isKey && !frame.isCorrupt }
+        return false
     }
 }

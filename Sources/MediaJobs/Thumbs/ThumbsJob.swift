@@ -161,6 +161,9 @@ package struct ThumbsJob: Sendable {
     ) throws(MediaError) -> ThumbsTimes {
         try ThumbsTimes(request, in: context) { number throws(MediaError) in
             try frames.time(of: number)
+        } firstPicture: { () throws(MediaError) in
+            guard try asset.mayBeginUndecodable() else { return nil }
+            return try frames.allTimes().first
         } find: { range throws(MediaError) in
             try withoutActuallyEscaping(progress) { progress throws(MediaError) in
                 let found = FoundTimes(asset: asset, track: track, threads: request.threads, progress: progress)

@@ -18,11 +18,14 @@ struct ThumbsTimes {
     /// - Parameters:
     ///   - context: What is known of the track.
     ///   - frameTime: Gives the time of a frame by its number.
+    ///   - firstPicture: Gives the time of the first picture that can be decoded, where that may be later than the track's
+    ///     start: nothing is asked for before it where only the number of images is named.
     ///   - find: Gives the times in a range, in rising order, that only the file's content tells: sync samples or scenes.
     /// - Throws: where the range cannot be told or contains nothing, or the times are too many.
     init(
         _ request: ThumbsRequest, in context: TimeExpression.Context,
         frameTime: (Int64) throws(MediaError) -> MediaTime,
+        firstPicture: () throws(MediaError) -> MediaTime? = { () throws(MediaError) in nil },
         find: (MediaTimeRange) throws(MediaError) -> [MediaTime] = { _ in [] }
     ) throws(MediaError) {
         if case .at(let named) = request.times {
@@ -35,7 +38,10 @@ struct ThumbsTimes {
             warning = nil
             return
         }
-        let (range, warning) = try Self.range(request, in: context, frameTime: frameTime)
+        var (range, warning) = try Self.range(request, in: context, frameTime: frameTime)
+        if case .count = request.times, let first = try firstPicture(), first > range.start, first < range.end {
+            range = MediaTimeRange(start: first, end: range.end)
+        }
         self.range = range
         limit = range
         self.warning = warning
