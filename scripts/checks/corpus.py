@@ -10,7 +10,7 @@ from .tools import ROOT, Report
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
           "pictures": pictures.pictures, "frames": frames.frames, "probe": probe.probe, "scan": scan.scan,
           "mediainfo": mediainfo.mediainfo, "commands": commands.commands, "shapes": commands.shapes,
-          "sheets": sheets.sheets, "proxy": proxy.proxy, "copies": proxy.copies, "export": export.export,
+          "sheets": sheets.sheets, "proxy": proxy.proxy, "proxies": proxy.proxies, "copies": proxy.copies, "export": export.export,
           "editing": editing.editing, "loudness": qc.loudness}
 
 
