@@ -132,7 +132,10 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         context.pointee.width = Int32(video.encodedSize.width)
         context.pointee.height = Int32(video.encodedSize.height)
         context.pointee.pix_fmt = format
-        context.pointee.sample_aspect_ratio = video.sampleAspectRatio?.native ?? AVRational(num: 1, den: 1)
+        // Codecs have 16 bits for it; an approximation would contradict the container's exact word.
+        let ratio = video.sampleAspectRatio?.native ?? AVRational(num: 1, den: 1)
+        let isExact = ratio.num <= UInt16.max && ratio.den <= UInt16.max
+        context.pointee.sample_aspect_ratio = isExact ? ratio : AVRational(num: 0, den: 1)
         if let rate = rate?.native, rate.num > 0 { context.pointee.framerate = rate }
         let color = video.color.native
         context.pointee.color_primaries = color.primaries

@@ -6,10 +6,10 @@ final class FieldConverters {
     private var top: PixelConverter
     private var bottom: PixelConverter
 
-    init(to format: PixelFormat, dimensions: Dimensions?, range: String?) throws(MediaError) {
+    init(to format: PixelFormat, dimensions: Dimensions?, coding: LumaCoding) throws(MediaError) {
         let half = dimensions.map { Dimensions(width: $0.width, height: $0.height / 2) }
-        top = try PixelConverter(to: format, dimensions: half, range: range, field: .top, fields: nil)
-        bottom = try PixelConverter(to: format, dimensions: half, range: range, field: .bottom, fields: nil)
+        top = try PixelConverter(to: format, dimensions: half, coding: coding, field: .top, fields: nil)
+        bottom = try PixelConverter(to: format, dimensions: half, coding: coding, field: .bottom, fields: nil)
     }
 
     /// The picture, woven of its converted fields; `nil` where both may be converted as one.

@@ -16,6 +16,16 @@ extension Frame {
         return color.assumed(for: dimensions)
     }
 
+    /// Tags the picture with the matrix that was assumed of it in another size, where in its own another one would be.
+    ///
+    /// Players guess by the size; one that changes must not change the colours.
+    func keepMatrix(of assumed: ColorInfo) {
+        guard pointer.pointee.colorspace == AVCOL_SPC_UNSPECIFIED, !isRGB, assumedColor.matrix != assumed.matrix else {
+            return
+        }
+        pointer.pointee.colorspace = ColorInfo(matrix: assumed.matrix).native.matrix
+    }
+
     /// The brightness metadata that came with the picture itself; `nil` where there is none.
     package var hdr: HDRInfo? {
         var info = HDRInfo()

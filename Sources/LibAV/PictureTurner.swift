@@ -17,13 +17,15 @@ package struct PictureTurner: ~Copyable, @unchecked Sendable {
     ///   - transform: How pictures are flipped and turned; other than quarter turns count as none.
     ///   - format: What to convert to.
     ///   - dimensions: The size after the turn.
-    ///   - range: As ``PixelConverter`` has it.
+    ///   - coding: As ``PixelConverter`` has it.
     package static func open(
-        _ transform: DisplayTransform, to format: PixelFormat, dimensions: Dimensions, range: String? = nil
+        _ transform: DisplayTransform, to format: PixelFormat, dimensions: Dimensions,
+        coding: LumaCoding = LumaCoding()
     ) throws(MediaError) -> PictureTurner {
         let planes = PixelFormat(rawValue: format.bitDepth > 8 ? "yuv444p10le" : "yuv444p")
-        let complete = try PixelConverter(to: planes, dimensions: transform.apply(to: dimensions), range: range)
-        let target = try PixelConverter(to: format, range: range)
+        let complete = try PixelConverter(
+            to: planes, dimensions: transform.apply(to: dimensions), coding: coding)
+        let target = try PixelConverter(to: format, coding: coding)
         return PictureTurner(transform, complete, target)
     }
 
@@ -38,6 +40,7 @@ package struct PictureTurner: ~Copyable, @unchecked Sendable {
     /// The picture, turned; with the times and the tags of the original.
     package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
         let turned = try complete.convert(frame).turned(transform)
+        turned.keepMatrix(of: frame.assumedColor)
         return try target.convert(turned)
     }
 }

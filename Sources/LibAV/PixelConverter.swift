@@ -35,8 +35,10 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private var configured: Configuration?
     private let format: AVPixelFormat
     private let dimensions: Dimensions?
-    /// The range of the result's numbers, `tv` or `pc`; `nil` for what the format and the source ask for.
-    private let range: String?
+    /// How the result's luma and chroma are coded.
+    private let coding: LumaCoding
+    /// What converts pictures of another matrix; `nil` where any may stay.
+    private let matrixConverter: MatrixConverter?
     /// Whether samples keep their coded meaning, so that their tags hold for the result too.
     private let keepsCoding: Bool
     /// What converts the fields of interlaced pictures; `nil` where they are converted as one picture.
@@ -73,28 +75,34 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - format: What to convert to.
     ///   - dimensions: What to scale to; `nil` keeps each picture's own.
-    ///   - range: The range of the result's luma and chroma, `tv` (limited) or `pc` (full); `nil` keeps each picture's
-    ///     own. Formats of red, green and blue have full range whatever this says.
+    ///   - coding: How the result's luma and chroma are coded. Formats of red, green and blue have full range whatever
+    ///     this says.
     ///   - convertsFieldsApart: Whether chroma of interlaced pictures that keep their height, a multiple of four, is brought
     ///     to another number of rows within each field, as their rows are of different moments.
     package init(
-        to format: PixelFormat, dimensions: Dimensions? = nil, range: String? = nil, convertsFieldsApart: Bool = false
+        to format: PixelFormat, dimensions: Dimensions? = nil, coding: LumaCoding = LumaCoding(),
+        convertsFieldsApart: Bool = false
     ) throws(MediaError) {
         let fields =
-            convertsFieldsApart ? try FieldConverters(to: format, dimensions: dimensions, range: range) : nil
-        try self.init(to: format, dimensions: dimensions, range: range, field: nil, fields: fields)
+            convertsFieldsApart ? try FieldConverters(to: format, dimensions: dimensions, coding: coding) : nil
+        try self.init(to: format, dimensions: dimensions, coding: coding, field: nil, fields: fields)
     }
 
     /// A converter of whole pictures, or of the halves of some.
     init(
-        to format: PixelFormat, dimensions: Dimensions?, range: String?, field: Field?, fields: FieldConverters?
+        to format: PixelFormat, dimensions: Dimensions?, coding: LumaCoding, field: Field?, fields: FieldConverters?
     ) throws(MediaError) {
         guard let native = format.native, sws_isSupportedOutput(native) != 0 else {
             throw MediaError(.invalidArgument, "cannot convert pictures to the pixel format \(format)")
         }
+        let other = try coding.matrix.map { matrix throws(MediaError) in
+            try MatrixConverter(
+                to: format, dimensions: dimensions, matrix: matrix, range: coding.range, field: field)
+        }
         self.format = native
         self.dimensions = dimensions
-        self.range = range
+        self.coding = coding
+        matrixConverter = other
         self.field = field
         self.fields = fields
         keepsCoding = false
@@ -112,7 +120,8 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
         format = native
         self.dimensions = dimensions
-        range = nil
+        coding = LumaCoding()
+        matrixConverter = nil
         field = nil
         fields = nil
         keepsCoding = true
@@ -140,7 +149,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         let size = dimensions ?? frame.dimensions
         let source = AVPixelFormat(rawValue: frame.pointer.pointee.format)
         let isFullRange = color.range == "pc"
-        let wantsFullRange = range.map { $0 == "pc" } ?? (isFullRange && !source.isRGB)
+        let coded = source.isRGB && !format.isRGB ? coding.codedAsLuma(frame.color) : nil
+        let matrix = try Self.matrix(of: color, coded: coded?.matrix)
+        if let matrixConverter, !source.isRGB, !format.isRGB, matrix != Self.matrix(coding.matrix) {
+            return try matrixConverter.convert(frame)
+        }
+        let range = coding.range ?? coded?.range
+        let wantsFullRange = range.map { $0 == "pc" } ?? isFullRange
         let becomesFullRange = format.isRGB || format.impliesFullRange || wantsFullRange
         if source == format, frame.dimensions == size, range == nil || isFullRange == becomesFullRange {
             return try frame.shared()
@@ -152,7 +167,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         try configure(
             Configuration(
                 width: frame.pointer.pointee.width, height: frame.pointer.pointee.height,
-                format: frame.pointer.pointee.format, matrix: Self.matrix(color.matrix), isFullRange: isFullRange,
+                format: frame.pointer.pointee.format, matrix: matrix, isFullRange: isFullRange,
                 chroma: Self.chromaPlace(color.chromaLocation, in: source, shift: chromaShift, field),
                 targetChroma: Self.chromaPlace(target, in: format, field), becomesFullRange: becomesFullRange),
             size: size)
@@ -173,12 +188,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         // The tags say what the pixels are now.
         if format.isRGB {
             result.pointer.pointee.colorspace = AVCOL_SPC_RGB
-        } else if result.pointer.pointee.colorspace == AVCOL_SPC_RGB {
-            result.pointer.pointee.colorspace =
-                Self.matrix(color.matrix) == SWS_CS_ITU709 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M
+        } else if let coded {
+            result.pointer.pointee.colorspace = ColorInfo(matrix: coded.matrix).native.matrix
+        } else {
+            result.keepMatrix(of: color)
         }
-        if format.isRGB || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED || format.impliesFullRange
-            || isFullRange != becomesFullRange
+        if format.isRGB || coded != nil || frame.pointer.pointee.color_range != AVCOL_RANGE_UNSPECIFIED
+            || format.impliesFullRange || isFullRange != becomesFullRange
         {
             result.pointer.pointee.color_range = becomesFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
@@ -213,7 +229,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             ("dst_h_chr_pos", wanted.targetChroma.x), ("dst_v_chr_pos", wanted.targetChroma.y),
         ]
         // A range that is set later changes nothing for more than 8 bits, nor where only the range differs.
-        if range != nil, wanted.isFullRange != wanted.becomesFullRange {
+        if coding.range ?? coding.fromRGB?.range != nil, wanted.isFullRange != wanted.becomesFullRange {
             options += [
                 ("src_range", wanted.isFullRange ? 1 : 0), ("dst_range", wanted.becomesFullRange ? 1 : 0),
             ]
@@ -240,15 +256,25 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             wanted.becomesFullRange && !keepsCoding ? 1 : 0, 0, unit, unit)
     }
 
-    /// libswscale's number of a matrix by libavutil's name of it.
-    private static func matrix(_ name: String?) -> Int32 {
+    /// libswscale's number of a matrix by libavutil's name of it; `nil` for one that it does not have.
+    private static func matrix(_ name: String?) -> Int32? {
         switch name {
+        case "bt709": SWS_CS_ITU709
         case "fcc": SWS_CS_FCC
         case "bt470bg", "smpte170m": SWS_CS_ITU601
         case "smpte240m": SWS_CS_SMPTE240M
         case "bt2020nc", "bt2020c": SWS_CS_BT2020
-        default: SWS_CS_ITU709
+        default: nil
         }
+    }
+
+    /// The number of the matrix of a conversion: that of the source's luma, or of the luma that is made.
+    private static func matrix(of color: ColorInfo, coded: String?) throws(MediaError) -> Int32 {
+        guard let coded else { return matrix(color.matrix) ?? SWS_CS_ITU709 }
+        guard let number = matrix(coded) else {
+            throw MediaError(.unsupported, "cannot convert red, green and blue by the matrix \(coded)")
+        }
+        return number
     }
 
     private static func chromaPlace(

@@ -13,6 +13,9 @@ package struct MatroskaTrack: Hashable, Sendable {
     /// The codec's name, such as `V_VP9`; empty where it is missing.
     package var codecID = ""
 
+    /// The language by ISO 639-2; `eng` where it is missing.
+    package var language = "eng"
+
     /// The shape and colour of pictures; `nil` for other tracks.
     package var video: MatroskaVideo?
 
@@ -22,6 +25,7 @@ package struct MatroskaTrack: Hashable, Sendable {
             case 0xD7: number = field.unsigned ?? 0
             case 0x83: type = field.unsigned ?? 0
             case 0x86: codecID = field.text
+            case 0x22B59C: language = field.text
             case 0xE0: video = MatroskaVideo(field.children)
             default: break
             }

@@ -45,6 +45,17 @@ public struct ColorInfo: Sendable, Hashable, Codable {
             primaries: primaries ?? (followsMatrix ? "bt2020" : "bt709"), transfer: transfer ?? "bt709",
             matrix: matrix, range: range ?? "tv", chromaLocation: chromaLocation ?? "left")
     }
+
+    /// The matrix and the range by which red, green and blue of these colours become luma and chroma.
+    ///
+    /// The one place in which that is chosen: who converts and who tags both ask here. What is wanted comes first. Else the
+    /// matrix is BT.2020's for wide primaries and BT.709's for all others, whatever the size, and the range is limited.
+    package func codedAsLuma(wanted: ColorInfo? = nil) -> (matrix: String, range: String) {
+        let isWide =
+            primaries == "bt2020" || (primaries == nil && (transfer == "smpte2084" || transfer == "arib-std-b67"))
+        let matrix = wanted?.matrix.flatMap { $0 == "gbr" ? nil : $0 }
+        return (matrix ?? (isWide ? "bt2020nc" : "bt709"), wanted?.range ?? "tv")
+    }
 }
 
 /// What HDR metadata and signalling a stream carries.

@@ -23,6 +23,10 @@ public struct MediaError: Error, Sendable, Hashable {
     /// The lower layer's own words (a libav status with its call, an `errno`), for a log; `nil` where there is none.
     public var cause: String?
 
+    /// What was compared with its source and did not hold; empty for all but
+    /// ``Code-swift.struct/verificationFailed``.
+    public var failedChecks: [FailedCheck] = []
+
     /// Makes an error.
     ///
     /// - Parameters:
@@ -42,6 +46,35 @@ public struct MediaError: Error, Sendable, Hashable {
         var copy = self
         copy.path = copy.path ?? path
         return copy
+    }
+}
+
+extension MediaError {
+    /// Something of a copy that is not as in its source.
+    public struct FailedCheck: Sendable, Hashable, Codable {
+        /// What was compared, such as `frameTimes`.
+        public var name: String
+        /// The source's track; `nil` for the file as a whole.
+        public var trackIndex: Int?
+        /// What the source says, or what follows from it.
+        public var wanted: String
+        /// What the copy says.
+        public var found: String
+
+        /// Makes an entry from its parts.
+        public init(name: String, trackIndex: Int? = nil, wanted: String, found: String) {
+            self.name = name
+            self.trackIndex = trackIndex
+            self.wanted = wanted
+            self.found = found
+        }
+
+        /// One clause, such as "its dates of track 1 are not the source's: wanted 2008, found none".
+        public var text: String {
+            let place = trackIndex.map { " of track \($0)" } ?? ""
+            return "its \(name)\(place) \(name.hasSuffix("s") ? "are" : "is") not the source's: wanted \(wanted), "
+                + "found \(found)"
+        }
     }
 }
 

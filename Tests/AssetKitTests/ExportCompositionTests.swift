@@ -84,4 +84,40 @@ import Testing
         await #expect(throws: MediaError.self) { try await gap.export(to: FilePath(file.path), as: .mov) }
         #expect(try file.folder.names().isEmpty)
     }
+
+    /// Hands on a track's picture as it is.
+    private struct PassThrough: VideoCompositor {
+        func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer {
+            guard let id = request.sourceTrackIDs.first, let picture = request.sourcePicture(ofTrack: id) else {
+                throw MediaError(.invalidArgument, "there is no picture")
+            }
+            return picture
+        }
+    }
+
+    /// Frames are BT.709 by their tags, whatever a compositor of the user's makes: here BT.601, and full range.
+    @Test(arguments: [("smpte170m", "tv"), ("bt709", "pc")])
+    func framesOfAnotherCompositorGetTheColorsOfTheirTags(matrix: String, range: String) async throws {
+        let file = try Written("out.mov")
+        let path = file.folder.path("in.mov")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "color=c=0xC8281E:r=25:d=0.2:s=192x108,format=gbrp", "-vf",
+            "scale=out_color_matrix=\(matrix):out_range=\(range),format=yuv420p", "-c:v", "libx264", "-crf", "5",
+            "-colorspace", matrix, "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", range, path,
+        ])
+        let asset = Asset(path: FilePath(path))
+        let layer = VideoComposition.Layer(track: try Media.track(asset, .video))
+        let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        var video = VideoComposition(
+            renderSize: Dimensions(width: 192, height: 108), frameDuration: time(1, 25),
+            instructions: [.init(timeRange: whole, layers: [layer])])
+        video.compositor = PassThrough()
+        let session = ExportSession(asset: asset, preset: .highestQuality)
+        session.videoComposition = video
+        try await session.export(to: FilePath(file.path), as: .mov)
+        let pixels = try FFmpeg.run(["-i", file.path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
+        let middle = pixels.count / 6 * 3
+        let isNear = zip(pixels[middle..<middle + 3].map(Int.init), [200, 40, 30]).allSatisfy { abs($0 - $1) <= 4 }
+        #expect(isNear, "\(pixels[middle..<middle + 3])")
+    }
 }

@@ -93,7 +93,7 @@ import Testing
             "-f", "lavfi", "-i", "color=black:s=64x64:d=0.1", "-vf", "geq=lum=X*4:cb=X*8:cr=255-X*8,format=yuv420p",
             "-color_range", "pc", "-c:v", "ffv1", path,
         ])
-        var converter = try PixelConverter(to: PixelFormat(rawValue: format), range: "tv")
+        var converter = try PixelConverter(to: PixelFormat(rawValue: format), coding: LumaCoding(range: "tv"))
         try Media.frames(InputFile(opening: .path(.init(path)))) { frame in
             let result = try converter.convert(frame)
             #expect(result.color.range == "tv")

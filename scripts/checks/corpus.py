@@ -11,7 +11,7 @@ GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "
           "pictures": pictures.pictures, "frames": frames.frames, "images": exact.images,
           "containers": exact.containers, "probe": probe.probe, "scan": scan.scan,
           "mediainfo": mediainfo.mediainfo, "commands": commands.commands, "shapes": commands.shapes,
-          "sheets": sheets.sheets, "proxy": proxy.proxy, "copies": proxy.copies, "export": export.export,
+          "sheets": sheets.sheets, "proxy": proxy.proxy, "proxies": proxy.proxies, "copies": proxy.copies, "export": export.export,
           "editing": editing.editing, "loudness": qc.loudness}
 
 

@@ -19,6 +19,7 @@ extension ISOMovie {
             stream.containerSize = first.visual.map { Dimensions(width: Int($0.width), height: Int($0.height)) }
             stream.format.video?.gamma = first.visual?.gamma.map { Rational(Int64($0), 1 << 16) }
         }
+        stream.format.video?.setExactRatio(first.visual)
         if stream.format.bitRate == nil, let rate = first.bitRates?.average, rate > 0 {
             stream.format.bitRate = Int64(rate)
         }
@@ -51,7 +52,7 @@ extension ISOMovie {
     ) -> CleanAperture? {
         guard let fields = entry.visual?.cleanAperture else { return nil }
         do throws(MediaError) {
-            let aperture = try fields.aperture(in: size)
+            let aperture = try Self.placed(fields, of: entry, in: size)
             if aperture.exceedsPicture {
                 warnings.append("the clean aperture (clap) of track \(track) reaches beyond the picture")
             }
@@ -60,6 +61,29 @@ extension ISOMovie {
             warnings.append("the clean aperture (clap) of track \(track) \(error.message) and was left out")
             return nil
         }
+    }
+
+    /// An aperture, which is written for the picture that the sample entry states, in the one that is coded.
+    ///
+    /// Surplus rows and columns lie at the bottom and on the right. Those of IMX (D-10, SMPTE 386M) are the vertical
+    /// blanking, which lies on top.
+    private static func placed(
+        _ fields: CleanApertureFields, of entry: SampleEntry, in size: Dimensions
+    ) throws(MediaError) -> CleanAperture {
+        guard let visual = entry.visual, case let (width, height) = (Int(visual.width), Int(visual.height)),
+            width > 0, height > 0, width <= size.width, height <= size.height,
+            size != Dimensions(width: width, height: height)
+        else { return try fields.aperture(in: size) }
+        let aperture = try fields.aperture(in: Dimensions(width: width, height: height))
+        let isIMX = ["mx3n", "mx4n", "mx5n", "mx3p", "mx4p", "mx5p"].contains(entry.format.text)
+        let (right, down) = (Int64(size.width - width), Int64(size.height - height))
+        // From the middle of the one to the middle of the other.
+        let shift = Rational(isIMX ? down : -down, 2)
+        guard let across = aperture.horizontalOffset.adding(Rational(-right, 2)),
+            let offset = aperture.verticalOffset.adding(shift)
+        else { throw MediaError(.damaged, "lies outside the picture") }
+        return try CleanAperture(
+            width: aperture.width, height: aperture.height, horizontalOffset: across, verticalOffset: offset, in: size)
     }
 
     /// A format by its sample entry alone.
@@ -90,6 +114,18 @@ extension ISOMovie {
                 channelLayout: ChannelLayout(channels: channels, name: "\(channels) channels"))
         }
         return format
+    }
+}
+
+extension VideoFormat {
+    /// Takes the exact shape of pixels of which libavformat tells an approximation: its numbers end at 32,767.
+    fileprivate mutating func setExactRatio(_ entry: VisualSampleEntry?) {
+        guard let spacing = entry?.pixelAspect, let told = sampleAspectRatio,
+            case let exact = Rational(Int64(spacing.horizontalSpacing), Int64(spacing.verticalSpacing)),
+            exact.isPositive,
+            max(exact.num, exact.den) > 32767, (exact.doubleValue / told.doubleValue - 1).magnitude < 1e-4
+        else { return }
+        sampleAspectRatio = exact
     }
 }
 

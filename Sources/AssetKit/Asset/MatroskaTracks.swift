@@ -29,6 +29,10 @@ struct MatroskaTracks: Sendable {
         let isVideo = stream.format.mediaType == .video
         guard (entry.type == 1) == isVideo else { return }
         if let number = Int(exactly: entry.number) { stream.id = number }
+        // libavformat lets a tag LANGUAGE stand in the place of the header's word.
+        if !stream.metadata.contains(where: { $0.key == "language" }), !["", "und"].contains(entry.language) {
+            stream.metadata.append((key: "language", value: entry.language))
+        }
         guard let video = entry.video, let size = stream.format.video?.encodedSize else { return }
         stream.containerColor = video.color.flatMap { ColorInfo($0) }
         stream.containerFieldOrder = video.scan

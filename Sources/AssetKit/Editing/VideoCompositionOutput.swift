@@ -133,7 +133,8 @@ public final class VideoCompositionOutput: ReaderOutput {
         let (settings, size) = (settings, videoComposition.outputSize)
         let pictures = try Self.sideBySide(requests) { request throws(MediaError) in
             let made = try compositor.frame(for: request)
-            return try made.converted(to: settings.pixelFormat, dimensions: settings.dimensions ?? size)
+            return try Self.tagged(made, for: settings).converted(
+                to: settings.pixelFormat, dimensions: settings.dimensions ?? size)
         }
         let duration = videoComposition.frameDuration
         let end = state.end
@@ -141,6 +142,16 @@ public final class VideoCompositionOutput: ReaderOutput {
             SampleBuffer(
                 picture: picture, presentationTime: request.time, duration: min(duration, end - request.time))
         }
+    }
+
+    /// A frame in the colours of which composited frames are, BT.709 in limited range, where luma and chroma are wanted.
+    ///
+    /// A compositor of the user's may make frames in any others.
+    private static func tagged(_ frame: PixelBuffer, for settings: VideoSettings) throws(MediaError) -> PixelBuffer {
+        guard let format = settings.pixelFormat, !format.isRGB, !frame.isRGB else { return frame }
+        let color = frame.assumedColor
+        let isSo = color.matrix == "bt709" && color.primaries == "bt709" && color.transfer == "bt709"
+        return isSo && color.range == "tv" ? frame : try frame.inSRGB()
     }
 
     /// As many as there are cores, but not more than fit into some memory with the pictures that they are made of.

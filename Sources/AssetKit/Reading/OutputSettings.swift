@@ -37,7 +37,12 @@ public struct VideoSettings: Sendable, Hashable {
     /// The size that pictures are scaled to, whatever their shape.
     public var dimensions: Dimensions?
     /// The range of luma and chroma, `tv` (limited) or `pc` (full).
-    public var colorRange: String?
+    public var colorRange: String? {
+        get { coding.range }
+        set { coding.range = newValue }
+    }
+    /// How luma and chroma are coded.
+    var coding = LumaCoding()
     /// Whether pictures that consist of two fields become pictures of the first field; see
     /// ``PixelBuffer/deinterlaced()``.
     public var deinterlaces = false

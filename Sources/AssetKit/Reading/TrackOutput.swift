@@ -35,7 +35,7 @@ public final class TrackOutput: Sendable {
     private let started = Mutex<ReaderCore?>(nil)
     private let taken = Mutex(false)
 
-    private struct State {
+    fileprivate struct State {
         var reader: ReaderCore?
         var id = 0
         var pipeline: (any SamplePipeline)?
@@ -47,6 +47,9 @@ public final class TrackOutput: Sendable {
         /// From where the presentation is read, and the last moment that is no longer from there than ``limits`` allow.
         var begins = MediaTime.zero
         var latest = MediaTime.positiveInfinity
+        var passesOverUndecodable = false
+        var hasDelivered = false
+        var undecodable: MediaError?
     }
 
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
@@ -126,12 +129,24 @@ public final class TrackOutput: Sendable {
                 {
                     throw error
                 }
+                state.hasDelivered = true
                 return buffer
             } catch {
-                throw reader.fail(error)
+                guard state.passesOver(error) else { throw reader.fail(error) }
+                reader.outputEnded(id)
+                return nil
             }
         }
     }
+
+    /// Whether a track of which nothing can be decoded counts as one without samples; set before reading.
+    var passesOverUndecodable: Bool {
+        get { state.withLock { $0.passesOverUndecodable } }
+        set { state.withLock { $0.passesOverUndecodable = newValue } }
+    }
+
+    /// Why nothing of the track can be decoded, where that is passed over.
+    var undecodable: MediaError? { state.withLock { $0.undecodable } }
 
     /// How many samples of sound before time 0 were left out so far.
     ///
@@ -180,7 +195,12 @@ public final class TrackOutput: Sendable {
             state.limits = limits
             state.begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero
             state.latest = state.begins + MediaTime(value: Int64(clamping: limits.duration), timescale: 1)
-            state.pipeline = try start.pipeline(for: track, settings, digester)
+            do throws(MediaError) {
+                state.pipeline = try start.pipeline(for: track, settings, digester)
+            } catch {
+                guard state.passesOver(error) else { throw error }
+                state.pipeline = NothingPipeline()
+            }
             state.reader = reader
             state.id = id
             state.origin = start.origin
@@ -189,6 +209,21 @@ public final class TrackOutput: Sendable {
         }
         started.withLock { $0 = reader }
     }
+}
+
+extension TrackOutput.State {
+    /// Keeps an error that means that there is nothing, where such are passed over.
+    fileprivate mutating func passesOver(_ error: MediaError) -> Bool {
+        guard passesOverUndecodable, !hasDelivered, [.damaged, .unsupported].contains(error.code) else { return false }
+        undecodable = error
+        isOver = pipeline != nil
+        return true
+    }
+}
+
+/// The pipeline of a track of which nothing can be decoded.
+private final class NothingPipeline: SamplePipeline {
+    func next(from packets: PacketQueue) -> SampleBuffer? { nil }
 }
 
 /// What is read, as outputs see it when they begin: an open file, or a composition.

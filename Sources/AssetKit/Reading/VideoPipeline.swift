@@ -30,10 +30,11 @@ final class VideoPipeline: SamplePipeline {
         self.settings = settings
         guard let wanted = settings.pixelFormat else { return }
         if let turn = settings.turn, turn != .identity, turn.isQuarterTurn, let size = settings.dimensions {
-            turner = try PictureTurner.open(turn, to: wanted, dimensions: size, range: settings.colorRange)
+            turner = try PictureTurner.open(
+                turn, to: wanted, dimensions: size, coding: settings.coding)
         } else {
             converter = try PixelConverter(
-                to: wanted, dimensions: settings.dimensions, range: settings.colorRange,
+                to: wanted, dimensions: settings.dimensions, coding: settings.coding,
                 convertsFieldsApart: settings.convertsFieldsApart)
         }
     }
@@ -81,7 +82,7 @@ final class VideoPipeline: SamplePipeline {
         if settings.pixelFormat == nil, keptFormat != picture.pixelFormat {
             keptFormat = picture.pixelFormat
             converter = try PixelConverter(
-                to: picture.pixelFormat, dimensions: settings.dimensions, range: settings.colorRange)
+                to: picture.pixelFormat, dimensions: settings.dimensions, coding: settings.coding)
         }
         guard let converted = try converter?.convert(picture.frame) else { return picture }
         return PixelBuffer(converted)

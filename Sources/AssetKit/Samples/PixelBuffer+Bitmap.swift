@@ -30,6 +30,23 @@ extension PixelBuffer {
         try bitmap(part: nil, dimensions: dimensions, dynamicRange: dynamicRange, hdr: nil)
     }
 
+    /// The picture in sRGB, as ``bitmap(dimensions:dynamicRange:)`` makes it.
+    func inSRGB() throws(MediaError) -> PixelBuffer {
+        let bitmap = try bitmap()
+        let pool = try PixelBufferPool(dimensions: dimensions, pixelFormat: .rgba)
+        // Video calls these numbers BT.709.
+        let tags = ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "gbr", range: "pc")
+        let width = bitmap.width * 4
+        return try pool.makePixelBuffer(sampleAspectRatio: sampleAspectRatio, color: tags) { _, bytes, stride in
+            for row in 0..<bitmap.height {
+                for column in 0..<width {
+                    bytes.storeBytes(
+                        of: bitmap.bytes[row * width + column], toByteOffset: row * stride + column, as: UInt8.self)
+                }
+            }
+        }
+    }
+
     /// The same for a part of the picture; `hdr` is what the container says of brightness, which goes before the
     /// picture's own word.
     func bitmap(

@@ -69,6 +69,14 @@ extension AudioOutputSettings {
         codecName(in: fileType, bits: bitsPerSample ?? (isFloat ? 32 : 16))
     }
 
+    /// What sound of a layout becomes another by, in words; `nil` where the layout stays.
+    package func layoutChange(from source: ChannelLayout) -> String? {
+        guard codec == .aac, channelLayout == nil, case let written = source.writtenAsAAC, written != source else {
+            return nil
+        }
+        return "\(source) became \(written): AAC does not tell surround at the sides from surround behind"
+    }
+
     /// How the encoder is opened for sound of a form.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` where the settings contradict each other or the codec.
@@ -79,7 +87,8 @@ extension AudioOutputSettings {
         let name = codec == .opus ? "libopus" : codecName(in: fileType, bits: bits)
         let rate = try rate(for: source, encoder: name)
         var configuration = Encoder.Configuration(name: name, timeBase: Rational(1, Int64(rate)))
-        let layout = channelLayout ?? (codec == .pcm ? source.channelLayout : source.channelLayout.orDefault)
+        var layout = channelLayout ?? (codec == .pcm ? source.channelLayout : source.channelLayout.orDefault)
+        if codec == .aac { layout = layout.writtenAsAAC }
         let (format, isPlanar) = try form(bits: bits, encoder: name)
         configuration.audio = AudioFormat(
             sampleRate: rate, channelLayout: layout, sampleFormat: format, isPlanar: isPlanar,
@@ -188,5 +197,19 @@ extension AudioOutputSettings {
         }
         guard codec == .flac || codec == .alac else { return codec == .opus ? (.float32, false) : first }
         return allowed.first { $0.format == (bits > 16 ? .int32 : .int16) } ?? first
+    }
+}
+
+extension ChannelLayout {
+    /// The layout by which AAC's decoders read this one, where AAC has a number for its loudspeakers.
+    ///
+    /// ISO/IEC 14496-3, table 1.19: left and right "surround" are neither at the sides nor behind; libavcodec calls them
+    /// back. Other layouts need a list of loudspeakers (PCE), of which few players and not even libavcodec tell the layout.
+    package var writtenAsAAC: ChannelLayout {
+        switch name {
+        case "5.0(side)": ChannelLayout(channels: 5, name: "5.0")
+        case "5.1(side)": ChannelLayout(channels: 6, name: "5.1")
+        default: self
+        }
     }
 }

@@ -11,8 +11,17 @@ import SystemPackage
 struct MovieFinisher {
     private let file: FileDescriptor
     private let isIndexFirst: Bool
+    private let movie: Movie
     /// Throws where the work was cancelled.
     private let check: () throws(MediaError) -> Void
+
+    /// What the movie is to say as a whole.
+    struct Movie {
+        /// When it came into being, in ISO 8601; `nil` leaves what is written.
+        var creationTime: String?
+        /// Where it was taken, in ISO 6709, and in which language that is said.
+        var location: (place: String, language: String?)?
+    }
 
     /// What a track is to say.
     struct Track {
@@ -30,12 +39,17 @@ struct MovieFinisher {
         var language: String?
         /// The track's name; `nil` where there is none, or the muxer has written it.
         var name: String?
+        /// When it came into being, in ISO 8601; `nil` leaves what is written.
+        var creationTime: String?
         /// Whether it has pictures, and so sizes.
         var isVideo: Bool
     }
 
-    init(file: FileDescriptor, isIndexFirst: Bool, check: @escaping () throws(MediaError) -> Void) {
+    init(
+        file: FileDescriptor, isIndexFirst: Bool, movie: Movie, check: @escaping () throws(MediaError) -> Void
+    ) {
         self.file = file
+        self.movie = movie
         self.isIndexFirst = isIndexFirst
         self.check = check
     }
@@ -52,6 +66,8 @@ struct MovieFinisher {
         }
         var editor = try MovieEditor(bytes(movie.range))
         for track in tracks { try apply(track, to: &editor) }
+        if let date = self.movie.creationTime { try editor.setCreationTime(date, track: nil) }
+        if let location = self.movie.location { editor.setLocation(location.place, language: location.language) }
         guard isIndexFirst, let brands = boxes.first, brands.type == "ftyp", movie.offset > media.offset else {
             return try replace(movie, by: editor.bytes)
         }
@@ -61,8 +77,9 @@ struct MovieFinisher {
     private func apply(_ track: Track, to editor: inout MovieEditor) throws(MediaError) {
         guard track.index < editor.trackCount else { return }
         try editor.setEnabled(track.isEnabled, track: track.index)
-        if let language = track.language { try editor.setLanguage(language, track: track.index) }
+        if let language = track.language { try editor.setLanguage(language.lowercased(), track: track.index) }
         if let name = track.name { try editor.setName(name, track: track.index) }
+        if let date = track.creationTime { try editor.setCreationTime(date, track: track.index) }
         try editor.setMediaDuration(track: track.index)
         if track.isVideo {
             try editor.setAperture(

@@ -128,6 +128,7 @@ extension Reencoder {
         case .encode(let settings):
             // The writer converts once, to what its encoder takes.
             let output = TrackOutput(track: track, audioSettings: AudioSettings())
+            output.passesOverUndecodable = passesOverUndecodableAudio
             let input = AssetWriterInput(audioSettings: settings, like: track)
             try add(output, to: input)
             return input

@@ -28,6 +28,7 @@ public final class Reencoder: Sendable {
         /// How much longer is read than is written.
         var readsLonger = MediaTime.zero
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
+        var passesOverUndecodableAudio = false
         var isStarted = false
         var isCancelled = false
         var running = 0
@@ -74,6 +75,20 @@ public final class Reencoder: Sendable {
         set { state.update { $0.observer = newValue } }
     }
 
+    /// Whether tracks of sound of which nothing can be decoded are left out instead of being errors; set before adding.
+    package var passesOverUndecodableAudio: Bool {
+        get { state.update { $0.passesOverUndecodableAudio } }
+        set { state.update { $0.passesOverUndecodableAudio = newValue } }
+    }
+
+    /// Why tracks gave nothing that were left out therefore, by ``AssetTrack/index``.
+    package var undecodable: [Int: MediaError] {
+        let outputs = state.update { $0.pairs.flatMap(\.output.trackOutputs) }
+        return Dictionary(
+            outputs.compactMap { output in output.undecodable.map { (output.track.index, $0) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
     /// Up to where the slowest pair has come on the source's time line.
     public var position: MediaTime {
         let slowest = state.update { $0.pairs.map(\.position).min() } ?? .zero
@@ -88,6 +103,12 @@ public final class Reencoder: Sendable {
             try start()
             let failure = state.wait { $0.running == 0 ? .some($0.error) : nil }
             if let failure { throw failure }
+            let undecodable = undecodable
+            if let first = undecodable.min(by: { $0.key < $1.key }),
+                undecodable.count == state.update({ $0.pairs.count })
+            {
+                throw first.value
+            }
             try finish()
         } catch {
             reader.cancelReading()
@@ -171,12 +192,23 @@ public final class Reencoder: Sendable {
             }
             input.markAsFinished()
         } catch {
-            fail(error)
+            fail(Self.named(error, output))
         }
         state.update { state in
             state.pairs[index].position = .positiveInfinity
             state.running -= 1
         }
+    }
+
+    /// An error that says which of several tracks cannot be used.
+    private static func named(_ error: MediaError, _ output: any ReaderOutput) -> MediaError {
+        guard error.code == .damaged, let track = output.trackOutputs.first?.track, output.trackOutputs.count == 1
+        else {
+            return error
+        }
+        var named = error
+        named.message = "track \(track.index) (\(track.mediaType)): \(error.message)"
+        return named
     }
 
     /// Waits until the others have come as far; `false` where all is over.

@@ -69,8 +69,20 @@ enum MetadataWriting {
         "gapless_playback", "location", "creation_time", "make", "model", "timecode", "tempo",
     ]
 
+    /// What libavformat writes among QuickTime's user data, of which the rest is lost there.
+    private static let knownToQuickTime: Set<String> = [
+        "title", "artist", "author", "album", "date", "encoder", "comment", "genre", "copyright", "make", "model",
+        "location", "creation_time", "timecode",
+    ]
+
     /// Whether there is something that only QuickTime's keys (`mdta`) can name.
-    static func needsKeys(_ items: [MetadataItem]) -> Bool {
-        items.contains { $0.value.text != nil && !known.contains($0.identifier.lowercased()) }
+    static func needsKeys(_ items: [MetadataItem], in fileType: MediaFileType) -> Bool {
+        let known = fileType == .mov ? knownToQuickTime : known.subtracting(["author", "make", "model"])
+        return items.contains { $0.value.text != nil && !known.contains($0.identifier.lowercased()) }
     }
+}
+
+extension MetadataItem {
+    /// Whether it is the place that user data has an atom for.
+    var isLocation: Bool { identifier.lowercased() == "location" }
 }

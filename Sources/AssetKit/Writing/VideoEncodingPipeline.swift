@@ -40,7 +40,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         }
         if converter == nil {
             converter = try PixelConverter(
-                to: settings.encodedPixelFormat, dimensions: settings.dimensions, range: settings.codec.range,
+                to: settings.encodedPixelFormat, dimensions: settings.dimensions, coding: settings.lumaCoding,
                 convertsFieldsApart: true)
         }
         guard let converted = try converter?.convert(picture.frame) else { return buffer }

@@ -30,8 +30,10 @@ extension VideoOutputSettings {
         }
         if settings.color == nil {
             var color = ColorInfo(container: track.containerColor, stream: source.color)
-            // Numbers that were red, green and blue get what the conversion gives them.
-            if source.isRGB { (color.matrix, color.range, color.chromaLocation) = (nil, nil, nil) }
+            if source.isRGB {
+                (color.matrix, color.range) = color.codedAsLuma()
+                color.chromaLocation = nil
+            }
             settings.color = color.isUnknown ? nil : color
         }
         if hdr == nil {
@@ -54,16 +56,20 @@ extension VideoOutputSettings {
         settings.decodesBySlices = true
         guard turn != .identity, turn.isQuarterTurn else { return settings }
         (settings.pixelFormat, settings.dimensions) = (encodedPixelFormat, dimensions)
-        settings.colorRange = codec.range
+        settings.coding = lumaCoding
         settings.convertsFieldsApart = true
         settings.turn = turn
         return settings
     }
 
+    /// How luma and chroma that are encoded are coded.
+    var lumaCoding: LumaCoding { LumaCoding(matrix: codec.matrix, range: codec.range, fromRGB: color) }
+
     /// What the encoded pictures say of their colours; `nil` where nothing is said of them.
     package var writtenColor: ColorInfo? {
         guard var color else { return nil }
         if color.range != nil, let range = codec.range { color.range = range }
+        if color.matrix != nil, let matrix = codec.matrix { color.matrix = matrix }
         return color
     }
 

@@ -19,7 +19,10 @@ extension VideoOutputSettings {
         try check(in: fileType)
         try check(dimensions ?? source.encodedSize)
         var configuration = Encoder.Configuration(name: codec.encoderName, timeBase: timeBase)
-        var color = color ?? source.color
+        // What was converted says by which matrix and to which range.
+        var color = ColorInfo(container: source.color, stream: color ?? ColorInfo())
+        if let matrix = codec.matrix { color.matrix = matrix }
+        if encodedPixelFormat.isRGB { (color.matrix, color.range) = ("gbr", "pc") }
         if codec == .mjpeg || color.range != nil, let range = codec.range { color.range = range }
         configuration.video = VideoFormat(
             encodedSize: dimensions ?? source.encodedSize,

@@ -78,7 +78,10 @@ public struct VideoOutputSettings: Sendable, Hashable {
     public var pixelAspectRatio: Rational?
     /// The part of the encoded picture that is meant to be seen; written by QuickTime and MPEG-4 files.
     public var cleanAperture: CleanAperture?
-    /// How numbers stand for colours; pictures are tagged so, not converted.
+    /// How numbers stand for colours.
+    ///
+    /// Luma and chroma are tagged so, not converted; red, green and blue are converted by
+    /// its matrix and range. What is `nil` is what the first picture says of itself.
     public var color: ColorInfo?
     /// The order of fields of interlaced pictures, as ``VideoFormat/fieldOrder`` names it.
     public var fieldOrder: String?
@@ -166,6 +169,15 @@ extension VideoOutputSettings.Codec {
             .dnxhrHQX:
             "tv"
         case .mjpeg: "pc"
+        default: nil
+        }
+    }
+
+    /// The only matrix by which its decoders read it, whatever a container says; `nil` where it has a tag.
+    package var matrix: String? {
+        switch self {
+        case .dnxhrLB, .dnxhrSQ, .dnxhrHQ, .dnxhrHQX: "bt709"
+        case .mjpeg: "bt470bg"
         default: nil
         }
     }

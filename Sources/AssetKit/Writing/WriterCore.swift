@@ -164,7 +164,9 @@ extension WriterCore {
             guard let stream = lanes[place].stream else { continue }
             lanes[place].index = try muxer.add(lanes[place].track.description(of: stream))
         }
-        try muxer.setMetadata(MetadataWriting.entries(header.metadata))
+        // The place is written afterwards: libavformat rounds it.
+        try muxer.setMetadata(
+            MetadataWriting.entries(fileType.isISO ? header.metadata.filter { !$0.isLocation } : header.metadata))
         try muxer.setChapters(header.chapters)
         try muxer.writeHeader(options: options(for: lanes))
     }
@@ -172,7 +174,7 @@ extension WriterCore {
     private func options(for lanes: [Lane]) -> [(key: String, value: String)] {
         guard fileType.isISO else { return [] }
         var flags = ["write_colr"]
-        if MetadataWriting.needsKeys(header.metadata) { flags.append("use_metadata_tags") }
+        if MetadataWriting.needsKeys(header.metadata, in: fileType) { flags.append("use_metadata_tags") }
         return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", flags.joined(separator: "+"))]
     }
 }
@@ -229,10 +231,15 @@ extension WriterCore {
                     index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
-                    name: fileType == .mov ? lane.track.name : nil,
+                    name: fileType == .mov ? lane.track.name : nil, creationTime: lane.track.creationTime,
                     isVideo: lane.stream?.parameters.isVideo ?? false))
         }
-        let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst) {
+        let places = header.metadata.filter(\.isLocation)
+        let place = places.first { $0.language == nil } ?? places.first
+        let movie = MovieFinisher.Movie(
+            creationTime: header.metadata.first { $0.identifier == "creation_time" }?.value.text,
+            location: place.flatMap { place in place.value.text.map { ($0, place.language) } })
+        let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst, movie: movie) {
             () throws(MediaError) in try self.checkCancelled()
         }
         do throws(MediaError) {

@@ -68,6 +68,7 @@ package struct ExportJob: Sendable {
         let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)
         let reencoder = try Reencoder(asset: plan.asset, writer: writer, rounded: plan.range)
         reencoder.reader.threadsPerOutput = request.threads
+        reencoder.passesOverUndecodableAudio = !request.isStrict
         do throws(MediaError) { try add(plan, to: reencoder, fileType) } catch { throw error.at(path: name) }
         let witness = ExportWitness(range: plan.range)
         let length = plan.length
@@ -79,17 +80,19 @@ package struct ExportJob: Sendable {
             progress(JobProgress(fraction: length.map { done / $0 } ?? 0, seconds: done))
         }
         let made = Mutex<ExportReport?>(nil)
-        writer.verification = { [request, name, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
+        writer.verification = {
+            [request, name, reader = reencoder.reader, weak writer, weak reencoder] temporary throws(MediaError) in
             let damage = DamageSummary(reader.damage)
             if request.isStrict, let error = damage.strictError { throw error.at(path: name) }
-            guard let writer else { return }
+            guard let writer, let reencoder else { return }
             do throws(MediaError) {
                 var options = Asset.Options()
                 // Without an edit list only the samples themselves say what is there.
                 options.isPrecise = writer.inputs.contains { $0.settings == .stored } && !fileType.keepsEdits
                 var report = try ExportReport(
                     plan, witness, writer.inputs, made: Asset(path: temporary, options: options),
-                    keepsEdits: fileType.keepsEdits, keepsStarts: fileType.keepsLateStarts)
+                    keepsEdits: fileType.keepsEdits, keepsStarts: fileType.keepsLateStarts,
+                    undecodable: reencoder.undecodable)
                 report.damage = damage
                 made.withLock { $0 = report }
             } catch {

@@ -10,10 +10,11 @@ extension ExportReport {
     ///   - made: The file.
     ///   - keepsEdits: Whether such files say by edit lists what is shown.
     ///   - keepsStarts: Whether they say when a track begins.
+    ///   - undecodable: Why tracks gave nothing, by their index.
     /// - Throws: what reading its header throws; `verificationFailed` where it does not hold what was put into it.
     init(
         _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
-        keepsStarts: Bool
+        keepsStarts: Bool, undecodable: [Int: MediaError]
     ) throws(MediaError) {
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
@@ -26,9 +27,9 @@ extension ExportReport {
                 "the file was not kept: of \(written.count) tracks that were written it has \(tracks.count)")
         }
         let sources = plan.sources
-        let silent =
+        let silent = LeftOutTrack.silent(
             sources.count == inputs.count
-            ? zip(sources, inputs).filter { (witness.seen(in: $1)?.shown ?? 0) == 0 }.map(\.0) : []
+                ? zip(sources, inputs).filter { (witness.seen(in: $1)?.shown ?? 0) == 0 }.map(\.0) : [], undecodable)
         var video: Video?
         var audio: [Audio] = []
         for (input, track) in zip(written, tracks) {
@@ -66,9 +67,16 @@ extension ExportReport {
             output: "", preset: "", copied: false, sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try made.loadNow(.duration), startTimecode: container.startTimecode, timeline: plan.timeline,
             video: video, audio: audio,
-            leftOut: (plan.leftOut + silent.map { LeftOutTrack($0, because: LeftOutTrack.nothingInRange) })
-                .sorted { $0.trackIndex < $1.trackIndex },
-            warnings: plan.warnings, damage: DamageSummary(DamageReport()))
+            leftOut: (plan.leftOut + silent).sorted { $0.trackIndex < $1.trackIndex },
+            warnings: plan.warnings + silent.filter { undecodable[$0.trackIndex] != nil }.map(\.warning),
+            damage: DamageSummary(DamageReport()))
+        for (source, input) in zip(sources, inputs) where sources.count == inputs.count {
+            guard case .audio(let settings) = input.settings, witness.seen(in: input) != nil,
+                let layout = source.formatDescriptions.first?.audio?.channelLayout,
+                let change = settings.layoutChange(from: layout), !warnings.contains(change)
+            else { continue }
+            warnings.append(change)
+        }
         let isStored = written.first?.settings == .stored
         if case .track(let track) = plan.video, case .video(let settings)? = written.first?.settings {
             warnings += track.changes(by: settings)

@@ -23,15 +23,23 @@ struct ProxyChecks {
         ([plan.video] + plan.audio).filter { witness.seen(of: $0) != nil }.sorted { $0.index < $1.index }
     }
 
-    /// The first one that does not hold, as an error; `nil` where all do.
+    /// What may differ in a copy that is of use all the same: what it says of itself, apart from its shape and times.
+    private static let descriptions: Set<String> = [
+        "channelLayout", "color", "hdr", "language", "name", "dates", "metadata", "chapters",
+    ]
+
+    /// What makes the copy useless, as an error; `nil` where nothing does.
     var failure: MediaError? {
-        checks.first { !$0.passed }.map { check in
-            let place = check.trackIndex.map { " of track \($0)" } ?? ""
-            return MediaError(
-                .verificationFailed,
-                "the proxy was not kept, because its \(check.name)\(place) is not the source's: "
-                    + "wanted \(check.wanted), found \(check.found)")
-        }
+        let failed = checks.filter { !$0.passed && !Self.descriptions.contains($0.name) }.map(\.failure)
+        guard let first = failed.first else { return nil }
+        var error = MediaError(.verificationFailed, "the proxy was not kept, because \(first.text)")
+        error.failedChecks = failed
+        return error
+    }
+
+    /// What is merely different.
+    var differences: [MediaError.FailedCheck] {
+        checks.filter { !$0.passed && Self.descriptions.contains($0.name) }.map(\.failure)
     }
 
     /// Notes what is to be equal.
@@ -102,12 +110,16 @@ extension ProxyChecks {
     }
 
     private mutating func compareSound(_ source: AssetTrack, _ copy: AssetTrack) {
-        guard let seen = witness.seen(of: source), let found = copy.formatDescriptions.first?.audio else { return }
+        guard let seen = witness.seen(of: source), let format = copy.formatDescriptions.first, let found = format.audio
+        else { return }
         let stored = source.formatDescriptions.first?.audio
+        let isAAC = format.codec == "aac" && seen.sampleRate > 0
         let layout = seen.channelLayout ?? stored?.channelLayout
         compare("audioChannels", layout?.channels, found.channels, of: source) { $0.map { "\($0)" } ?? "unknown" }
         // Several tracks of one channel in a QuickTime file are no monos but parts of one sound, whose places are not known.
-        if let name = layout?.knownName, layout?.channels != 1 {
+        if let layout, layout.channels != 1, case let written = isAAC ? layout.writtenAsAAC : layout,
+            let name = written.knownName
+        {
             compare("channelLayout", name, found.channelLayout.name, of: source) { $0 }
         }
         var end = seen.end
@@ -150,6 +162,9 @@ extension ProxyChecks {
         let transform = plan.turn == .identity ? source.preferredTransform : .identity
         compare("rotation", transform.matrix, copy.preferredTransform.matrix, of: source) { "\($0)" }
         compareColor(settings, found, copy, of: source)
+        if let wanted = settings.hdr?.valuesText {
+            compare("hdr", wanted, found.hdr?.valuesText ?? "none", of: source) { $0 }
+        }
     }
 
     private mutating func compareColor(
@@ -171,7 +186,7 @@ extension ProxyChecks {
     }
 
     private mutating func compareDescription(_ source: AssetTrack, _ copy: AssetTrack) {
-        func language(_ track: AssetTrack) -> String { track.language ?? "und" }
+        func language(_ track: AssetTrack) -> String { track.language?.lowercased() ?? "und" }
         compare("language", language(source), language(copy), of: source) { $0 }
         func name(_ track: AssetTrack) -> String? {
             track.metadata.first { $0.identifier == "title" }?.value.text
@@ -194,6 +209,28 @@ extension ProxyChecks {
         note(
             "metadata", missing.isEmpty, missing.first.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
             missing.isEmpty ? "all" : "another or none", of: nil)
+    }
+}
+
+extension HDRInfo {
+    /// The values of ST 2086 and CTA-861.3 in the units in which files have them, of 1/50000 and 1/10000 cd/m²; `nil` where
+    /// there are none.
+    fileprivate var valuesText: String? {
+        func ticks(_ value: Rational, _ unit: Int64) -> String {
+            value.multiplied(by: Rational(unit))?.rounded().map { "\($0)" } ?? "?"
+        }
+        var parts: [String] = []
+        if let display = masteringDisplay {
+            let places = [display.red, display.green, display.blue, display.whitePoint].compactMap(\.self)
+            parts += places.map { $0.map { ticks($0, 50000) }.joined(separator: ",") }
+            if let darkest = display.minimumLuminance, let brightest = display.maximumLuminance {
+                parts.append("\(ticks(darkest, 10000)) to \(ticks(brightest, 10000))")
+            }
+        }
+        if let light = contentLightLevel, light.maximum != 0 || light.maximumFrameAverage != 0 {
+            parts.append("light \(light.maximum)/\(light.maximumFrameAverage)")
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 }
 

@@ -53,6 +53,7 @@ package struct ProxyJob: Sendable {
         let limited = outputs.limited(to: try asset.outputAllowance())
         let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)
         let reencoder = try Reencoder(asset: asset, writer: writer, rounded: plan.range)
+        reencoder.passesOverUndecodableAudio = !request.isStrict
         let tracks = try add(plan, to: reencoder, fileType)
         let witness = ProxyWitness()
         let length = plan.length
@@ -64,11 +65,12 @@ package struct ProxyJob: Sendable {
             progress(JobProgress(fraction: length.map { done / $0 } ?? 0, seconds: done))
         }
         let checked = Mutex<ProxyReport?>(nil)
-        writer.verification = { [request, asset, reader = reencoder.reader, weak writer] temporary throws(MediaError) in
+        writer.verification = {
+            [request, asset, reader = reencoder.reader, weak writer, weak reencoder] temporary throws(MediaError) in
             let damage = DamageSummary(reader.damage)
             if request.isStrict, let error = damage.strictError { throw error.at(path: asset.displayName) }
-            guard let writer else { return }
-            let report = try Self.check(temporary, plan, witness, writer, damage)
+            guard let writer, let reencoder else { return }
+            let report = try Self.check(temporary, plan, witness, writer, reencoder.undecodable, damage)
             checked.withLock { $0 = report }
         }
         try run(reencoder)
@@ -77,13 +79,22 @@ package struct ProxyJob: Sendable {
         }
         report.output = path
         report.preset = request.preset.name
+        if request.audio == .encode {
+            let heard = plan.audio.compactMap { track in
+                witness.seen(of: track)?.channelLayout.flatMap {
+                    request.audioSettings(for: track, in: fileType).layoutChange(from: $0)
+                }
+            }
+            for change in heard where !report.changes.contains(change) { report.changes.append(change) }
+        }
         if !report.audio.isEmpty, let change = request.audioChange(in: fileType) { report.changes.append(change) }
         return report
     }
 
     /// Compares the finished file with the source.
     private static func check(
-        _ file: FilePath, _ plan: ProxyPlan, _ witness: ProxyWitness, _ writer: AssetWriter, _ damage: DamageSummary
+        _ file: FilePath, _ plan: ProxyPlan, _ witness: ProxyWitness, _ writer: AssetWriter,
+        _ undecodable: [Int: MediaError], _ damage: DamageSummary
     ) throws(MediaError) -> ProxyReport {
         guard witness.seen(of: plan.video) != nil else {
             let isWhole = plan.requested == nil
@@ -97,10 +108,13 @@ package struct ProxyJob: Sendable {
             try checks.run(
                 startTimecode: video?.startTimecode, metadata: writer.metadata, chapters: writer.chapters)
             if let failure = checks.failure { throw failure }
-            return try ProxyReport(plan, witness, proxy: proxy, checks: checks.checks, damage: damage)
+            return try ProxyReport(
+                plan, witness, proxy: proxy, checks: checks, undecodable: undecodable, damage: damage)
         } catch {
             // The file has a name of its own only now.
-            throw MediaError(error.code, error.message, cause: error.cause)
+            var unnamed = error
+            unnamed.path = nil
+            throw unnamed
         }
     }
 

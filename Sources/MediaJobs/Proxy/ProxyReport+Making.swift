@@ -6,9 +6,11 @@ internal import SystemPackage
 extension ProxyReport {
     /// The report on a finished proxy.
     ///
+    /// - Parameter undecodable: Why tracks gave nothing, by their index.
     /// - Throws: what reading its header throws.
     init(
-        _ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset, checks: [Check], damage: DamageSummary
+        _ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset, checks: ProxyChecks, undecodable: [Int: MediaError],
+        damage: DamageSummary
     ) throws(MediaError) {
         let container = try proxy.loadNow(.container)
         let tracks = try proxy.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
@@ -31,14 +33,15 @@ extension ProxyReport {
             }
         }
         guard let video else { throw MediaError(.libraryFailure, "the finished file has no pictures") }
-        let missing = plan.audio.filter { witness.seen(of: $0) == nil }
+        let missing = LeftOutTrack.silent(plan.audio.filter { witness.seen(of: $0) == nil }, undecodable)
         self.init(
             output: "", preset: "", sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try proxy.loadNow(.duration), startTimecode: container.startTimecode, video: video,
             audio: audio,
-            leftOut: (plan.leftOut + missing.map { LeftOutTrack($0, because: LeftOutTrack.nothingInRange) })
-                .sorted { $0.trackIndex < $1.trackIndex },
-            changes: plan.video.changes(by: plan.videoSettings), checks: checks, damage: damage)
+            leftOut: (plan.leftOut + missing).sorted { $0.trackIndex < $1.trackIndex },
+            changes: plan.video.changes(by: plan.videoSettings), differences: checks.differences,
+            checks: checks.checks, damage: damage)
+        warnings = missing.filter { undecodable[$0.trackIndex] != nil }.map(\.warning) + differences.map(\.text)
         let ends = sources.compactMap { witness.seen(of: $0)?.end }
         if plan.namesEnd, ends.allSatisfy({ EarlyEnd.warning("", at: $0, before: plan.requested?.end) != nil }),
             let end = witness.seen(of: plan.video)?.end

@@ -23,6 +23,8 @@ package struct ProxyReport: Encodable, Sendable {
     package var leftOut: [LeftOutTrack]
     /// What the proxy has not kept because its format cannot, or because something else was asked for.
     package var changes: [String]
+    /// What of the source the proxy says in other words, or not, although it was to be kept.
+    package var differences: [MediaError.FailedCheck]
     /// What was compared with the source after writing.
     package var checks: [Check]
     /// What of the source could not be used.
@@ -80,11 +82,16 @@ package struct ProxyReport: Encodable, Sendable {
         package var wanted: String
         /// What the finished file says.
         package var found: String
+
+        /// The same as what did not hold.
+        var failure: MediaError.FailedCheck {
+            MediaError.FailedCheck(name: name, trackIndex: trackIndex, wanted: wanted, found: found)
+        }
     }
 
     private enum Key: String, CodingKey {
         case output, outputBytes, preset, sizeBytes, requested, duration, startTimecode, video, audio, leftOut, changes
-        case checks, damage
+        case differences, checks, damage
     }
 
     /// Encodes into one object; what is not known has no key.
@@ -101,6 +108,7 @@ package struct ProxyReport: Encodable, Sendable {
         try object.encode(audio, forKey: .audio)
         try object.encode(leftOut, forKey: .leftOut)
         try object.encode(changes, forKey: .changes)
+        try object.encode(differences, forKey: .differences)
         try object.encode(checks, forKey: .checks)
         if !damage.isEmpty { try object.encode(damage, forKey: .damage) }
     }

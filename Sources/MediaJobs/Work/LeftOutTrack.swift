@@ -1,5 +1,5 @@
 package import AssetKit
-internal import MediaBase
+package import MediaBase
 
 /// A track of an input that is not in an output, and why; `leftOut` in the JSON of `proxy` and `export`.
 package struct LeftOutTrack: Encodable, Sendable, Hashable {
@@ -55,5 +55,15 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
     /// The reason of a track that a caller chose to leave out.
     private static let notAskedFor = "it was not asked for"
     /// The reason of a track that has nothing in the part that is written.
-    package static let nothingInRange = "it has nothing in this range"
+    private static let nothingInRange = "it has nothing in this range"
+
+    /// Names tracks of which nothing came.
+    ///
+    /// - Parameter undecodable: Why tracks gave nothing, by their index.
+    package static func silent(_ tracks: [AssetTrack], _ undecodable: [Int: MediaError]) -> [LeftOutTrack] {
+        tracks.map { LeftOutTrack($0, because: undecodable[$0.index]?.message ?? nothingInRange) }
+    }
+
+    /// One line for a person.
+    package var warning: String { "track \(trackIndex) (\(type)) was left out: \(reason)" }
 }

@@ -10,6 +10,9 @@ extension AssetTrack {
         if settings.codec.isLimitedRangeOnly, source.color.range == "pc" {
             changes.append("full range became limited range, the only one that \(codec) has")
         }
+        if let matrix = settings.codec.matrix, let own = source.color.matrix, own != matrix, own != "gbr" {
+            changes.append("the matrix \(own) became \(matrix), the only one that \(codec) has")
+        }
         if source.hasAlpha, !settings.keepsAlpha { changes.append("transparency was left out") }
         if let order = source.fieldOrder, order != "progressive", settings.fieldOrder == "progressive" {
             let reason = settings.codec.holdsFields ? "scaling would mix them" : "\(codec) has no fields"

@@ -12,7 +12,7 @@ struct FileResult<Value: Encodable>: Encodable {
 
     private enum Key: String, CodingKey {
         case schemaVersion, path, pathBytes, error
-        case code, message
+        case code, message, failedChecks
     }
 
     /// Encodes into one object: the value's own members follow `schemaVersion`, `path` and, where the path is not
@@ -28,6 +28,7 @@ struct FileResult<Value: Encodable>: Encodable {
             var error = object.nestedContainer(keyedBy: Key.self, forKey: .error)
             try error.encode(failure.code.rawValue, forKey: .code)
             try error.encode(failure.message, forKey: .message)
+            if !failure.failedChecks.isEmpty { try error.encode(failure.failedChecks, forKey: .failedChecks) }
         }
     }
 }

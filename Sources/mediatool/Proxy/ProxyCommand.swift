@@ -11,8 +11,9 @@ struct ProxyCommand: ParsableCommand {
         abstract: "Writes a small editing copy of a video, in which every picture and sample keeps its place.",
         discussion: """
             Frame count, the time of every picture, duration, sound tracks, start timecode, shape, clean aperture, \
-            rotation, colours, languages, names and dates are compared with the source after writing. A proxy that \
-            differs is not kept: the exit code is then 2. Subtitles and data tracks are left out; --json says which.
+            rotation, colours, languages, names and dates are compared with the source after writing. A proxy \
+            whose frames, times, timecode or shape differ is not kept: the exit code is then 2. Other differences are \
+            warnings. Subtitles and data tracks are left out; --json says which.
 
             Presets:
             \(ProxyPreset.all.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n"))

@@ -94,14 +94,19 @@ enum ProxySchema {
                   }
                 },
                 "changes": { "description": "What the proxy has not kept because its format cannot, and sound that is not encoded as the preset has it, in words.", "type": "array", "items": { "type": "string" } },
+                "differences": {
+                  "description": "What of the source the proxy says in other words, or not, although it was to be kept: tags, layouts, dates. Each is a warning too.",
+                  "type": "array",
+                  "items": { "$ref": "#/$defs/failedCheck" }
+                },
                 "checks": {
-                  "description": "What was compared with the source after writing. All of it holds: a proxy of which something does not is not kept.",
+                  "description": "What was compared with the source after writing. What does not hold is among the differences; of another proxy nothing is kept.",
                   "type": "array",
                   "items": {
                     "description": "Something that has to be as in the source.",
                     "type": "object",
                     "properties": {
-                      "name": { "description": "What was compared.", "enum": ["tracks", "frameCount", "frameTimes", "duration", "displayShape", "pixelAspect", "cleanAperture", "rotation", "color", "startTimecode", "audioChannels", "channelLayout", "audioStart", "audioEnd", "language", "name", "dates", "metadata", "chapters", "indexFirst"] },
+                      "name": { "description": "What was compared.", "enum": ["tracks", "frameCount", "frameTimes", "duration", "displayShape", "pixelAspect", "cleanAperture", "rotation", "color", "hdr", "startTimecode", "audioChannels", "channelLayout", "audioStart", "audioEnd", "language", "name", "dates", "metadata", "chapters", "indexFirst"] },
                       "trackIndex": { "description": "The source's track; absent for the file as a whole.", "type": "integer", "minimum": 0 },
                       "passed": { "description": "Whether it holds.", "type": "boolean" },
                       "wanted": { "description": "What the source says, or what follows from it, for a person.", "type": "string" },
@@ -114,7 +119,7 @@ enum ProxySchema {
                 },
                 "damage": { "description": "What of the source could not be used; absent where everything could.", "$ref": "#/$defs/damage" }
               },
-              "required": ["schemaVersion", "path", "output", "preset", "sizeBytes", "duration", "video", "audio", "leftOut", "changes", "checks"],
+              "required": ["schemaVersion", "path", "output", "preset", "sizeBytes", "duration", "video", "audio", "leftOut", "changes", "differences", "checks"],
               "additionalProperties": false
             },
             "failedFile": \#(SchemaParts.failedFile),
@@ -124,7 +129,34 @@ enum ProxySchema {
             "damage": \#(SchemaParts.damage),
             "rational": \#(SchemaParts.rational),
             "time": \#(SchemaParts.time),
-            "error": \#(SchemaParts.error)
+            "error": {
+              "description": "What failed.",
+              "type": "object",
+              "properties": {
+                "code": { "description": "The kind of failure, such as notFound, unknownFormat or damaged; what a program decides by.", "type": "string" },
+                "message": { "description": "What failed, and what to try, in one sentence for a person.", "type": "string" },
+                "failedChecks": {
+                  "description": "What made the finished file useless, so that it was not kept; absent where something else failed.",
+                  "type": "array",
+                  "items": { "$ref": "#/$defs/failedCheck" },
+                  "minItems": 1
+                }
+              },
+              "required": ["code", "message"],
+              "additionalProperties": false
+            },
+            "failedCheck": {
+              "description": "Something that was compared and does not hold.",
+              "type": "object",
+              "properties": {
+                "name": { "description": "What was compared, as among the checks.", "type": "string" },
+                "trackIndex": { "description": "The source's track; absent for the file as a whole.", "type": "integer", "minimum": 0 },
+                "wanted": { "description": "What the source says, or what follows from it, for a person.", "type": "string" },
+                "found": { "description": "What the proxy says.", "type": "string" }
+              },
+              "required": ["name", "wanted", "found"],
+              "additionalProperties": false
+            }
           }
         }
 
