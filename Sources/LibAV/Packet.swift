@@ -82,6 +82,12 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         Array(UnsafeBufferPointer(start: pointer.pointee.data, count: min(size, max(0, count))))
     }
 
+    /// The stored byte at a place; `nil` outside.
+    package func byte(at place: Int) -> UInt8? {
+        guard place >= 0, place < size else { return nil }
+        return pointer.pointee.data[place]
+    }
+
     /// Lends the stored bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)

@@ -23,10 +23,6 @@ public final class Reencoder: Sendable {
 
     private struct State {
         var pairs: [Pair] = []
-        /// From where is read, where that is earlier than what is written.
-        var readsFrom = MediaTime.positiveInfinity
-        /// How much longer is read than is written.
-        var readsLonger = MediaTime.zero
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var isStarted = false
         var isCancelled = false
@@ -60,12 +56,6 @@ public final class Reencoder: Sendable {
         let position = max(starts.min() ?? .zero, .zero)
         state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
-
-    /// Has the reader begin earlier than what is written, for stored samples that others need.
-    func read(from time: MediaTime) { state.update { $0.readsFrom = min($0.readsFrom, time) } }
-
-    /// Has the reader go on for some time behind what is written, for stored samples that earlier ones need.
-    func read(longerBy time: MediaTime) { state.update { $0.readsLonger = max($0.readsLonger, time) } }
 
     /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
     /// running.
@@ -120,12 +110,6 @@ public final class Reencoder: Sendable {
             return state.pairs
         }
         let range = reader.timeRange
-        let (earlier, longer) = state.update { ($0.readsFrom, $0.readsLonger) }
-        let start = range.start.isNumeric ? min(earlier, range.start) : range.start
-        let end = range.end.isNumeric ? range.end + longer : range.end
-        if start != range.start || end != range.end {
-            reader.timeRange = MediaTimeRange(start: start, end: end)
-        }
         if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
         try reader.startReading()
         try writer.startWriting()

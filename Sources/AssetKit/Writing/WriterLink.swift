@@ -50,6 +50,9 @@ final class WriterLink: Sendable {
         return worker?.isReady ?? true
     }
 
+    /// From where stored samples were written, on the source's time line; `nil` for others, and where there were none.
+    var storedFrom: MediaTime? { turn.withLock { _ in (pipeline as? StoredWritingPipeline)?.storedFrom } }
+
     func append(_ buffer: SampleBuffer) throws(MediaError) {
         try core.check()
         guard let worker else {

@@ -34,7 +34,7 @@ extension ExportReport {
         for (input, track) in zip(written, tracks) {
             guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
             let isStored = input.settings == .stored
-            var delivered = Delivered(plan, seen, track, duration: try made.loadNow(.duration), isStored: isStored)
+            var delivered = Delivered(plan, track, duration: try made.loadNow(.duration), storedFrom: input.storedFrom)
             if !keepsEdits { delivered.storedFrom = nil }
             // Linear PCM is cut to the sample, and silence stands for what is not there.
             // What begins before zero is priming, which is there and not heard.
@@ -119,11 +119,11 @@ extension ExportReport {
 
 extension ExportReport.Delivered {
     /// A finished track's time range on the input's time line.
-    init(_ plan: ExportPlan, _ seen: ExportWitness.Seen, _ track: AssetTrack, duration: MediaTime, isStored: Bool) {
+    init(_ plan: ExportPlan, _ track: AssetTrack, duration: MediaTime, storedFrom stored: MediaTime?) {
         start = plan.range.start + track.timeRange.start
         // Some containers say only how long they last as a whole.
         end = plan.range.start + (track.timeRange.end.isNumeric ? track.timeRange.end : duration)
-        storedFrom = isStored && seen.start < plan.range.start && start <= plan.range.start ? seen.start : nil
+        storedFrom = start <= plan.range.start ? stored.flatMap { $0 < plan.range.start ? $0 : nil } : nil
     }
 
     /// Moves it to where the first sample is from, in files that always begin at zero.
