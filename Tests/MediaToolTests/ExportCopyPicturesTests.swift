@@ -37,7 +37,9 @@ import Testing
 
     private func pictures(_ path: String) throws -> [Picture] {
         let table = try FFmpeg.run([
-            "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-f", "framehash", "-hash", "md5", "-",
+            "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-enc_time_base", "1/90000", "-f", "framehash",
+            "-hash",
+            "md5", "-",
         ])
         var tick = 0.0
         return String(decoding: table, as: UTF8.self).split(separator: "\n").compactMap { line in

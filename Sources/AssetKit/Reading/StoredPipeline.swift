@@ -157,6 +157,24 @@ final class StoredPipeline: SamplePipeline {
     }
 }
 
+extension Asset {
+    /// Finds the sync sample that the picture on screen at a moment needs, by reading there.
+    ///
+    /// - Returns: When it is shown; `nil` for an asset that can be read only once, and where there is none.
+    /// - Throws: what reading throws.
+    package func syncSampleTime(of track: AssetTrack, notAfter time: MediaTime) throws(MediaError) -> MediaTime? {
+        guard canBeReadAgain else { return nil }
+        let reader = try AssetReader(asset: self)
+        reader.timeRange = MediaTimeRange(start: time, duration: .positiveInfinity)
+        let output = TrackOutput(track: track)
+        try reader.add(output)
+        try reader.startReading()
+        defer { reader.cancelReading() }
+        let first = try output.nextSampleBuffer()
+        return first.flatMap { $0.isSync && $0.presentationTime.isNumeric ? $0.presentationTime : nil }
+    }
+}
+
 /// A packet's times on the presentation's time line.
 struct StoredTimes {
     let presentation: MediaTime

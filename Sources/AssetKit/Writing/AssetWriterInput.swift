@@ -69,6 +69,7 @@ public final class AssetWriterInput: Sendable {
         state.stored.frameRate = state.frameRate
         state.stored.sampleAspectRatio = track.formatDescriptions.first?.video?.sampleAspectRatio
         state.header.cleanAperture = track.formatDescriptions.first?.video?.cleanAperture
+        state.header.dolbyVision = track.formatDescriptions.first?.video?.hdr?.dolbyVision
         self.init(
             mediaType: track.mediaType, settings: .stored, hint: track.formatDescriptions.first, state: state)
     }

@@ -30,6 +30,8 @@ struct MovieFinisher {
         var language: String?
         /// The track's name; `nil` where there is none, or the muxer has written it.
         var name: String?
+        /// Dolby Vision's configuration record, which libavformat writes into MP4 alone.
+        var dolbyVision: HDRInfo.DolbyVisionConfiguration?
         /// Whether it has pictures, and so sizes.
         var isVideo: Bool
     }
@@ -65,6 +67,7 @@ struct MovieFinisher {
         if let name = track.name { try editor.setName(name, track: track.index) }
         try editor.setMediaDuration(track: track.index)
         if track.isVideo {
+            if let record = track.dolbyVision { try editor.addDolbyVision(record, track: track.index) }
             try editor.setAperture(
                 track.cleanAperture, track: track.index, writesTrackAperture: track.keepsTrackAperture)
         }
@@ -154,7 +157,7 @@ struct MovieFinisher {
 }
 
 /// The bytes of an open file that is written, for the box reader.
-private struct DescriptorByteSource: ByteSource {
+struct DescriptorByteSource: ByteSource {
     let file: FileDescriptor
 
     var size: UInt64? { (try? file.stat()).flatMap { UInt64(exactly: $0.size) } }

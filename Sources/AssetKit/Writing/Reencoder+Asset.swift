@@ -18,7 +18,8 @@ extension Reencoder {
     /// - Parameters:
     ///   - asset: What is read.
     ///   - writer: What is written, without inputs yet.
-    ///   - video: What becomes of pictures; cover pictures are left out.
+    ///   - video: What becomes of pictures; cover pictures are left out. Where they are copied, subtitles are too as far as
+    ///     the file can hold them.
     ///   - audio: What becomes of sound.
     ///   - timeRange: The part that is written.
     /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` where there is nothing of what is wanted, and what the
@@ -36,6 +37,7 @@ extension Reencoder {
             default: break
             }
         }
+        if case .copy = video { try addFurtherTracks() }
         guard !writer.inputs.isEmpty else {
             throw MediaError(.noSuchTrack, "has no track to be written", path: asset.displayName)
         }

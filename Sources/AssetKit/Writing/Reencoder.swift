@@ -23,6 +23,8 @@ public final class Reencoder: Sendable {
 
     private struct State {
         var pairs: [Pair] = []
+        /// Tracks that are read before all others.
+        var sparse: [(track: AssetTrack, input: AssetWriterInput)] = []
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var isStarted = false
         var isCancelled = false
@@ -55,6 +57,11 @@ public final class Reencoder: Sendable {
         let starts = output.trackOutputs.map(\.track.timeRange.start).filter(\.isNumeric)
         let position = max(starts.min() ?? .zero, .zero)
         state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
+    }
+
+    /// Has a track written that is read by itself, before all others.
+    func addSparse(_ track: AssetTrack, to input: AssetWriterInput) {
+        state.update { $0.sparse.append((track, input)) }
     }
 
     /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
@@ -116,6 +123,7 @@ public final class Reencoder: Sendable {
         writer.setDeadline(reader.asset.deadline)
         try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)
         if range.end.isNumeric { try writer.endSession(atSourceTime: range.end) }
+        for (track, input) in state.update({ $0.sparse }) { try writeSparse(track, to: input) }
         state.update { $0.running = pairs.count }
         for (index, pair) in pairs.enumerated() {
             do throws(WorkerThread.CannotStart) {

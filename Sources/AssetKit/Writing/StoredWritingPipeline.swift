@@ -59,6 +59,10 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             guard let cut = try form.cut(buffer, from: session.start, to: end) else { return }
             buffer = cut
         }
+        if mediaType == .subtitle {
+            guard let cut = cut(buffer) else { return }
+            buffer = cut
+        }
         let begins = time(of: buffer)
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
         if let decode = buffer.decodeTime, decode >= end { return }
@@ -92,6 +96,17 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// of what the source shows.
     private var end: MediaTime {
         session.fileType.keepsEdits ? session.end : min(session.end, hint.end ?? .positiveInfinity)
+    }
+
+    /// A subtitle as long as it is shown within the session; `nil` where it is not.
+    private func cut(_ buffer: SampleBuffer) -> SampleBuffer? {
+        let begins = max(buffer.presentationTime, session.start)
+        let ends = min(buffer.presentationTime + buffer.duration, end)
+        let isShown = begins < ends || buffer.presentationTime >= session.start
+        guard begins.isNumeric, begins < end, isShown else { return nil }
+        return SampleBuffer(
+            buffer, ofTrack: buffer.trackIndex, presentationTime: begins, decodeTime: begins,
+            duration: max(.zero, ends - begins), isShown: true)
     }
 
     /// Pictures without a decode time after which no more of them are waited for; 16 are reordered at most.

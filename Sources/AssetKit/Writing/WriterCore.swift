@@ -1,5 +1,6 @@
 import FileOutput
 import LibAV
+import MatroskaMedia
 import MediaBase
 import Synchronization
 import SystemPackage
@@ -183,7 +184,11 @@ extension WriterCore {
             return VideoEncodingPipeline.timescale(holding: ticks)
         }
         let sound = lanes.filter { $0.stream?.parameters.isAudio == true }
-        for candidate in [scale(lanes), scale(sound), 48000] where candidate <= 10_000_000 { return candidate }
+        // Subtitles need no more than the rest, and their clocks go by microseconds.
+        let media = sound + lanes.filter { $0.stream?.parameters.isVideo == true }
+        for candidate in [scale(lanes), scale(media), scale(sound)] where 1 < candidate && candidate <= 10_000_000 {
+            return candidate
+        }
         return 48000
     }
 }
@@ -199,6 +204,7 @@ extension WriterCore {
             }
             try muxer.writeTrailer()
             if fileType.isISO { try finishMovie(state.lanes) }
+            if fileType.isMatroska { try finishMatroska(state.lanes) }
             try checkCancelled()
         }
         // Without the lock, so that it can be cancelled meanwhile.
@@ -221,6 +227,21 @@ extension WriterCore {
         if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled") }
     }
 
+    private func finishMatroska(_ lanes: [Lane]) throws(MediaError) {
+        var crops: [Int: MatroskaCrop] = [:]
+        for lane in lanes {
+            guard let index = lane.index, let stream = lane.stream, stream.parameters.isVideo,
+                let rectangle = lane.track.cleanAperture?.wholePixels
+            else { continue }
+            crops[index] = MatroskaCrop(rectangle, pixelAspect: stream.sampleAspectRatio ?? .one)
+        }
+        do throws(MediaError) {
+            try MatroskaFinisher(file: output.descriptor).finish(crops)
+        } catch {
+            throw error.at(path: output.path.string)
+        }
+    }
+
     private func finishMovie(_ lanes: [Lane]) throws(MediaError) {
         var edits: [MovieFinisher.Track] = []
         for lane in lanes {
@@ -230,7 +251,7 @@ extension WriterCore {
                     index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
-                    name: fileType == .mov ? lane.track.name : nil,
+                    name: fileType == .mov ? lane.track.name : nil, dolbyVision: lane.track.dolbyVision,
                     isVideo: lane.stream?.parameters.isVideo ?? false))
         }
         let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst) {

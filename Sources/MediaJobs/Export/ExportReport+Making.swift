@@ -12,9 +12,13 @@ extension ExportReport {
     ///   - keepsStarts: Whether they say when a track begins.
     /// - Throws: what reading its header throws; `verificationFailed` where it does not hold what was put into it.
     init(
-        _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
+        _ plan: ExportPlan, _ witness: ExportWitness, _ allInputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
         keepsStarts: Bool
     ) throws(MediaError) {
+        let inputs = allInputs.filter { $0.mediaType != .subtitle }
+        let unseen = zip(plan.subtitles, allInputs.dropFirst(inputs.count)).filter {
+            (witness.seen(in: $1)?.shown ?? 0) == 0
+        }.map(\.0)
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
         // What had nothing in the range is not there.
@@ -66,14 +70,20 @@ extension ExportReport {
             output: "", preset: "", copied: false, sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try made.loadNow(.duration), startTimecode: container.startTimecode, timeline: plan.timeline,
             video: video, audio: audio,
-            leftOut: (plan.leftOut + silent.map { LeftOutTrack($0, because: LeftOutTrack.nothingInRange) })
+            subtitles: try made.loadNow(.tracks).filter { $0.mediaType == .subtitle }.map {
+                Subtitles(codec: $0.formatDescriptions.first?.codec ?? "", language: $0.language)
+            },
+            leftOut: (plan.leftOut + (silent + unseen).map { LeftOutTrack($0, because: LeftOutTrack.nothingInRange) })
                 .sorted { $0.trackIndex < $1.trackIndex },
             warnings: plan.warnings, damage: DamageSummary(DamageReport()))
         let isStored = written.first?.settings == .stored
         if case .track(let track) = plan.video, case .video(let settings)? = written.first?.settings {
             warnings += track.changes(by: settings)
         }
-        if !keepsEdits, case .track(let track) = plan.video { warnings += Self.lost(track, isStored: isStored) }
+        if !keepsEdits, case .track(let track) = plan.video {
+            let aperture = tracks.first { $0.mediaType == .video }?.formatDescriptions.first?.video?.cleanAperture
+            warnings += Self.lost(track, isStored: isStored, keepsAperture: aperture != nil)
+        }
         if !keepsEdits, isStored { warnings += Self.late(plan, video, audio) }
         let ends = [video?.delivered.end].compactMap(\.self) + audio.map(\.delivered.end)
         if plan.namesEnd, let last = ends.max(), last.isNumeric {
@@ -82,10 +92,10 @@ extension ExportReport {
     }
 
     /// What is told of pictures of which the file cannot say how they are to be shown.
-    private static func lost(_ track: AssetTrack, isStored: Bool) -> [String] {
+    private static func lost(_ track: AssetTrack, isStored: Bool, keepsAperture: Bool) -> [String] {
         var lost: [String] = []
         if isStored, track.preferredTransform != .identity { lost.append("turn") }
-        if track.formatDescriptions.first?.video?.cleanAperture != nil { lost.append("clean aperture") }
+        if track.formatDescriptions.first?.video?.cleanAperture != nil, !keepsAperture { lost.append("clean aperture") }
         return lost.map { "the pictures' \($0) is lost; an output that ends with .mov or .mp4 keeps it" }
     }
 
