@@ -130,4 +130,11 @@ package struct H264FieldPairs: Sendable {
         first = picture?.isBottomField == nil ? nil : picture
         return false
     }
+
+    /// Whether a second field, of which this is the beginning, can be one sample with the first.
+    ///
+    /// libavcodec takes a parameter set that stands between the fields of one sample as the first field's too.
+    package static func isJoinable(_ head: [UInt8]) -> Bool {
+        NALUnits.inByteStream(head).allSatisfy { ![7, 8].contains(($0.first ?? 0) & 0x1F) }
+    }
 }

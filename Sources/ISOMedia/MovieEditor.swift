@@ -318,6 +318,20 @@ extension MovieEditor {
 // MARK: - Apertures
 
 extension MovieEditor {
+    /// Adds Dolby Vision's configuration record to a track's first sample entry, where it has none.
+    ///
+    /// - Throws: `damaged` where the boxes do not hold what they should.
+    package mutating func addDolbyVision(
+        _ record: HDRInfo.DolbyVisionConfiguration, track: Int
+    ) throws(MediaError) {
+        try change(track: track, ["mdia", "minf", "stbl", "stsd"]) { (table) throws(MediaError) in
+            guard let entry = table.children?.first else { return }
+            var picture = try VisualSampleEntryEditor(entry)
+            picture.addDolbyVision(record)
+            table.children?[0] = picture.entry
+        }
+    }
+
     /// Makes a track of pictures say one thing about its size in all places: `clap`, `pasp`, `tapt` and `tkhd`.
     ///
     /// - Parameters:

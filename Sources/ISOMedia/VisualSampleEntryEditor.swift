@@ -24,6 +24,8 @@ struct VisualSampleEntryEditor {
         // Taken apart as the boxes of a box that has none of its own.
         var wrapper = EditableBox("trak", []).bytes
         wrapper += reader.takeRest()
+        // An entry that was changed before has its boxes apart from its fields.
+        for child in box.children ?? [] { wrapper += child.bytes }
         wrapper.replace(at: 0, bigEndian: UInt32(clamping: wrapper.count))
         entry = EditableBox(box.type, Array(box.fields.prefix(Self.fieldBytes)))
         entry.children = try EditableBox(parsing: wrapper).children
@@ -34,6 +36,23 @@ struct VisualSampleEntryEditor {
         } else {
             pixelAspect = .one
         }
+    }
+
+    /// Adds Dolby Vision's configuration record where there is none (Dolby Vision Streams Within the ISO Base Media File
+    /// Format, 3.2).
+    mutating func addDolbyVision(_ record: HDRInfo.DolbyVisionConfiguration) {
+        let names: [FourCC] = ["dvcC", "dvvC", "dvwC"]
+        guard !names.contains(where: { entry.firstIndex(of: $0) != nil }) else { return }
+        func flag(_ layer: String) -> Int { record.layers.contains(layer) ? 1 : 0 }
+        // Version 1.0; 7 bits of profile, 6 of level, three flags; 4 bits of compatibility, and zeros.
+        var bits = (record.profile & 0x7F) << 9 | (record.level & 0x3F) << 3
+        bits |= flag("metadata") << 2 | flag("enhancement") << 1 | flag("base")
+        var fields: [UInt8] = [1, 0, UInt8(truncatingIfNeeded: bits >> 8), UInt8(truncatingIfNeeded: bits)]
+        fields.append(UInt8(truncatingIfNeeded: (record.compatibility & 0xF) << 4))
+        fields += [UInt8](repeating: 0, count: 24 - fields.count)
+        let name = record.profile > 10 ? names[2] : record.profile > 7 ? names[1] : names[0]
+        let place = entry.firstIndex(of: "pasp") ?? entry.children?.count ?? 0
+        entry.children?.insert(EditableBox(name, fields), at: min(place, 1))
     }
 
     /// Puts a clean aperture in place of the one there is (12.1.4).

@@ -11,6 +11,17 @@ extension Packet {
         return copy
     }
 
+    /// Copies the bytes of this packet and of the next one into a packet that has this one's times and flags, and lasts
+    /// as long as both.
+    package func joined(with next: borrowing Packet) throws(MediaError) -> Packet {
+        let joined = try Packet.copying(prefix(size) + next.prefix(next.size))
+        try AVStatus.check(
+            av_packet_copy_props(joined.pointer, pointer), "av_packet_copy_props", doing: "join two packets")
+        joined.pointer.pointee.duration = max(0, duration) &+ max(0, next.duration)
+        joined.pointer.pointee.flags |= next.pointer.pointee.flags & AV_PKT_FLAG_CORRUPT
+        return joined
+    }
+
     /// A packet with a copy of bytes.
     package static func copying(_ bytes: [UInt8]) throws(MediaError) -> Packet {
         let packet = try Packet()

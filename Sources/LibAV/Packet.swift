@@ -91,6 +91,12 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         return UInt64(size) << 32 | UInt64(av_adler32_update(head, data + (size - length), length))
     }
 
+    /// The stored byte at a place; `nil` outside.
+    package func byte(at place: Int) -> UInt8? {
+        guard place >= 0, place < size else { return nil }
+        return pointer.pointee.data[place]
+    }
+
     /// Lends the stored bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)

@@ -1,4 +1,5 @@
 import AssetKit
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -89,8 +90,47 @@ import Testing
             let all = try Media.all(TrackOutput(track: track), of: asset)
             let part = try Media.all(TrackOutput(track: track), of: asset, in: range)
             let wanted = all.filter { $0.presentationTime < range.end && $0.timeRange.end > range.start }
-            #expect(part.map(\.presentationTime) == wanted.map(\.presentationTime))
-            #expect(part.map { $0.storedSample?.size } == wanted.map { $0.storedSample?.size })
+            let shown = part.filter { !$0.attachments.contains(.isNotShown) }
+            #expect(shown.map(\.presentationTime) == wanted.map(\.presentationTime))
+            #expect(shown.map { $0.storedSample?.size } == wanted.map { $0.storedSample?.size })
+            // What else comes is what lies before the first in the file, from a sync sample on.
+            let first = try #require(all.firstIndex { $0.decodeTime == part.first?.decodeTime })
+            #expect(part.map { $0.storedSample?.size } == all[first..<first + part.count].map { $0.storedSample?.size })
+            if type == .video {
+                #expect(part.first?.isSync == true)
+                #expect(part.filter { $0.isSync && $0.presentationTime <= range.start }.count == 1)
+            }
+        }
+    }
+
+    /// In the midst of a group of 24 pictures, at a B picture that needs one after it: what comes is enough to decode the
+    /// same pictures as without a range.
+    @Test func aRangeIsEnoughToDecodeIt() throws {
+        let folder = try TemporaryFolder()
+        let asset = try Media.asset("h264-bframes.mp4")
+        let track = try Media.track(asset, .video)
+        let frame = MediaTime(value: 1, timescale: 25)
+        for (from, to) in [(38, 41), (37, 45), (26, 27), (60, 61)] as [(Int64, Int64)] {
+            let range = MediaTimeRange(start: frame.multiplied(by: from), end: frame.multiplied(by: to))
+            let buffers = try Media.all(TrackOutput(track: track), of: asset, in: range)
+            #expect(buffers.filter { !$0.attachments.contains(.isNotShown) }.count == Int(to - from))
+            let writer = try AssetWriter(path: .init(folder.path("\(from).mov")), fileType: .mov)
+            let input = AssetWriterInput(copying: track)
+            try writer.add(input)
+            try writer.startWriting()
+            try writer.startSession(atSourceTime: range.start)
+            try writer.endSession(atSourceTime: range.end)
+            let append: (SampleBuffer) throws(MediaError) -> Void = input.append
+            for buffer in buffers { try append(buffer) }
+            let finish: () throws(MediaError) -> Void = writer.finishWriting
+            try finish()
+            func sums(_ arguments: [String]) throws -> [Substring] {
+                let table = try FFmpeg.run(arguments + ["-fps_mode", "passthrough", "-f", "framemd5", "-"])
+                return String(decoding: table, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
+                    .compactMap { $0.split(separator: ",").last }
+            }
+            let all = try sums(["-i", Fixtures.path("h264-bframes.mp4"), "-map", "0:v"])
+            #expect(try sums(["-i", folder.path("\(from).mov"), "-map", "0:v"]) == Array(all[Int(from)..<Int(to)]))
         }
     }
 

@@ -48,6 +48,7 @@ struct PacketScan: Sendable {
         let countsPadding = file.formatName.hasPrefix("matroska")
         var sampleRates: [Int: Int32] = [:]
         var fields: [Int: H264FieldPairs] = [:]
+        var hidingCodecs: [Int: String] = [:]
         let isISO = file.formatName.split(separator: ",").contains("mov")
         var builders: [Int: PacketStatisticsBuilder] = [:]
         while let packet = try readOn(file, &breaksOff) {
@@ -56,18 +57,20 @@ struct PacketScan: Sendable {
                 let stream = file.stream(index)
                 facts[index] = stream.map { ($0.timeBase, $0.format.mediaType == .video) }
                 sampleRates[index] = stream?.format.audio.flatMap { Int32(exactly: $0.sampleRate) }
-                if let format = stream?.format, format.codec == "h264" {
-                    fields[index] = H264FieldPairs(header: format.extradata)
+                if let format = stream?.format {
+                    if format.codec == "h264" { fields[index] = H264FieldPairs(header: format.extradata) }
+                    if ShownPictures.canHide(codec: format.codec) { hidingCodecs[index] = format.codec }
                 }
             }
             guard let (timeBase, isVideo) = facts[index] else { continue }
             let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
             let duration = MediaTime(ticks: packet.duration, timeBase: timeBase)
+            let isHidden = hidingCodecs[index].map { !packet.showsPicture(of: $0) } ?? false
             let isSecondField = fields[index]?.isSecondField(packet.prefix(H264FieldPairs.headLength)) ?? false
             let empty = PacketStatisticsBuilder(isVideo: isVideo, timeBase: timeBase, isISO: isISO)
             builders[index, default: empty].add(
                 time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt,
-                isSecondField: isSecondField)
+                isSecondField: isSecondField, isHidden: isHidden)
             // A packet without a time stamp follows the one before it.
             let time = stamped ?? streams[index]?.range.end ?? .zero
             var end = time + duration
@@ -107,6 +110,13 @@ extension PacketScan.Stream {
             if syncSamples[middle].time <= time { low = middle + 1 } else { high = middle }
         }
         return low == 0 ? nil : low - 1
+    }
+}
+
+extension Packet {
+    /// Whether it gives a picture to show; `true` where its headers do not tell.
+    func showsPicture(of codec: String) -> Bool {
+        ShownPictures.holdsOne(codec: codec, size: size) { byte(at: $0) }
     }
 }
 

@@ -7,7 +7,8 @@ public import MediaBase
 public struct PacketStatistics: Sendable, Hashable {
     /// How many packets there are, those included that an edit list hides.
     public internal(set) var packetCount = 0
-    /// How many frames they make: the packets but those that are the second field of a frame.
+    /// How many frames they make: the packets but those that are the second field of a frame, and those whose frame is
+    /// never shown.
     public internal(set) var frameCount = 0
     /// Their bytes.
     public internal(set) var byteCount: Int64 = 0
@@ -112,11 +113,12 @@ struct PacketStatisticsBuilder: Sendable {
 
     /// Takes in one more packet; `time` is `nil` where it has none.
     mutating func add(
-        time: MediaTime?, duration: MediaTime, size: Int, isKey: Bool, isCorrupt: Bool, isSecondField: Bool = false
+        time: MediaTime?, duration: MediaTime, size: Int, isKey: Bool, isCorrupt: Bool, isSecondField: Bool = false,
+        isHidden: Bool = false
     ) {
         let number = result.packetCount
         result.packetCount += 1
-        if !isSecondField { result.frameCount += 1 }
+        if !isSecondField, !isHidden { result.frameCount += 1 }
         result.byteCount &+= Int64(size)
         if isCorrupt { result.corruptCount += 1 }
         guard let time else {
@@ -124,6 +126,7 @@ struct PacketStatisticsBuilder: Sendable {
             return
         }
         result.rates.add(size, at: time)
+        guard !isHidden else { return }
         result.range = MediaTimeRange(
             start: min(result.range?.start ?? time, time), end: max(result.range?.end ?? time, time + duration, time))
         if isVideo, isKey { addKeyframe(time, number) }

@@ -34,6 +34,9 @@ final class CompositionStored: SamplePipeline {
         guard let first = media.first else { return }
         for clip in clips {
             if let reason = clip.reasonAgainstStoring(after: first) { throw track.failure(of: clip, reason) }
+            if let reason = clip.source?.track.reasonAgainstCopying {
+                throw track.failure(of: clip, "its source's track is \(reason)")
+            }
             if clip.isEmpty, track.mediaType == .video, clip.start > first.start {
                 throw track.failure(
                     of: clip, "it is a gap, in which the stored picture before it would stay; encode, or close the gap")

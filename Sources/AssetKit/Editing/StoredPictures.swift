@@ -24,15 +24,8 @@ final class StoredPictures: StoredClip {
         (from, to) = (request.from, request.to)
         let track = request.source.track
         slack = track.clockSlack
-        var first = from
-        if request.beginsAnywhere, from > .zero {
-            let asset = request.source.asset
-            try request.source.checkUnchanged()
-            let samples = SyncSamples(asset, track: track, try asset.contents())
-            first = try samples.around(from).map(\.time).filter { [from] in $0 <= from }.max() ?? .zero
-        }
         let frame = track.pictureRate?.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
-        reader = try request.open(from: first, to: to + frame * Self.mostHeldBack)
+        reader = try request.open(from: from, to: to + frame * Self.mostHeldBack)
     }
 
     func next() throws(MediaError) -> SampleBuffer? {

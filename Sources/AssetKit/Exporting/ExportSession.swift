@@ -14,7 +14,7 @@ public import SystemPackage
 /// ```
 ///
 /// The first enabled track of pictures and every track of sound are written; with ``Preset/passthrough`` all tracks of
-/// pictures. With a video composition all tracks of pictures become one, and with an audio mix all tracks of sound. A
+/// pictures, and the subtitles that the file can hold: ``leftOut`` tells the other tracks. With a video composition all tracks of pictures become one, and with an audio mix all tracks of sound. A
 /// session exports once; it may be cancelled from any thread at any moment.
 public final class ExportSession: Sendable {
     /// What is exported.
@@ -41,6 +41,7 @@ public final class ExportSession: Sendable {
         var result: Result<Void, MediaError>?
         /// A property that was set while it was under way.
         var misuse: MediaError?
+        var leftOut: [TrackLeftOut] = []
     }
 
     /// How far a session has come.
@@ -269,6 +270,10 @@ extension ExportSession {
                 try reencoder.add(track, audio: preset.audio(for: track))
             }
         }
+        if preset == .passthrough {
+            let leftOut = try reencoder.addFurtherTracks()
+            progressState.withLock { $0.leftOut = leftOut }
+        }
         let ends = media.map(\.timeRange.end).filter(\.isNumeric)
         progressState.withLock { $0.end = min(settings.timeRange.end, ends.max() ?? .positiveInfinity) }
         return reencoder
@@ -279,6 +284,11 @@ extension ExportSession {
         cancellation.cancel()
         progressState.withLock { $0.reencoder }?.cancel()
     }
+
+    /// Tells which tracks ``Preset/passthrough`` does not carry, and why; empty before exporting.
+    ///
+    /// Timecode is not among them, because it is written again, nor are cover pictures.
+    public var leftOut: [TrackLeftOut] { progressState.withLock { $0.leftOut } }
 
     /// How far it has come.
     public var state: State {

@@ -50,6 +50,8 @@ struct ReaderLanding {
 
     private func canSeek(_ behaviour: SeekBehaviour) -> Bool {
         outputs.allSatisfy { output in
+            // Only what came before tells which samples an edit list repeats.
+            if output.settings == .stored, output.track.hasSeveralParts { return false }
             guard output.track.mediaType == .audio, case .audio = output.settings else { return behaviour.hasIndex }
             // Time stamps must be able to name every sample, or places after a seek are off by the rounding.
             guard behaviour.isSampleExact, let rate = output.track.formatDescriptions.first?.audio?.sampleRate, rate > 0

@@ -2,38 +2,176 @@ import LibAV
 import MediaBase
 
 /// Stored samples untouched, in decode order, as the container holds them.
+///
+/// Of a range they are those that are shown in it, and those that are needed to decode them, marked as not shown: pictures
+/// from the sync sample before its start on, and from after its end those that come before one that is shown.
 final class StoredPipeline: SamplePipeline {
     private let track: AssetTrack
     private let format: FormatDescription
-    private let origin: MediaTime
     private let range: OutputRange
+    private let limits: MediaLimits
+    private var samples: TrackSamples
+    private let isVideo: Bool
+    /// How many samples of sound come before the first one that is heard.
+    private let preRoll: Int
+    /// What came so far and may be needed, until it is known which of it is on screen at the range's start.
+    private var held: [TrackSamples.Entry] = []
+    private var heldBytes = 0
+    /// How many of those are shown at the range's start or later.
+    private var heldInside = 0
+    private var isPastStart: Bool
+    /// Pictures from after the range's end, which are delivered where one that is shown follows.
+    private var behind: [SampleBuffer] = []
+    private var ready: ArraySlice<SampleBuffer> = []
+    private var isOver = false
 
-    init(track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange) {
+    /// H.264 and HEVC hold back 16 pictures at most.
+    private static let mostHeldBack = 17
+
+    init(
+        track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange, limits: MediaLimits
+    ) {
         self.track = track
         self.format = format
-        self.origin = origin
         self.range = range
+        self.limits = limits
+        samples = TrackSamples(track: track, format: format, origin: origin)
+        isVideo = track.mediaType == .video && !track.isAttachedPicture
+        // Two, as one may be cut and the one before it warms the decoder up.
+        preRoll = track.mediaType == .audio && PCMForm(format) == nil ? 2 : 0
+        isPastStart = range.start <= .zero
+        isOver = range.isEmpty
     }
 
-    /// The next sample whose time is in the range; all of them where the range is the whole track.
-    ///
-    /// Samples before the range's start are left out, also where later ones need them to be decoded.
+    /// The next sample that is in the range, or needed for one that is.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
-        while !range.isEmpty, let sample = try packets.next() {
-            let packet = StoredTimes(sample, track: track, origin: origin)
-            // Nothing that is decoded after the end is shown before it.
-            if let end = range.end, let decode = packet.decode, decode >= end { return nil }
-            let begins = packet.presentation.isNumeric ? packet.presentation : packet.decode ?? .indefinite
-            let ends = begins + packet.duration
-            if range.start > .zero, begins.isNumeric, begins < range.start, ends <= range.start { continue }
-            if let end = range.end, begins.isNumeric, begins >= end { continue }
-            if let damage = sample.damage { packets.reportDamage(damage) }
-            return SampleBuffer(
-                track: track, presentationTime: packet.presentation, decodeTime: packet.decode,
-                duration: packet.duration, isSync: sample.packet.isKey, formatDescription: format,
-                attachments: packet.attachments, content: .stored(sample))
+        while true {
+            if let buffer = ready.popFirst() { return buffer }
+            guard !isOver else { return nil }
+            guard let entry = try samples.next(from: packets) else {
+                isOver = true
+                if !isPastStart { passStart(packets) }
+                continue
+            }
+            if isPastStart { place(entry, packets) } else { try hold(entry, packets) }
         }
-        return nil
+    }
+
+    // MARK: The range's start
+
+    private func hold(_ entry: TrackSamples.Entry, _ packets: PacketQueue) throws(MediaError) {
+        guard isVideo else {
+            guard entry.begins.isNumeric else { return place(entry, packets) }
+            let isBefore = entry.begins < range.start && entry.begins + entry.duration <= range.start
+            if isBefore {
+                held.append(entry)
+                if held.count > preRoll { held.removeFirst() }
+                return
+            }
+            isPastStart = true
+            for early in held { deliver(early, isShown: false, packets) }
+            held = []
+            return place(entry, packets)
+        }
+        if entry.sample.packet.isKey, entry.begins <= range.start {
+            held = []
+            (heldBytes, heldInside) = (0, 0)
+        }
+        held.append(entry)
+        heldBytes += entry.sample.size
+        guard heldBytes <= limits.waitingBytes else {
+            throw limits.error(.waitingBytes, "\(heldBytes) bytes from the last sync sample to the range's start")
+        }
+        if entry.begins.isNumeric, entry.begins >= range.start, !entry.isHidden { heldInside += 1 }
+        if isOnScreenKnown(entry) { passStart(packets) }
+    }
+
+    /// Whether no picture can follow that is on screen at the range's start.
+    private func isOnScreenKnown(_ entry: TrackSamples.Entry) -> Bool {
+        guard heldInside > 0 else { return false }
+        // No picture is shown before it is decoded.
+        if let decode = entry.decode, decode >= range.start { return true }
+        let isReordered = format.video?.reorders == true || entry.decode.map { $0 != entry.presentation } ?? false
+        return !isReordered || heldInside > Self.mostHeldBack
+    }
+
+    /// Delivers what was held: a picture is on screen until the next one is, whatever its packet says of its duration.
+    private func passStart(_ packets: PacketQueue) {
+        isPastStart = true
+        let shown = held.filter { !$0.isHidden && $0.presentation.isNumeric }.map(\.presentation)
+        let onScreen = shown.filter { $0 <= range.start }.max()
+        let next = shown.filter { $0 > range.start }.min()
+        for var entry in held {
+            if let onScreen, entry.presentation.isNumeric, !entry.isHidden {
+                if entry.presentation < onScreen {
+                    deliver(entry, isShown: false, packets)
+                    continue
+                }
+                if entry.presentation == onScreen {
+                    if let next { entry.duration = next - onScreen }
+                    deliver(entry, isShown: true, packets)
+                    continue
+                }
+            }
+            place(entry, packets)
+        }
+        held = []
+    }
+
+    // MARK: What is in the range
+
+    private func place(_ entry: TrackSamples.Entry, _ packets: PacketQueue) {
+        // Nothing that is decoded after the end is shown before it.
+        if let end = range.end, let decode = entry.decode, decode >= end {
+            isOver = true
+            return
+        }
+        let begins = entry.begins
+        if let end = range.end, begins.isNumeric, begins >= end {
+            guard isVideo else { return }
+            behind.append(buffer(entry, isShown: false))
+            if behind.count > Self.mostHeldBack { isOver = true }
+            return
+        }
+        let isBefore =
+            range.start > .zero && begins.isNumeric && begins < range.start && begins + entry.duration <= range.start
+        if isBefore, !isVideo { return }
+        deliver(entry, isShown: !isBefore, packets)
+    }
+
+    private func deliver(_ entry: TrackSamples.Entry, isShown: Bool, _ packets: PacketQueue) {
+        if isShown, !behind.isEmpty {
+            ready += behind
+            behind = []
+        }
+        if let damage = entry.sample.damage { packets.reportDamage(damage) }
+        ready.append(buffer(entry, isShown: isShown))
+    }
+
+    private func buffer(_ entry: TrackSamples.Entry, isShown: Bool) -> SampleBuffer {
+        SampleBuffer(
+            track: track, presentationTime: entry.presentation, decodeTime: entry.decode, duration: entry.duration,
+            isSync: entry.sample.packet.isKey, formatDescription: format,
+            attachments: isShown ? entry.attachments : entry.attachments.union(.isNotShown),
+            content: .stored(entry.sample))
+    }
+}
+
+extension Asset {
+    /// Finds the sync sample that the picture on screen at a moment needs, by reading there.
+    ///
+    /// - Returns: When it is shown; `nil` for an asset that can be read only once, and where there is none.
+    /// - Throws: what reading throws.
+    package func syncSampleTime(of track: AssetTrack, notAfter time: MediaTime) throws(MediaError) -> MediaTime? {
+        guard canBeReadAgain else { return nil }
+        let reader = try AssetReader(asset: self)
+        reader.timeRange = MediaTimeRange(start: time, duration: .positiveInfinity)
+        let output = TrackOutput(track: track)
+        try reader.add(output)
+        try reader.startReading()
+        defer { reader.cancelReading() }
+        let first = try output.nextSampleBuffer()
+        return first.flatMap { $0.isSync && $0.presentationTime.isNumeric ? $0.presentationTime : nil }
     }
 }
 

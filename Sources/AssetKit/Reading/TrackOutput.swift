@@ -54,6 +54,12 @@ public final class TrackOutput: Sendable {
 
     /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
     ///
+    /// Of a time range they are those that are shown in it, and those that must be decoded for them, which are marked as
+    /// ``SampleBuffer/Attachments/isNotShown``: video begins with the sync sample before the range's start. A picture that
+    /// is on screen at the start lasts until the next one, whatever the file says of its duration. Where an edit list has
+    /// several parts that continue each other, each sample comes once; where a frame is stored as two fields with start
+    /// codes, as in transport streams, both are one sample.
+    ///
     /// Of a composition they are those of its segments, at the composition's times, where all segments are coded alike and
     /// play at their own speed, and each but the first begins with a sample that needs no other; else reading throws an
     /// error that names the segment. Samples that the first or last segment needs from outside are marked as not shown.
@@ -263,7 +269,8 @@ struct PipelineStart: PipelineMaker, Sendable {
         case .stored:
             // Edits say what is shown of the samples, not which samples there are.
             let range = OutputRange(timeRange, trackEnd: nil, grid: track.trimGrid)
-            return StoredPipeline(track: track, format: format, origin: contents.origin, range: range)
+            return StoredPipeline(
+                track: track, format: format, origin: contents.origin, range: range, limits: file.limits)
         case .audio(let settings):
             return try AudioPipeline(
                 file, track: track, format: format, origin: contents.origin, range: range, settings: settings,

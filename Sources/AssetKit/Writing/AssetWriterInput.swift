@@ -96,6 +96,7 @@ public final class AssetWriterInput: Sendable {
         state.stored.frameRate = state.frameRate
         state.stored.sampleAspectRatio = track.formatDescriptions.first?.video?.sampleAspectRatio
         state.header.cleanAperture = track.formatDescriptions.first?.video?.cleanAperture
+        state.header.dolbyVision = track.formatDescriptions.first?.video?.hdr?.dolbyVision
         self.init(
             mediaType: track.mediaType, settings: .stored, hint: track.formatDescriptions.first, state: state)
     }
@@ -333,6 +334,10 @@ extension AssetWriterInput {
         request.body()
         if !isLast { ask() }
     }
+
+    /// Reports from where stored samples were written so far, those that are not shown included, on the source's time
+    /// line; `nil` for inputs that encode, and before the first sample.
+    package var storedFrom: MediaTime? { link?.storedFrom }
 
     /// Says that no sample follows; any number of times.
     public func markAsFinished() {

@@ -82,6 +82,9 @@ extension MediaFileType {
     /// Whether it is made of QuickTime's boxes, so that edit lists say what is shown.
     var isISO: Bool { [.mov, .mp4, .m4a].contains(self) }
 
+    /// Whether it is Matroska or WebM.
+    var isMatroska: Bool { [.mkv, .mka, .webm].contains(self) }
+
     /// Whether files say by edit lists what of their samples is shown.
     package var keepsEdits: Bool { isISO }
 
@@ -89,7 +92,7 @@ extension MediaFileType {
     package var keepsTurns: Bool { isISO }
 
     /// Whether a track may begin later than the file does.
-    package var keepsLateStarts: Bool { isISO || [.mkv, .mka, .webm].contains(self) }
+    package var keepsLateStarts: Bool { isISO || isMatroska }
 
     /// libavformat's name of the muxer.
     var muxer: String {

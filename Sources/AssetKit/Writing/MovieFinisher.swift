@@ -41,6 +41,8 @@ struct MovieFinisher {
         var name: String?
         /// When it came into being, in ISO 8601; `nil` leaves what is written.
         var creationTime: String?
+        /// Dolby Vision's configuration record, which libavformat writes into MP4 alone.
+        var dolbyVision: HDRInfo.DolbyVisionConfiguration?
         /// Whether it has pictures, and so sizes.
         var isVideo: Bool
     }
@@ -82,6 +84,7 @@ struct MovieFinisher {
         if let date = track.creationTime { try editor.setCreationTime(date, track: track.index) }
         try editor.setMediaDuration(track: track.index)
         if track.isVideo {
+            if let record = track.dolbyVision { try editor.addDolbyVision(record, track: track.index) }
             try editor.setAperture(
                 track.cleanAperture, track: track.index, writesTrackAperture: track.keepsTrackAperture)
         }
@@ -171,7 +174,7 @@ struct MovieFinisher {
 }
 
 /// The bytes of an open file that is written, for the box reader.
-private struct DescriptorByteSource: ByteSource {
+struct DescriptorByteSource: ByteSource {
     let file: FileDescriptor
 
     var size: UInt64? { (try? file.stat()).flatMap { UInt64(exactly: $0.size) } }

@@ -18,7 +18,8 @@ extension Reencoder {
     /// - Parameters:
     ///   - asset: What is read.
     ///   - writer: What is written, without inputs yet.
-    ///   - video: What becomes of pictures; cover pictures are left out.
+    ///   - video: What becomes of pictures; cover pictures are left out. Where they are copied, subtitles are too as far as
+    ///     the file can hold them.
     ///   - audio: What becomes of sound.
     ///   - timeRange: The part that is written.
     /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` where there is nothing of what is wanted, and what the
@@ -36,6 +37,7 @@ extension Reencoder {
             default: break
             }
         }
+        if case .copy = video { try addFurtherTracks() }
         guard !writer.inputs.isEmpty else {
             throw MediaError(.noSuchTrack, "has no track to be written", path: asset.displayName)
         }
@@ -89,13 +91,6 @@ extension Reencoder {
             try Self.checkEdits(of: track)
             let input = AssetWriterInput(copying: track)
             try setTimecode(of: input, track)
-            // A composition gives what its first and last pictures need by itself.
-            if reader.asset.composition == nil {
-                try readFromSyncSample(of: track)
-                // Pictures at the end may need some that are shown later: H.264 and HEVC hold back 16 at most.
-                let frame = track.pictureRate?.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
-                read(longerBy: frame * 17)
-            }
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let wanted):
@@ -135,32 +130,10 @@ extension Reencoder {
         }
     }
 
-    /// Has the reader begin at the sync sample that the first picture of the range needs.
-    ///
-    /// An edit list keeps what comes before from being shown; without one the track begins with its first whole sample.
-    private func readFromSyncSample(of track: AssetTrack) throws(MediaError) {
-        let start = reader.timeRange.start
-        guard start.isNumeric, start > .zero else { return }
-        guard reader.asset.canBeReadAgain else { return read(from: .zero) }
-        let samples = SyncSamples(
-            reader.asset, track: track, try reader.asset.contents(), cancellation: reader.cancellation)
-        let before = try samples.around(start).map(\.time).filter { $0 <= start }
-        read(from: max(.zero, before.max() ?? .zero))
-    }
-
     /// Refuses to copy what an edit list puts together: stored samples are written in one run.
     private static func checkEdits(of track: AssetTrack) throws(MediaError) {
-        let media = track.segments.filter { $0.mediaStart != nil }
-        let isOneRun = zip(media, media.dropFirst()).allSatisfy { before, next in
-            guard let start = before.mediaStart else { return true }
-            return next.mediaStart == start + before.duration
-        }
-        guard isOneRun, media.allSatisfy({ $0.rate == .one }) else {
-            throw MediaError(
-                .unsupported,
-                "track \(track.index) is put together of \(media.count) parts by its edit list, which a copy cannot keep; "
-                    + "encode it")
-        }
+        guard let reason = track.reasonAgainstCopying else { return }
+        throw MediaError(.unsupported, "track \(track.index) is \(reason), which a copy cannot keep; encode it")
     }
 }
 

@@ -23,10 +23,8 @@ public final class Reencoder: Sendable {
 
     private struct State {
         var pairs: [Pair] = []
-        /// From where is read, where that is earlier than what is written.
-        var readsFrom = MediaTime.positiveInfinity
-        /// How much longer is read than is written.
-        var readsLonger = MediaTime.zero
+        /// Tracks that are read before all others.
+        var sparse: [(track: AssetTrack, input: AssetWriterInput)] = []
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var passesOverUndecodableAudio = false
         var isStarted = false
@@ -62,11 +60,10 @@ public final class Reencoder: Sendable {
         state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
 
-    /// Has the reader begin earlier than what is written, for stored samples that others need.
-    func read(from time: MediaTime) { state.update { $0.readsFrom = min($0.readsFrom, time) } }
-
-    /// Has the reader go on for some time behind what is written, for stored samples that earlier ones need.
-    func read(longerBy time: MediaTime) { state.update { $0.readsLonger = max($0.readsLonger, time) } }
+    /// Has a track written that is read by itself, before all others.
+    func addSparse(_ track: AssetTrack, to input: AssetWriterInput) {
+        state.update { $0.sparse.append((track, input)) }
+    }
 
     /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
     /// running.
@@ -142,18 +139,13 @@ public final class Reencoder: Sendable {
         }
         try writer.refuseToReplace(reader.asset)
         let range = reader.timeRange
-        let (earlier, longer) = state.update { ($0.readsFrom, $0.readsLonger) }
-        let start = range.start.isNumeric ? min(earlier, range.start) : range.start
-        let end = range.end.isNumeric ? range.end + longer : range.end
-        if start != range.start || end != range.end {
-            reader.timeRange = MediaTimeRange(start: start, end: end)
-        }
         if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
         try reader.startReading()
         try writer.startWriting()
         writer.setDeadline(reader.asset.deadline)
         try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)
         if range.end.isNumeric { try writer.endSession(atSourceTime: range.end) }
+        for (track, input) in state.update({ $0.sparse }) { try writeSparse(track, to: input) }
         state.update { $0.running = pairs.count }
         for (index, pair) in pairs.enumerated() {
             do throws(WorkerThread.CannotStart) {

@@ -30,6 +30,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// Of linear PCM: where the sound so far ends by the number of its samples.
     private var soundEnd: MediaTime?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
+    /// The time of the samples from which on there are any in the file; `nil` where there are none.
+    private(set) var storedFrom: MediaTime?
 
     /// What is known of a track before its first sample.
     struct StoredHint: Sendable {
@@ -57,13 +59,17 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         var buffer = buffer
         // Where nothing says what of the samples is heard, they are cut.
         if !session.fileType.keepsEdits, let form = PCMForm(buffer.formatDescription) {
-            guard let cut = try form.cut(buffer, from: session.start, to: session.end) else { return }
+            guard let cut = try form.cut(buffer, from: session.start, to: end) else { return }
+            buffer = cut
+        }
+        if mediaType == .subtitle {
+            guard let cut = cut(buffer) else { return }
             buffer = cut
         }
         let begins = time(of: buffer)
         guard begins.isNumeric else { throw MediaError(.invalidArgument, "a stored sample has no time") }
-        if let decode = buffer.decodeTime, decode >= session.end { return }
-        if buffer.presentationTime.isNumeric, buffer.presentationTime >= session.end {
+        if let decode = buffer.decodeTime, decode >= end { return }
+        if buffer.presentationTime.isNumeric, buffer.presentationTime >= end {
             if mediaType == .video { if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) } }
             return
         }
@@ -89,18 +95,48 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         if !waitsForDecodeTime { try passStart(to: sink) }
     }
 
+    /// From which time of the samples on nothing is written: the session's end, and where no edit list can say it, the end
+    /// of what the source shows.
+    private var end: MediaTime {
+        session.fileType.keepsEdits ? session.end : min(session.end, hint.end ?? .positiveInfinity)
+    }
+
+    /// A subtitle as long as it is shown within the session; `nil` where it is not.
+    private func cut(_ buffer: SampleBuffer) -> SampleBuffer? {
+        let begins = max(buffer.presentationTime, session.start)
+        let ends = min(buffer.presentationTime + buffer.duration, end)
+        let isShown = begins < ends || buffer.presentationTime >= session.start
+        guard begins.isNumeric, begins < end, isShown else { return nil }
+        return SampleBuffer(
+            buffer, ofTrack: buffer.trackIndex, presentationTime: begins, decodeTime: begins,
+            duration: max(.zero, ends - begins), isShown: true)
+    }
+
     /// Pictures without a decode time after which no more of them are waited for; 16 are reordered at most.
     private static let mostUntimed = 64
 
     private func passStart(to sink: any PacketSink) throws(MediaError) {
         isPastStart = true
         defer { early = [] }
-        waitsForSync =
-            mediaType == .video && !session.fileType.isISO && early.contains { time(of: $0) < .zero }
+        if mediaType == .video, !session.fileType.isISO {
+            if let first = early.lastIndex(where: { $0.isSync && isOnScreenAtStart($0) }) {
+                firstSync = early[first].presentationTime
+                early.removeFirst(first)
+            } else {
+                waitsForSync = early.contains { time(of: $0) < .zero }
+            }
+        }
         for (sample, decode) in zip(early, Self.decodeTimes(of: early))
-        where session.fileType.isISO || time(of: sample) >= .zero || isPriming(sample) {
+        where session.fileType.isISO || time(of: sample) >= .zero || isPriming(sample) || isOnScreenAtStart(sample) {
             try write(sample, decodedAt: decode, to: sink)
         }
+    }
+
+    /// Whether a picture began before the session's start and is shown there.
+    private func isOnScreenAtStart(_ buffer: SampleBuffer) -> Bool {
+        guard mediaType == .video, !buffer.attachments.contains(.isNotShown) else { return false }
+        let begins = time(of: buffer)
+        return begins < .zero && begins + buffer.duration > .zero
     }
 
     /// Whether a sample is the encoder's priming, of which Matroska and Ogg say by themselves that it is not heard.
@@ -183,7 +219,8 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         }
         var presentation = buffer.presentationTime.isNumeric ? ticks(buffer.presentationTime - start) : nil
         // Readers differ on a picture that an edit list cuts in two: it begins where it is shown.
-        if mediaType == .video, begins < .zero, begins + buffer.duration > .zero { presentation = 0 }
+        if isOnScreenAtStart(buffer) { presentation = 0 }
+        if begins.isNumeric { storedFrom = min(storedFrom ?? .positiveInfinity, begins + session.start) }
         let decode = ticks(decodeTime.map { $0 - start })
         if let (before, _) = last { try sink.add(before.packet.shared()) }
         last = (

@@ -13,6 +13,8 @@ struct TrackHeader: Sendable {
     var dispositions: [String] = []
     var cleanAperture: CleanAperture?
     var hdr: HDRInfo?
+    /// Dolby Vision's configuration record, of samples that are taken as they are.
+    var dolbyVision: HDRInfo.DolbyVisionConfiguration?
     var creationTime: String?
 
     /// The stream that the container is to have.

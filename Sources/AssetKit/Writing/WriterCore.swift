@@ -1,5 +1,6 @@
 import FileOutput
 import LibAV
+import MatroskaMedia
 import MediaBase
 import Synchronization
 import SystemPackage
@@ -184,7 +185,11 @@ extension WriterCore {
     ///
     /// Where that takes more than 32 bits, the finest track's: a reader that rounds to the others' ticks finds theirs.
     private static func movieTimescale(_ lanes: [Lane]) -> Int32 {
-        let scales = lanes.compactMap { $0.stream.flatMap { Int32(exactly: $0.timeBase.den) } }
+        // Subtitles need no finer times than the rest, and their clocks go by microseconds.
+        let media = lanes.filter { $0.stream.map { $0.parameters.isAudio || $0.parameters.isVideo } ?? false }
+        let scales = (media.isEmpty ? lanes : media).compactMap {
+            $0.stream.flatMap { Int32(exactly: $0.timeBase.den) }
+        }
         return MediaTime.commonTimescale(of: scales) ?? scales.max() ?? 48_000
     }
 }
@@ -200,6 +205,7 @@ extension WriterCore {
             }
             try muxer.writeTrailer()
             if fileType.isISO { try finishMovie(state.lanes) }
+            if fileType.isMatroska { try finishMatroska(state.lanes) }
             try checkCancelled()
         }
         // Without the lock, so that it can be cancelled meanwhile.
@@ -222,6 +228,21 @@ extension WriterCore {
         if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled") }
     }
 
+    private func finishMatroska(_ lanes: [Lane]) throws(MediaError) {
+        var crops: [Int: MatroskaCrop] = [:]
+        for lane in lanes {
+            guard let index = lane.index, let stream = lane.stream, stream.parameters.isVideo,
+                let rectangle = lane.track.cleanAperture?.wholePixels
+            else { continue }
+            crops[index] = MatroskaCrop(rectangle, pixelAspect: stream.sampleAspectRatio ?? .one)
+        }
+        do throws(MediaError) {
+            try MatroskaFinisher(file: output.descriptor).finish(crops)
+        } catch {
+            throw error.at(path: output.path.string)
+        }
+    }
+
     private func finishMovie(_ lanes: [Lane]) throws(MediaError) {
         var edits: [MovieFinisher.Track] = []
         for lane in lanes {
@@ -232,7 +253,7 @@ extension WriterCore {
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
                     name: fileType == .mov ? lane.track.name : nil, creationTime: lane.track.creationTime,
-                    isVideo: lane.stream?.parameters.isVideo ?? false))
+                    dolbyVision: lane.track.dolbyVision, isVideo: lane.stream?.parameters.isVideo ?? false))
         }
         let places = header.metadata.filter(\.isLocation)
         let place = places.first { $0.language == nil } ?? places.first

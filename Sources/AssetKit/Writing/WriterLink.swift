@@ -61,6 +61,9 @@ final class WriterLink: Sendable {
         }
     }
 
+    /// From where stored samples were written, on the source's time line; `nil` for others, and where there were none.
+    var storedFrom: MediaTime? { turn.withLock { _ in (pipeline as? StoredWritingPipeline)?.storedFrom } }
+
     func append(_ buffer: SampleBuffer) throws(MediaError) {
         try check(buffer)
         if let worker {

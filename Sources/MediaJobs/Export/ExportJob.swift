@@ -164,6 +164,7 @@ package struct ExportJob: Sendable {
             if !isCopied { try settings.checkBitRate(for: track, in: fileType) }
             try reencoder.add(track, audio: isCopied ? .copy : .encode(settings))
         }
+        for track in plan.subtitles { try reencoder.add(subtitles: track) }
     }
 }
 

@@ -10,6 +10,8 @@ struct ExportPlan {
     var video = Video.none
     /// The tracks of sound that are written, in the order of the file; all in one where there is a ``mix``.
     var audio: [AssetTrack] = []
+    /// The subtitle tracks that are copied.
+    var subtitles: [AssetTrack] = []
     /// How the tracks of sound become one; `nil` where each stays by itself.
     var mix: AudioMix?
     /// What of the time line is written.
@@ -111,9 +113,41 @@ extension ExportPlan {
                 video = .track(shown)
             }
         }
+        if request.copies { subtitles = tracks.filter { fileType.reasonAgainstCopying($0, of: asset) == nil } }
         leftOut = LeftOutTrack.others(
-            of: tracks, besides: [shown].compactMap(\.self) + audio,
+            of: tracks, besides: [shown].compactMap(\.self) + audio + subtitles,
             videoReason: fileType.holdsPictures ? nil : "\(fileType) files hold no video")
+        if request.copies { tellLeftOut(tracks, fileType) }
+        if request.copyFrom == .keyframe, let shown { try beginWithSyncSample(of: shown) }
+    }
+
+    /// Says why tracks of other kinds than video and audio are not copied, and warns of it.
+    private mutating func tellLeftOut(_ tracks: [AssetTrack], _ fileType: MediaFileType) {
+        var told: [LeftOutTrack] = []
+        for (place, left) in leftOut.enumerated() {
+            guard let track = tracks.first(where: { $0.index == left.trackIndex }),
+                ![.video, .audio].contains(track.mediaType),
+                let reason = fileType.reasonAgainstCopying(track, of: asset)
+            else { continue }
+            leftOut[place].reason = reason
+            told.append(leftOut[place])
+        }
+        let names = told.map { "\($0.trackIndex) (\($0.codec ?? $0.type))" }
+        if let only = told.first, told.count == 1 {
+            warnings.append("track \(names[0]) is left out: \(only.reason)")
+        } else if !told.isEmpty {
+            warnings.append("tracks \(names.joined(separator: ", ")) are left out; --json tells why")
+        }
+    }
+
+    /// Has the copy begin with the sync sample that the first picture of the range needs.
+    private mutating func beginWithSyncSample(of track: AssetTrack) throws(MediaError) {
+        guard range.start > .zero else { return }
+        guard let first = try asset.syncSampleTime(of: track, notAfter: range.start) else {
+            throw MediaError(
+                .unsupported, "a copy from a keyframe needs an input that can be read more than once", path: nil)
+        }
+        range = MediaTimeRange(start: min(range.start, max(.zero, first)), end: range.end)
     }
 
     /// A track as frames of one size at one rate.
@@ -183,6 +217,9 @@ extension ExportPlan {
     ) throws(MediaError) {
         guard request.videoTrack == nil, request.audioTracks == nil else {
             throw MediaError(.invalidArgument, "tracks are chosen of a media file, not of a timeline")
+        }
+        guard request.copyFrom == .exact else {
+            throw MediaError(.invalidArgument, "a copy from a keyframe is made of a media file, not of a timeline")
         }
         var reader = TimelineReader(ignoresEffects: request.ignoresEffects)
         let timeline = try reader.read(file.bytes)

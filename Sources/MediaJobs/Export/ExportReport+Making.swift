@@ -13,9 +13,13 @@ extension ExportReport {
     ///   - undecodable: Why tracks gave nothing, by their index.
     /// - Throws: what reading its header throws; `verificationFailed` where it does not hold what was put into it.
     init(
-        _ plan: ExportPlan, _ witness: ExportWitness, _ inputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
+        _ plan: ExportPlan, _ witness: ExportWitness, _ allInputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
         keepsStarts: Bool, undecodable: [Int: MediaError]
     ) throws(MediaError) {
+        let inputs = allInputs.filter { $0.mediaType != .subtitle }
+        let unseen = zip(plan.subtitles, allInputs.dropFirst(inputs.count)).filter {
+            (witness.seen(in: $1)?.shown ?? 0) == 0
+        }.map(\.0)
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
         // What had nothing in the range is not there.
@@ -35,7 +39,7 @@ extension ExportReport {
         for (input, track) in zip(written, tracks) {
             guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
             let isStored = input.settings == .stored
-            var delivered = Delivered(plan, seen, track, duration: try made.loadNow(.duration), isStored: isStored)
+            var delivered = Delivered(plan, track, duration: try made.loadNow(.duration), storedFrom: input.storedFrom)
             if !keepsEdits { delivered.storedFrom = nil }
             // Linear PCM is cut to the sample, and silence stands for what is not there.
             // What begins before zero is priming, which is there and not heard.
@@ -67,7 +71,10 @@ extension ExportReport {
             output: "", preset: "", copied: false, sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try made.loadNow(.duration), startTimecode: container.startTimecode, timeline: plan.timeline,
             video: video, audio: audio,
-            leftOut: (plan.leftOut + silent).sorted { $0.trackIndex < $1.trackIndex },
+            subtitles: try made.loadNow(.tracks).filter { $0.mediaType == .subtitle }.map {
+                Subtitles(codec: $0.formatDescriptions.first?.codec ?? "", language: $0.language)
+            },
+            leftOut: (plan.leftOut + silent + LeftOutTrack.silent(unseen, [:])).sorted { $0.trackIndex < $1.trackIndex },
             warnings: plan.warnings + silent.filter { undecodable[$0.trackIndex] != nil }.map(\.warning),
             damage: DamageSummary(DamageReport()))
         for (source, input) in zip(sources, inputs) where sources.count == inputs.count {
@@ -81,7 +88,10 @@ extension ExportReport {
         if case .track(let track) = plan.video, case .video(let settings)? = written.first?.settings {
             warnings += track.changes(by: settings)
         }
-        if !keepsEdits, case .track(let track) = plan.video { warnings += Self.lost(track, isStored: isStored) }
+        if !keepsEdits, case .track(let track) = plan.video {
+            let aperture = tracks.first { $0.mediaType == .video }?.formatDescriptions.first?.video?.cleanAperture
+            warnings += Self.lost(track, isStored: isStored, keepsAperture: aperture != nil)
+        }
         if !keepsEdits, isStored { warnings += Self.late(plan, video, audio) }
         let ends = [video?.delivered.end].compactMap(\.self) + audio.map(\.delivered.end)
         if plan.namesEnd, let last = ends.max(), last.isNumeric {
@@ -90,10 +100,10 @@ extension ExportReport {
     }
 
     /// What is told of pictures of which the file cannot say how they are to be shown.
-    private static func lost(_ track: AssetTrack, isStored: Bool) -> [String] {
+    private static func lost(_ track: AssetTrack, isStored: Bool, keepsAperture: Bool) -> [String] {
         var lost: [String] = []
         if isStored, track.preferredTransform != .identity { lost.append("turn") }
-        if track.formatDescriptions.first?.video?.cleanAperture != nil { lost.append("clean aperture") }
+        if track.formatDescriptions.first?.video?.cleanAperture != nil, !keepsAperture { lost.append("clean aperture") }
         return lost.map { "the pictures' \($0) is lost; an output that ends with .mov or .mp4 keeps it" }
     }
 
@@ -128,11 +138,11 @@ extension ExportReport {
 
 extension ExportReport.Delivered {
     /// A finished track's time range on the input's time line.
-    init(_ plan: ExportPlan, _ seen: ExportWitness.Seen, _ track: AssetTrack, duration: MediaTime, isStored: Bool) {
+    init(_ plan: ExportPlan, _ track: AssetTrack, duration: MediaTime, storedFrom stored: MediaTime?) {
         start = plan.range.start + track.timeRange.start
         // Some containers say only how long they last as a whole.
         end = plan.range.start + (track.timeRange.end.isNumeric ? track.timeRange.end : duration)
-        storedFrom = isStored && seen.start < plan.range.start && start <= plan.range.start ? seen.start : nil
+        storedFrom = start <= plan.range.start ? stored.flatMap { $0 < plan.range.start ? $0 : nil } : nil
     }
 
     /// Moves it to where the first sample is from, in files that always begin at zero.

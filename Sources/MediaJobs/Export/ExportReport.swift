@@ -23,6 +23,8 @@ package struct ExportReport: Encodable, Sendable {
     package var video: Video?
     /// The tracks of sound that were written.
     package var audio: [Audio]
+    /// The subtitle tracks that were copied.
+    package var subtitles: [Subtitles]
     /// The input's tracks that are not in the file.
     package var leftOut: [LeftOutTrack]
     /// What a person should know although all was delivered.
@@ -94,9 +96,17 @@ package struct ExportReport: Encodable, Sendable {
         package var delivered: Delivered
     }
 
+    /// A subtitle track of an output.
+    package struct Subtitles: Encodable, Sendable {
+        /// libavcodec's name of the codec.
+        package var codec: String
+        /// ISO 639-2 code of its language; `nil` where the file does not say.
+        package var language: String?
+    }
+
     private enum Key: String, CodingKey {
         case output, outputBytes, preset, copied, sizeBytes, requested, duration, startTimecode, timeline, video, audio
-        case leftOut, warnings, damage
+        case subtitles, leftOut, warnings, damage
     }
 
     /// Encodes into one object; what is not known has no key.
@@ -113,6 +123,7 @@ package struct ExportReport: Encodable, Sendable {
         try object.encodeIfPresent(timeline, forKey: .timeline)
         try object.encodeIfPresent(video, forKey: .video)
         try object.encode(audio, forKey: .audio)
+        if !subtitles.isEmpty { try object.encode(subtitles, forKey: .subtitles) }
         try object.encode(leftOut, forKey: .leftOut)
         try object.encode(warnings, forKey: .warnings)
         if !damage.isEmpty { try object.encode(damage, forKey: .damage) }

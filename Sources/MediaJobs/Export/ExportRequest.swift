@@ -33,6 +33,8 @@ package struct ExportRequest: Sendable {
     package var start: TimeExpression?
     /// The first moment that is not wanted any more; `nil` for the end.
     package var end: TimeExpression?
+    /// Where a copy begins.
+    package var copyFrom = CopyStart.exact
     /// The track of pictures; `nil` for the first enabled one.
     package var videoTrack: TrackSelector?
     /// The tracks of sound, in the order of the file; `nil` for all.
@@ -51,6 +53,14 @@ package struct ExportRequest: Sendable {
     package var isStrict = false
     /// Threads that decode; 0 for the usual number.
     package var threads = 0
+
+    /// Where a copy begins that starts between two sync samples.
+    package enum CopyStart: String, Sendable, Hashable, CaseIterable {
+        /// At ``start``, as far as the type of file can hide what is needed before it.
+        case exact
+        /// At the sync sample before ``start``.
+        case keyframe
+    }
 
     /// A picture over all frames.
     package struct Watermark: Sendable {

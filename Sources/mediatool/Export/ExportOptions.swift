@@ -20,10 +20,16 @@ struct ExportEncodingOptions: ParsableArguments {
     @Flag(
         name: [.customLong("copy"), .customLong("passthrough")],
         help: """
-            Take pictures and sound as they are: quick and without loss; other tracks are left out. '--preset \
-            passthrough' is the same.
+            Take video, audio and subtitles as they are: quick and without loss; what the file cannot hold is left out, \
+            with a warning. '--preset passthrough' is the same.
             """)
     var copy = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Where a copy begins: at --start exactly, or at the keyframe before it, as other programs copy.",
+            valueName: "exact|keyframe"))
+    var copyFrom: ExportRequest.CopyStart?
 
     @Option(
         help: ArgumentHelp(
@@ -63,6 +69,7 @@ struct ExportEncodingOptions: ParsableArguments {
         if copy, let preset, preset.value != .passthrough {
             throw ValidationError("'--copy' and '--preset \(preset.value.rawValue)' exclude each other.")
         }
+        if copyFrom != nil, !copies { throw ValidationError("'--copy-from' is for '--copy'.") }
         if watermark == nil, watermarkPlace != nil {
             throw ValidationError("'--watermark-place' is for '--watermark'.")
         }
@@ -82,6 +89,7 @@ struct ExportEncodingOptions: ParsableArguments {
             do throws(MediaError) { image = try PNGFile.decode(bytes) } catch { throw error.at(path: path.string) }
             request.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
         }
+        request.copyFrom = copyFrom ?? .exact
         request.preset = copy ? .passthrough : preset?.value
         request.size = size
         request.frameRate = frameRate
@@ -127,3 +135,5 @@ extension TimelineOptions {
         request.ignoresEffects = ignoreEffects
     }
 }
+
+extension ExportRequest.CopyStart: ExpressibleByArgument {}

@@ -100,6 +100,20 @@ enum ExportSchema {
                     "additionalProperties": false
                   }
                 },
+                "subtitles": {
+                  "description": "The subtitle tracks that were copied; absent where there are none.",
+                  "type": "array",
+                  "items": {
+                    "description": "A subtitle track.",
+                    "type": "object",
+                    "properties": {
+                      "codec": { "description": "libavcodec's name of the codec.", "type": "string" },
+                      "language": { "description": "ISO 639-2 code of its language; absent where the file does not say.", "type": "string" }
+                    },
+                    "required": ["codec"],
+                    "additionalProperties": false
+                  }
+                },
                 "leftOut": {
                   "description": "The source's tracks that are not in the output, apart from timecode, which is made anew.",
                   "type": "array",
