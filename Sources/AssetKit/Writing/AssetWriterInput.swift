@@ -337,7 +337,10 @@ extension AssetWriterInput {
 
     /// Reports from where stored samples were written so far, those that are not shown included, on the source's time
     /// line; `nil` for inputs that encode, and before the first sample.
-    package var storedFrom: MediaTime? { link?.storedFrom }
+    package var storedFrom: MediaTime? {
+        guard case .writing(let link) = state.withLock({ $0.phase }) else { return nil }
+        return link.storedFrom
+    }
 
     /// Says that no sample follows; any number of times.
     public func markAsFinished() {
