@@ -44,7 +44,7 @@ import Testing
     private func make(_ source: Source, size: String) throws -> String {
         let path = folder.path("in.mov")
         let input = ["-f", "lavfi", "-i", "color=c=0xC8281E:r=25:d=0.12:s=\(size),format=gbrp"]
-        _ = try FFmpeg.run(input + source.arguments(isStandard: size == "320x180") + [path])
+        _ = try FFmpeg.run(input + source.arguments(isStandard: size == "320x128") + [path])
         return path
     }
 
@@ -78,10 +78,10 @@ import Testing
         #expect(result.status == 0, "\(arguments): \(result.error)")
     }
 
-    @Test(arguments: Source.allCases, ["320x180", "1280x720"])
+    @Test(arguments: Source.allCases, ["320x128", "1040x128"])
     func framesAreTaggedAsTheyWereConverted(source: Source, size: String) throws {
         let path = try make(source, size: size)
-        for wanted in ["160x120", "1280x720"] {
+        for wanted in ["160x120", "1040x128"] {
             try run(["export", path, "-o", "o.mov", "--size", wanted, "--speed", "fastest"])
             try expectColor("o.mov", "\(source) \(size) to \(wanted)")
             // Range, matrix, transfer function and primaries.
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Source.allCases, ["320x180", "1280x720"])
+    @Test(arguments: Source.allCases, ["320x128", "1040x128"])
     func picturesKeepTheirColors(source: Source, size: String) throws {
         let path = try make(source, size: size)
         let ways = [
