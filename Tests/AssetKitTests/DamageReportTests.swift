@@ -100,11 +100,16 @@ enum Damage {
     }
 
     @Test(arguments: [("truncated.mp4", true), ("av.mp4", false)])
-    func anImageBehindTheBreakTellsOfIt(_ fixture: String, _ isTruncated: Bool) throws {
+    func anImageAfterTheBreakReportsIt(_ fixture: String, _ isTruncated: Bool) throws {
         let generator = ImageGenerator(asset: try Media.asset(fixture))
         generator.configuration.requestedTimeToleranceBefore = .zero
         generator.configuration.requestedTimeToleranceAfter = .zero
-        _ = try generator.generateNow(at: MediaTime(value: 29, timescale: 10))
+        do throws(MediaError) {
+            _ = try generator.generateNow(at: MediaTime(value: 29, timescale: 10))
+            #expect(!isTruncated)
+        } catch {
+            #expect(isTruncated && error.code == .damaged)
+        }
         #expect(generator.damage.isTruncated == isTruncated)
     }
 

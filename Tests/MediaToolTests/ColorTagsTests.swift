@@ -60,13 +60,14 @@ import Testing
         let path = folder.path(name)
         let entries = ["-select_streams", "v", "-show_entries", "stream=width,height,color_space", "-of", "csv=p=0"]
         let words = try #require(FFmpeg.probe(entries + [path]).first).split(separator: ",").map(String.init)
-        let isStandard = (Int(words[0]) ?? 0) <= 1024 && (Int(words[1]) ?? 0) <= 608
+        let (width, height) = (try #require(Int(words[0])), try #require(Int(words[1])))
+        let isStandard = width <= 1024 && height <= 608
         let matrix = words[2] == "unknown" ? (isStandard ? "smpte170m" : "bt709") : "auto"
         let pixels = try FFmpeg.run([
             "-i", path, "-frames:v", "1", "-vf", "scale=in_color_matrix=\(matrix)", "-pix_fmt", "rgb24", "-f",
             "rawvideo", "-",
         ])
-        let middle = pixels.count / 6 * 3
+        let middle = (height / 2 * width + width / 2) * 3
         let color = pixels[middle..<middle + 3].map(Int.init)
         let isNear = zip(color, [200, 40, 30]).allSatisfy { abs($0 - $1) <= 4 }
         let tags = try tags(path)

@@ -117,13 +117,14 @@ import Testing
         _ = try folder.write("in.mov", bytes)
         let (report, result) = try proxy(path)
         #expect(result.status == 0 && report.differences?.isEmpty == true, "\(result.error)")
-        func ratio(_ name: String) throws -> [UInt8] {
-            let bytes = try folder.bytes(name)
-            let place = try #require((0..<bytes.count - 12).first { Array(bytes[$0..<$0 + 4]) == Array("pasp".utf8) })
-            return Array(bytes[place + 4..<place + 12])
-        }
-        // 93207 / 65536.
-        #expect(try ratio("o.mov") == [0, 1, 0x6C, 0x17, 0, 1, 0, 0])
+        bytes = try folder.bytes("o.mov")
+        let written = try #require((0..<bytes.count - 12).first { Array(bytes[$0..<$0 + 4]) == Array("pasp".utf8) })
+        func number(_ place: Int) -> Int { bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+        let size = try #require(tags("o.mov", "stream=width,height", ["-select_streams", "v"]).first).split(
+            separator: ",")
+        let width = try #require(Int(size[0]))
+        // As wide as 128 pixels of 93207 / 65536, and as high as before.
+        #expect(width * number(written + 4) * 65536 == 128 * 93207 * number(written + 8) && size[1] == "96")
     }
 
     @Test func surroundAtTheSidesIsReadBack() throws {

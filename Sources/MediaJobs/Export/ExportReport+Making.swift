@@ -74,7 +74,9 @@ extension ExportReport {
             subtitles: try made.loadNow(.tracks).filter { $0.mediaType == .subtitle }.map {
                 Subtitles(codec: $0.formatDescriptions.first?.codec ?? "", language: $0.language)
             },
-            leftOut: (plan.leftOut + silent + LeftOutTrack.silent(unseen, [:])).sorted { $0.trackIndex < $1.trackIndex },
+            leftOut: (plan.leftOut + silent + LeftOutTrack.silent(unseen, [:])).sorted {
+                $0.trackIndex < $1.trackIndex
+            },
             warnings: plan.warnings + silent.filter { undecodable[$0.trackIndex] != nil }.map(\.warning),
             damage: DamageSummary(DamageReport()))
         for (source, input) in zip(sources, inputs) where sources.count == inputs.count {
