@@ -5,6 +5,7 @@ import os
 import sys
 
 from . import commands, editing, exact, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
+from .known import KNOWN
 from .tools import ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
@@ -43,7 +44,7 @@ def main():
     if not os.path.isdir(folder):
         print(f"no corpus at {folder}: nothing compared", file=sys.stderr)
         return 0
-    report = Report(verbose=not options.quiet)
+    report = Report(verbose=not options.quiet, known=KNOWN)
     files = media_files(folder, options.file)
     for group in options.only.split(","):
         if group == "containers":

@@ -12,7 +12,8 @@ extension FrameFinder {
         if let end = try presentationEnd(), time > end { return try frame(at: time) }
         guard time >= .zero else { return try frame(at: time) }
         for candidate in try syncSamples.around(time) where candidate.time <= time + after {
-            if case .picture(let next) = candidate.follower, next <= time - before { continue }
+            // One that is over before the presentation begins is never shown.
+            if case .picture(let next) = candidate.follower, next <= max(time - before, .zero) { continue }
             do throws(MediaError) {
                 let found = try frame(of: candidate)
                 if found.frame.time == candidate.time, found.end > time - before { return found }
