@@ -50,6 +50,4 @@ KNOWN = {
     ("loudness", "tsduck/test-108.ts"): "tracks that cannot be decoded, or have no type",
     ("probe", "tsduck/test-108.ts"): "tracks that cannot be decoded, or have no type",
     ("commands", "truncated.mp4 thumbs"): "the file breaks off, and images after that are errors",
-    ("shapes", "truncated.mp4"): "the file breaks off, and images after that are errors",
-    ("sheets", "truncated.mp4"): "the file breaks off, and images after that are errors",
 }
