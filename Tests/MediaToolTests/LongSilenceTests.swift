@@ -90,7 +90,9 @@ import Testing
         let begun = ContinuousClock.now
         let result = try run(["waveform", late, "--json", "-o", "a.png", "-o", "a.svg"])
         #expect(try decoded(result).samples == 160 * 3600 * 48000 + 4800)
-        #expect(ContinuousClock.now - begun < .seconds(20))
+        let checked = try run(["qc", late, "--json", "--timeout", "20"])
+        #expect(checked.status == 0, "\(checked.error)")
+        #expect(ContinuousClock.now - begun < .seconds(40))
     }
 
     @Test(arguments: commands)

@@ -75,6 +75,9 @@ package struct LoudnessSteps: Sendable {
         }
     }
 
+    /// Passes over whole seconds of silence, after as much silence as the filters remember; they give no steps.
+    package mutating func skipSilence(seconds: Int64) { step &+= seconds &* Int64(Self.perSecond) }
+
     /// The mean squares of the steps that are complete since the last time: of all channels of a step, then of the next.
     package mutating func takeSteps() -> [Double] {
         var steps: [Double] = []

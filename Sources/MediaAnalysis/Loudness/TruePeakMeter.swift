@@ -61,6 +61,9 @@ package struct TruePeakMeter: Sendable {
         }
     }
 
+    /// Passes over silence, after silence that is longer than the filter.
+    package mutating func skipSilence(frames: Int64) { position &+= frames }
+
     /// Says that the sound is over, so that what rings on after its last sample counts.
     package mutating func finish() {
         let silence = [Float](repeating: 0, count: Self.block)

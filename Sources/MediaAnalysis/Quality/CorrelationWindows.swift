@@ -73,9 +73,10 @@ package struct CorrelationWindows: Sendable, Hashable {
         if isFirst, seconds.count > 64 { settle() }
     }
 
-    /// Takes samples of silence.
+    /// Takes samples of silence; after as many seconds as there may be windows, time is all that passes.
     mutating func advance(bySilence frames: Int64) {
-        var left = frames
+        let most = Int64(Self.mostWindows + Self.length) * Int64(second)
+        var left = frames <= most || second == 0 ? frames : most + (frames - most) % Int64(second)
         while left > 0, second > 0 {
             let step = min(left, Int64(room))
             advance(by: Int(step))

@@ -68,6 +68,14 @@ package struct FlatTopDetector: Sendable, Hashable {
         position += Int64(sound.frames)
     }
 
+    /// Passes over whole stretches in which all is silent, as the samples before them are.
+    package mutating func skipSilence(stretches: Int64) {
+        guard stretches > 0, rule.isOn else { return }
+        for channel in channels.indices { channels[channel].closeStretch() }
+        position += stretches * rule.stretch
+        border += stretches * rule.stretch
+    }
+
     /// Lets the detector see what comes before the first sample.
     package mutating func warmUp(_ sound: SoundPlanes) {
         guard sound.channels == channels.count, rule.isOn else { return }

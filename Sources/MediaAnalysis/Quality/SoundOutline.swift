@@ -40,6 +40,19 @@ package struct SoundOutline: Sendable, Hashable {
         }
     }
 
+    /// Takes samples of silence; the time does not grow with their number.
+    package mutating func appendSilence(frames count: Int64) {
+        var left = count
+        while left > 0 {
+            let place = frames / Int64(step)
+            let taken = min(left, (place + 1) * Int64(step) - frames)
+            for channel in channels.indices { add(0...0, channel, at: Int(place)) }
+            frames += taken
+            left -= taken
+            if Int(place) >= Self.mostSteps { widen() }
+        }
+    }
+
     /// Takes what was gathered of the samples that come next.
     package mutating func append(_ next: SoundOutline) {
         guard next.channels.count == channels.count else { return }

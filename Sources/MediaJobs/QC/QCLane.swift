@@ -45,7 +45,6 @@ struct QCSoundLane: QCLane {
     private(set) var seconds = 0.0
     private(set) var isOver = false
     private let track: AssetTrack
-    private let output: TrackOutput
     private let request: QCRequest
     private var sound: ContinuousSound
     private var meter: QCSoundMeter?
@@ -53,7 +52,6 @@ struct QCSoundLane: QCLane {
 
     init(_ track: AssetTrack, _ output: TrackOutput, _ request: QCRequest) {
         self.track = track
-        self.output = output
         self.request = request
         sound = ContinuousSound(output)
     }
@@ -61,9 +59,8 @@ struct QCSoundLane: QCLane {
     mutating func step() throws(MediaError) {
         switch try sound.nextPiece() {
         case nil: isOver = true
-        // Before the first sound nobody knows its form.
-        case .silence(let frames) where meter == nil: silence += frames
-        case .silence(let frames): meter?.appendSilence(frames: frames)
+        // Before the first sound nobody knows its form, and what comes in pieces is measured as one.
+        case .silence(let frames): silence += frames
         case .sound(let buffer): try append(buffer)
         }
     }
@@ -78,12 +75,8 @@ struct QCSoundLane: QCLane {
                 "track \(track.index) changes from \(meter.form.layout) at \(meter.form.sampleRate) Hz to \(form.layout) at "
                     + "\(form.sampleRate) Hz; export it to one form first")
         }
-        while silence > 0 {
-            try output.checkReading()
-            let piece = min(silence, ContinuousSound.longestSilence)
-            meter.appendSilence(frames: piece)
-            silence -= piece
-        }
+        meter.appendSilence(frames: silence)
+        silence = 0
         meter.append(buffer)
         seconds = Double(meter.frames) / Double(max(1, form.sampleRate))
         self.meter = meter

@@ -137,8 +137,33 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Takes samples of silence.
+    /// Takes samples of silence, in a time that does not grow with their number.
     mutating func appendSilence(frames count: Int64) {
+        // A time stamp may say anything.
+        let count = min(count, 1 << 62 - frames)
+        let stretch = Int64(form.sampleRate) * Int64(FlatTopDetector.stretchSeconds)
+        // What was heard before rings on and is looked at as sound is; after that nothing happens any more.
+        let skipped = max(0, count / stretch - 1)
+        measureSilence(frames: count - skipped * stretch)
+        skipSilence(stretches: skipped, frames: skipped * stretch)
+    }
+
+    private mutating func skipSilence(stretches: Int64, frames count: Int64) {
+        guard count > 0 else { return }
+        frames += count
+        let seconds = stretches * Int64(FlatTopDetector.stretchSeconds)
+        loudness.append(steps.takeSteps())
+        loudness.appendSilence(steps: seconds * Int64(LoudnessSteps.perSecond))
+        steps.skipSilence(seconds: seconds)
+        for channel in peaks.indices { peaks[channel].skipSilence(frames: count) }
+        balance.appendSilence(frames: count)
+        outline?.appendSilence(frames: count)
+        for index in silences.indices { silences[index].appendSilence(frames: count) }
+        for index in clippings.indices { clippings[index].appendSilence(frames: count) }
+        for index in flatTops.indices { flatTops[index].skipSilence(stretches: stretches) }
+    }
+
+    private mutating func measureSilence(frames count: Int64) {
         var left = count
         while left > 0 {
             planes.fillSilence(frames: Int(min(left, Int64(Self.sliceFrames))))
