@@ -37,7 +37,7 @@ def compare(path, track):
     codec = reference.streams(path, "video")[track]["codec_name"]
     if codec in INEXACT:
         return f"not compared: {INEXACT[codec]}"
-    wanted = list(presented(reference.frames(path, track, ("-threads", "1"))))
+    wanted = list(presented(reference.frames(path, track)))
     pick = random.Random(1)
     chosen = sorted(pick.sample(range(len(wanted)), min(MOMENTS, len(wanted))))
     asked = [(moment(wanted, place, pick), wanted[place]) for place in chosen]

@@ -12,7 +12,7 @@ from functools import cache
 import numpy
 
 from . import boxes
-from .tools import ffprobe, run
+from .tools import ffprobe, once, run
 
 # How raw PCM is asked of ffmpeg, and what numpy calls it.
 RAW = {"u8": ("u8", "u1"), "s16": ("s16le", "<i2"), "s32": ("s32le", "<i4"), "flt": ("f32le", "<f4"),
@@ -92,7 +92,7 @@ class Sound:
         return numpy.concatenate(parts)[:self.end]
 
 
-@cache
+@once
 def sound(path, track=0):
     """Finds out how audio track `track` lies on the presentation's time line."""
     stream = streams(path, "audio")[track]
@@ -174,9 +174,9 @@ class Frame:
     md5: str
 
 
-@cache
-def frames(path, track=0, flags=()):
-    """All frames that ffmpeg presents of video track `track`, with exact times from ffprobe."""
+@once
+def frames(path, track=0, flags=("-threads", "1")):
+    """All frames that ffmpeg presents of video track `track` with one thread, with exact times from ffprobe."""
     stream = streams(path, "video")[track]
     base, start = Fraction(stream["time_base"]), container_start(path)
     listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -19,6 +20,21 @@ def run(command, check=True, **options):
         text = result.stderr.decode(errors="replace").strip().splitlines()
         raise RuntimeError(f"{os.path.basename(command[0])} ended with {result.returncode}: {' / '.join(text[-3:])}")
     return result.stdout if check else result
+
+
+def once(function):
+    """Keeps results by arguments; of several threads that ask for the same, one works and the others wait."""
+    results, locks, guard = {}, {}, threading.Lock()
+
+    @wraps(function)
+    def asked(*arguments):
+        with guard:
+            lock = locks.setdefault(arguments, threading.Lock())
+        with lock:
+            if arguments not in results:
+                results[arguments] = function(*arguments)
+            return results[arguments]
+    return asked
 
 
 def ffprobe(path, *arguments):
