@@ -37,6 +37,8 @@ def compare(path, track):
     codec = reference.streams(path, "video")[track]["codec_name"]
     if codec in INEXACT:
         return f"not compared: {INEXACT[codec]}"
+    if reference.is_empty(path, track):
+        return expect_empty(path, track)
     wanted = list(presented(reference.frames(path, track, ("-threads", "1"))))
     pick = random.Random(1)
     chosen = sorted(pick.sample(range(len(wanted)), min(MOMENTS, len(wanted))))
@@ -55,6 +57,14 @@ def compare(path, track):
                                  f"wanted {frame.time}")
     expect(not wrong, f"{len(wrong)} of {len(asked) * len(orders) * len(THREADS)} images are wrong: {wrong[0] if wrong else ''}")
     return f"{len(asked)} moments of {len(wanted)} frames"
+
+
+def expect_empty(path, track):
+    """A track without samples has no picture at any time."""
+    for threads in THREADS:
+        answer = ask(path, track, threads, [], [Fraction(0)])[0].split()
+        expect(answer[:2] == ["error", "outOfRange"], f"the track has no samples: {' '.join(answer)}")
+    return "no samples, and no pictures"
 
 
 def presented(frames):
