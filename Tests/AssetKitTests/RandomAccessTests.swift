@@ -119,6 +119,38 @@ import Testing
         #expect(try md5(buffers.compactMap(\.pixelBuffer)) == frames[100..<105].map(\.sum))
     }
 
+    /// A part of a stream that begins with pictures that are shown before its first sync sample and refer to no earlier ones.
+    @Test func picturesBeforeTheFirstSyncSampleAreFoundAgain() throws {
+        let whole = folder.path("whole.mov")
+        _ = try FFmpeg.run(
+            ["-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=7", "-c:v"] + Self.mpeg2 + [
+                "-threads", "1", whole,
+            ])
+        // closed_gop in each header of a group of pictures (ISO/IEC 13818-2, 6.2.2.6), so that they are decoded.
+        var bytes = try folder.bytes("whole.mov")
+        let groups = bytes.indices.dropLast(7).filter { bytes[$0...].starts(with: [0, 0, 1, 0xB8]) }
+        try #require(groups.count > 10)
+        for group in groups { bytes[group + 7] |= 0x40 }
+        try folder.write("closed.mov", bytes)
+        _ = try FFmpeg.run(["-ss", "0.5", "-i", folder.path("closed.mov"), "-c", "copy", folder.path("part.mov")])
+        let asset = Asset(path: FilePath(folder.path("part.mov")))
+        let frames = try frames("part.mov", of: asset)
+        try #require(frames[0].time == .zero)
+        for threads in [1, 2] {
+            let generator = ImageGenerator(asset: asset)
+            generator.configuration.requestedTimeToleranceBefore = .zero
+            generator.configuration.requestedTimeToleranceAfter = .zero
+            generator.configuration.threads = threads
+            // What was left out on the way to the first of them is asked for after it.
+            let places = [2, 0, 30, 1, 0, 4, 3]
+            let found = try places.map {
+                try generator.pixelBuffer(at: frames[$0].time + MediaTime(value: 1, timescale: 100))
+            }
+            #expect(found.map(\.actualTime) == places.map { frames[$0].time }, "\(threads) threads")
+            #expect(try md5(found.map(\.picture)) == places.map { frames[$0].sum }, "\(threads) threads")
+        }
+    }
+
     // MARK: - Time stamps that are missing or doubled
 
     /// ffmpeg's program streams give two pictures of H.264 with B-frames one time stamp, and others none.

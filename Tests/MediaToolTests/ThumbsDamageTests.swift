@@ -91,6 +91,24 @@ import Testing
         #expect(cut.damage?.truncated == true)
     }
 
+    /// Several codec threads read further ahead than one, and where they come to the file's end is no fact about the images.
+    @Test(arguments: ["exact", "keyframe"]) func whatIsToldOfABreakDoesNotDependOnThreads(_ tolerance: String) throws {
+        let path = try Fixtures.path("truncated.mp4")
+        let times = ["0.1", "0.3,0.5", "0.1,0.6", "0.64", "0.68", "0.72", "0.76", "0.1,2"]
+        for at in times {
+            var first: String?
+            for threads in [1, 2, 3, 8] {
+                let result = try thumbs([
+                    "--json", "--force", "--tolerance", tolerance, "--at", at, "--threads", "\(threads)", "-o", "a/",
+                    path,
+                ])
+                let told = result.output + result.error
+                #expect(told == first ?? told, "\(at), \(threads) threads")
+                first = first ?? told
+            }
+        }
+    }
+
     // MARK: - What libav aborts on
 
     /// Cut anywhere, and with one packet garbled: what several codec threads make of that must not end the program.

@@ -70,8 +70,16 @@ def one_command(command, path, wanted=None):
     if result.returncode == 2:
         failed = 1
         if command == "thumbs":
-            images = json.loads(result.stdout).get("images", [])
+            content = json.loads(result.stdout)
+            images = content.get("images", [])
             failed = max(1, len({image["error"]["message"] for image in images if "error" in image}))
+            if "damage" in content:
+                # What is damaged is told besides.
+                warnings = [line for line in lines if ": warning: " in line]
+                expect(len(warnings) == 1, f"{len(warnings)} warnings of damage: {shown}")
+                failed += 1
+            if images and wanted is None:
+                check_break(path, images)
         expect(len(lines) == failed and lines[0].strip(), f"{len(lines)} lines on standard error: {shown}")
         expect(os.path.basename(path) in lines[0], f"the line does not name the file: {shown}")
         expect(command == "thumbs" or not left, f"left behind: {left}")
@@ -86,6 +94,18 @@ def one_command(command, path, wanted=None):
             count = len(ffprobe(path, "-show_streams").get("streams", []))
             expect(len(content["tracks"]) == count, f"{len(content['tracks'])} tracks, ffprobe sees {count}")
     return f"exit {result.returncode}" + (f": {shown}" if lines else "")
+
+
+def check_break(path, images, is_exact=False):
+    """Where a file breaks off, all images before that are there, and those after it are damaged; a tolerance may find others."""
+    end = reference.break_of(path)
+    expect(end is not None, f"no image: {next(i['error'] for i in images if 'error' in i)}")
+    for image in images:
+        time = Fraction(image["requested"]["value"], image["requested"]["timescale"])
+        code = image.get("error", {}).get("code")
+        # From there to the end of the last frame's interval, that frame is shown.
+        allowed = (None,) if time < end else ("damaged",) if is_exact else ("damaged", None)
+        expect(code in allowed, f"it breaks off at {end}: at {time} came {code or 'an image'}")
 
 
 def shapes(report, files):
@@ -103,7 +123,13 @@ def shapes(report, files):
 def one_shape(path, size, crop):
     size = size or display_size(path)
     with tempfile.TemporaryDirectory() as folder:
-        result = mediatool("thumbs", path, "--at", "90%", "-o", folder, "--json", "--track", "v:0")
+        at, end = "90%", reference.break_of(path)
+        if end is not None:
+            result = mediatool("thumbs", path, "--at", at, "-o", folder, "--json", "--track", "v:0")
+            expect(result.returncode == 2, f"it breaks off at {end}, and 90% is there: exit {result.returncode}")
+            check_break(path, json.loads(result.stdout)["images"], is_exact=True)
+            at = f"{(end * 9 / 10).numerator}/{(end * 9 / 10).denominator}"
+        result = mediatool("thumbs", path, "--at", at, "-o", folder, "--json", "--track", "v:0")
         expect(result.returncode == 0, f"exit {result.returncode}: {result.stderr.decode(errors='replace')}")
         image = json.loads(result.stdout)["images"][0]
         expect("file" in image, f"no image: {image}")

@@ -25,11 +25,23 @@ def frames(report, files):
         if name.endswith(STILLS):
             continue
         for track in range(stream_count(path, "video")):
+            if reference.is_empty(path, track):
+                jobs.append((f"{name} v:{track} empty", lambda path=path, track=track: compare_empty(path, track)))
+                continue
             jobs.append((f"{name} v:{track} in order", lambda path=path, track=track: compare_order(path, track)))
             jobs.append((f"{name} v:{track} sweep", lambda path=path, track=track: compare_sweep(path, track)))
             if name in THOROUGH or "/" not in name:
                 jobs.append((f"{name} v:{track} at times", lambda path=path, track=track: compare_times(path, track)))
     report.each("frames", jobs)
+
+
+def compare_empty(path, track):
+    """A track without samples: no frames, and an error for each image."""
+    expect(not mediacheck("frames", path, track), "the track has no samples, and frames")
+    manifest, _ = sweep(path, track, [Fraction(0), Fraction(1, 2)], "exact", 1)
+    codes = [image.get("error", {}).get("code") for image in manifest["images"]]
+    expect(codes == ["outOfRange"] * 2, f"images of a track without samples: {codes}")
+    return "no samples"
 
 
 def compare_order(path, track):

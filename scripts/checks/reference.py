@@ -174,13 +174,60 @@ class Frame:
     md5: str
 
 
+FRAME_FIELDS = "frame=best_effort_timestamp,pkt_duration,duration,key_frame"
+
+
+def intervals(listed, base, start):
+    """(time, own duration) of each frame that ffprobe lists; one without a time stamp follows the frame before it."""
+    result = []
+    for entry in listed:
+        length = entry.get("duration", entry.get("pkt_duration", 0)) * base
+        if "best_effort_timestamp" in entry:
+            time = entry["best_effort_timestamp"] * base - start
+        else:
+            time = sum(result[-1]) if result else Fraction(0)
+        result.append((time, length))
+    return result
+
+
+@cache
+def packet_count(path, index):
+    """How many packets ffprobe reads of a stream."""
+    entry = ffprobe(path, "-select_streams", str(index), "-count_packets", "-show_entries", "stream=nb_read_packets")
+    return int(entry["streams"][0].get("nb_read_packets", 0))
+
+
+def is_empty(path, track):
+    """Whether video track `track` is announced and has not one sample."""
+    return packet_count(path, streams(path, "video")[track]["index"]) == 0
+
+
+@cache
+def break_of(path, track=0):
+    """When a video track breaks off: the end of the last frame that ffmpeg decodes, by that frame's own duration; None where
+    it is whole.
+
+    It breaks off if the header counts more frames than there are packets, or counts none, and is longer than the frames by
+    more than any of them lasts.
+    """
+    stream = streams(path, "video")[track]
+    if "duration_ts" not in stream or is_empty(path, track):
+        return None
+    shown = frames(path, track)
+    if not shown or 0 < int(stream.get("nb_frames", 0)) <= packet_count(path, stream["index"]):
+        return None
+    end = shown[-1].time + shown[-1].duration
+    longest = max([later.time - earlier.time for earlier, later in zip(shown, shown[1:])] + [shown[-1].duration])
+    stated = stream["duration_ts"] * Fraction(stream["time_base"])
+    return end if stated - (end - shown[0].time) > 2 * longest else None
+
+
 @once
 def frames(path, track=0, flags=("-threads", "1")):
     """All frames that ffmpeg presents of video track `track` with one thread, with exact times from ffprobe."""
     stream = streams(path, "video")[track]
     base, start = Fraction(stream["time_base"]), container_start(path)
-    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
-                     "frame=best_effort_timestamp,pkt_duration,duration,key_frame")["frames"]
+    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries", FRAME_FIELDS)["frames"]
     # ffmpeg's own choice for VP8 and VP9 leaves alpha out, which lies beside the pictures.
     alpha = {"vp9": "libvpx-vp9", "vp8": "libvpx"}.get(stream["codec_name"])
     if alpha and stream.get("tags", {}).get("alpha_mode") == "1":
@@ -191,15 +238,8 @@ def frames(path, track=0, flags=("-threads", "1")):
     hashes = [line.split(",")[5].strip() for line in text.splitlines() if not line.startswith("#")]
     if len(hashes) != len(listed):
         raise RuntimeError(f"ffprobe lists {len(listed)} frames, ffmpeg decodes {len(hashes)}")
-    result = []
-    for entry, md5 in zip(listed, hashes):
-        ticks = entry.get("duration", entry.get("pkt_duration", 0))
-        if "best_effort_timestamp" in entry:
-            time = entry["best_effort_timestamp"] * base - start
-        else:
-            # What has no time stamp follows the frame before it.
-            time = result[-1].time + result[-1].duration if result else Fraction(0)
-        result.append(Frame(time, ticks * base, bool(entry["key_frame"]), md5))
+    result = [Frame(time, length, bool(entry["key_frame"]), md5)
+              for (time, length), entry, md5 in zip(intervals(listed, base, start), listed, hashes)]
     is_program_stream = ffprobe(path, "-show_format")["format"]["format_name"] == "mpeg"
     return settled(result) if is_program_stream else result
 

@@ -40,7 +40,8 @@ def one_file(name, path):
     fields = Comparison(EXCEPTIONS.get(name, set()))
     for track, stream in zip(got["tracks"], wanted["streams"]):
         packets = [packet for packet in wanted["packets"] if packet["stream_index"] == track["index"]]
-        compare(fields, f"#{track['index']}", track, packets, Fraction(stream["time_base"]), origin)
+        compare(fields, f"#{track['index']}", track, packets, shown(path, stream, packets), Fraction(stream["time_base"]),
+                origin)
         if "frameCount" in track.get("scan", {}) and track["scan"]["frameCount"] != track["scan"]["packetCount"]:
             # Packets that hold one field: only decoding tells ffprobe how many frames they make.
             decoded = ffprobe(path, "-count_frames", "-show_entries", "stream=nb_read_frames")["streams"][track["index"]]
@@ -49,15 +50,32 @@ def one_file(name, path):
     return f"{fields.count} fields"
 
 
-def compare(fields, place, track, packets, base, origin):
+# Packets of these may hold pictures that are never shown.
+HIDING = ("vp8", "vp9", "av1")
+
+
+def shown(path, stream, packets):
+    """The packets that are on screen for some time, or the frames that ffprobe makes of them where that are fewer."""
+    if stream.get("codec_name") not in HIDING:
+        return packets
+    frames = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
+                     "frame=best_effort_timestamp,pkt_duration,duration")["frames"]
+    if len(frames) >= len(packets):
+        return packets
+    return [{"pts": frame["best_effort_timestamp"], "duration": frame.get("duration", frame.get("pkt_duration", 0))}
+            for frame in frames]
+
+
+def compare(fields, place, track, packets, shown, base, origin):
     found = track.get("scan", {})
     fields.same(place, "packets", found.get("packetCount", 0), len(packets))
     fields.same(place, "bytes", found.get("sizeBytes", 0), sum(int(packet["size"]) for packet in packets))
     if track["type"] == "video":
         keys = sum("K" in packet["flags"] for packet in packets)
         fields.same(place, "keyframes", found.get("keyframes", {}).get("count", 0), keys)
-    times = sorted((packet.get("pts", packet.get("dts")) * base - origin, packet.get("duration", 0) * base)
-                   for packet in packets if "pts" in packet or "dts" in packet)
+    times, all_times = (sorted((packet.get("pts", packet.get("dts")) * base - origin, packet.get("duration", 0) * base)
+                               for packet in entries if "pts" in packet or "dts" in packet)
+                        for entries in (shown, packets))
     if not times:
         return
     lengths = [later[0] - earlier[0] for earlier, later in zip(times, times[1:])]
@@ -70,6 +88,6 @@ def compare(fields, place, track, packets, base, origin):
         # The mean is rounded where its denominator has more than 32 bits.
         average = sum(lengths) / len(lengths)
         fields.near(place, "average", seconds(spread.get("average")), average, Fraction(1, 10**6))
-    start, end = min(time for time, _ in times), max(time + length for time, length in times)
+    start, end = min(time for time, _ in all_times), max(time + length for time, length in all_times)
     fields.near(place, "start", seconds(found["timeRange"]["start"]), start, Fraction(0))
     fields.near(place, "duration", seconds(found["timeRange"]["duration"]), end - start, Fraction(0))

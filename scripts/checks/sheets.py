@@ -9,6 +9,8 @@ from urllib.parse import unquote
 
 import webvtt
 
+from . import reference
+from .commands import check_break
 from .programs import mediatool, readable
 from .tools import ROOT, expect, ffprobe
 
@@ -23,10 +25,14 @@ def sheets(report, files):
 
 def one_file(path):
     import jsonschema
+    end = reference.break_of(path)
+    if end is not None:
+        with tempfile.TemporaryDirectory() as folder:
+            result = made(path, folder)
+            expect(result.returncode == 2, f"it breaks off at {end}: exit {result.returncode}")
+            check_break(path, json.loads(result.stdout)["images"], is_exact=True)
     with tempfile.TemporaryDirectory() as folder:
-        result = mediatool("thumbs", path, "--sprite", "--count", "11", "--grid", "3x2", "--tolerance", "exact",
-                           "-o", os.path.join(folder, "the sprites", "s {index}.jpg"),
-                           "--vtt", os.path.join(folder, "index", "i.vtt"), "--json")
+        result = made(path, folder, *([] if end is None else ["--end", f"{end.numerator}/{end.denominator}"]))
         manifest = json.loads(result.stdout)
         failed = [image for image in manifest.get("images", ()) if "error" in image]
         expect(result.returncode == (2 if failed else 0) and len(failed) < 11,
@@ -39,6 +45,12 @@ def one_file(path):
         places = tiles(manifest, folder)
         follow(manifest, cues, places)
     return f"{len(cues)} cues"
+
+
+def made(path, folder, *options):
+    return mediatool("thumbs", path, "--sprite", "--count", "11", "--grid", "3x2", "--tolerance", "exact", *options,
+                     "-o", os.path.join(folder, "the sprites", "s {index}.jpg"),
+                     "--vtt", os.path.join(folder, "index", "i.vtt"), "--json")
 
 
 def parse(path):

@@ -120,6 +120,8 @@ struct SeekBehaviour: Sendable {
     var hasTrueSyncSamples: Bool
     /// The demuxer can begin at any packet's byte, as it keeps nothing of what it read before; else it is asked for a time.
     var readsFromAnyByte: Bool
+    /// Packets have decode times of the container's own, apart from when they are shown; else libavformat guesses them.
+    var statesDecodeTimes: Bool
     /// The index lies elsewhere in the file and is read only at the first seek.
     var readsIndexLate: Bool
     /// After a seek the place of every sound sample is known exactly.
@@ -135,6 +137,7 @@ struct SeekBehaviour: Sendable {
         hasIndex = iso || isOneOf("matroska", "avi")
         hasTrueSyncSamples = iso || isOneOf("matroska")
         readsFromAnyByte = isOneOf("mpegts", "mpeg", "flv", "ivf", "mxf")
+        statesDecodeTimes = iso || isOneOf("mpegts", "mpeg", "flv")
         readsIndexLate = isOneOf("matroska")
         isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
         needsScan = isOneOf(

@@ -23,6 +23,8 @@ struct PacketScan: Sendable {
         fileprivate(set) var statistics = PacketStatistics()
         /// The sync samples of pictures, by presentation time; none for other tracks.
         fileprivate(set) var syncSamples: [SyncSample] = []
+        /// Whether one of them does not say when it is shown, so that only decoding tells.
+        fileprivate(set) var hasUntimedSyncSamples = false
     }
 
     /// A place from which decoding can start, by the demuxer's word.
@@ -86,6 +88,7 @@ struct PacketScan: Sendable {
                     time: time, position: packet.position, ticks: packet.dts ?? packet.pts,
                     fingerprint: packet.fingerprint) : nil
             streams[index, default: Stream(range: range)].add(range, sync: sync)
+            if isVideo, packet.isKey, packet.pts == nil { streams[index]?.hasUntimedSyncSamples = true }
         }
         if file.breaksOff { breaksOff = true }
         for index in streams.keys { streams[index]?.syncSamples.sort { $0.time < $1.time } }

@@ -81,7 +81,7 @@ extension FrameFinder {
     /// Whether the decoder, which knows nothing of what comes before, says of the first picture after a move that decoding
     /// can start with it.
     private func isSyncPicture(_ frame: TimedFrame) -> Bool {
-        frame.isKey && !frame.picture.frame.isCorrupt
+        frame.isKey && frame.isPlaced && !frame.picture.frame.isCorrupt
     }
 
     /// Reads the file anew from its start.
@@ -140,8 +140,13 @@ extension FrameFinder {
             current = try source.next(from: packets)
             patience -= 1
         }
-        if case .beginning = start { isAtFirst = current != nil }
+        if case .beginning = start { isAtFirst = current.map { !hasLeftOutPicture(before: $0.time) } ?? false }
         noteDoubt(about: current)
+    }
+
+    /// Whether a picture before a time may have been left out since the last move.
+    private func hasLeftOutPicture(before time: MediaTime) -> Bool {
+        hasLeftOut && feed.times.contains { $0 < time }
     }
 
     /// Empties the decoder, as is due after a move; the finder is nowhere then.
@@ -206,6 +211,10 @@ extension FrameFinder {
         // It is not the one looked for if another one follows it that is not too late.
         if time < target { return feed.knowsPacket(after: time, notAfter: target) }
         guard time > target, let upcoming, time < upcoming else { return false }
+        // Where none comes before it, the first one is the answer.
+        guard current.map({ $0.time <= target }) ?? feed.knowsPacket(after: .negativeInfinity, notAfter: target) else {
+            return false
+        }
         return (trustsPackets || feed.knowsPacket(after: target, before: time))
             && feed.knowsPacket(after: time, notAfter: upcoming)
     }

@@ -9,20 +9,52 @@ extension FrameFinder {
     /// end gives what ``frame(at:)`` gives.
     func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric, feed.file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
-        if let end = try presentationEnd(), time > end { return try frame(at: time) }
+        if let end = try presentationEnd(), time > end {
+            let last = try frame(at: time)
+            // Where a picture is on screen all the same, the container says too little.
+            guard time < last.end else { return last }
+        }
         guard time >= .zero else { return try frame(at: time) }
-        for candidate in try syncSamples.around(time) where candidate.time <= time + after {
+        let (start, end) = (time - before, time + after)
+        var nearest = try firstPicture(of: syncSamples.around(time), from: start, to: end)
+        if case .untrue = nearest {
+            nearest = try firstPicture(of: syncSamples.decoded(around: time), from: start, to: end)
+        }
+        if case .found(let found) = nearest { return found }
+        return try frame(at: time)
+    }
+
+    /// What came of looking for a sync sample's picture.
+    private enum Nearest {
+        case found(Found)
+        /// None is allowed.
+        case none
+        /// Decoding shows that what packets say of sync samples does not hold.
+        case untrue
+    }
+
+    /// The picture of the first of some sync samples that is on screen between two times.
+    private func firstPicture(
+        of samples: [SyncSamples.Sample], from start: MediaTime, to end: MediaTime
+    ) throws(MediaError) -> Nearest {
+        for sample in samples where sample.time <= end {
             // One that is over before the presentation begins is never shown.
-            if case .picture(let next) = candidate.follower, next <= max(time - before, .zero) { continue }
+            if case .picture(let next) = sample.follower, next <= max(start, .zero) { continue }
+            let isBelieved = hasTrueSyncSamples || sample.isDecoded
             do throws(MediaError) {
-                let found = try frame(of: candidate)
-                if found.frame.time == candidate.time, found.end > time - before { return found }
+                let found = try frame(of: sample)
+                guard found.frame.time == sample.time, found.frame.isKey || isBelieved else {
+                    if isBelieved { continue }
+                    return .untrue
+                }
+                if found.end > start { return .found(found) }
             } catch {
                 // A sync sample that cannot be decoded is none; what ends the work is another matter.
                 guard error.code == .outOfRange || error.code == .damaged else { throw error }
+                if error.code == .outOfRange, !isBelieved { return .untrue }
             }
         }
-        return try frame(at: time)
+        return .none
     }
 
     /// When the presentation is over; `nil` where the container only estimates it.
@@ -46,10 +78,10 @@ extension FrameFinder {
     ///
     /// - Returns: `nil` where that is not sure to be what decoding on would give.
     private func loneFrame(of sample: SyncSamples.Sample) throws(MediaError) -> Found? {
-        guard case .picture(let next) = sample.follower else { return nil }
+        guard case .picture(let next) = sample.follower, let place = sample.place else { return nil }
         prepareToDecode()
-        guard !track.isAttachedPicture, try feed.move(to: sample.place),
-            let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time
+        guard !track.isAttachedPicture, try feed.move(to: place),
+            let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time, !feed.areMisplaced
         else { return nil }
         defer { prepareToDecode() }
         var waiting: StoredSample? = packet

@@ -137,17 +137,22 @@ final class FrameFinder {
             guard time - end < min(last.end, end) - last.frame.time else { throw Self.afterEnd(time, end) }
             return last
         }
+        // Several threads read further ahead than one, to where a file breaks off.
+        defer { if threads == 1, feed.breaksOff { damage.noteTruncation() } }
         do throws(MediaError) {
             let found = try look(for: time)
-            if threads == 1 || !isDoubtful { return found }
+            if !needsOneThread { return found }
         } catch {
-            guard threads != 1, isDoubtful, error.code != .cancelled, error.code != .timedOut else { throw error }
+            guard needsOneThread, error.code != .cancelled, error.code != .timedOut else { throw error }
         }
         threads = 1
         source = try openSource()
         try beginAgain()
         return try look(for: time)
     }
+
+    /// Whether what several threads found is not sure to be what one finds.
+    private var needsOneThread: Bool { threads != 1 && (isDoubtful || feed.breaksOff) }
 
     private func look(for time: MediaTime) throws(MediaError) -> Found {
         target = time

@@ -10,7 +10,6 @@ final class PacketFeed {
     let file: InputFile
     private let track: AssetTrack
     private let origin: MediaTime
-    private let damage: DamageLog?
     /// Whether the file is moved by byte where it has no index, rather than by time.
     private let readsFromAnyByte: Bool
     /// Packets that were read and not handed out yet, in decode order.
@@ -26,12 +25,16 @@ final class PacketFeed {
     private var recentStamps: [Int64] = []
     private let mayDouble: Bool
     private let reorders: Bool
-    /// Whether the container broke off before its end.
+    /// Whether the container says itself when packets are decoded.
+    private let statesDecodeTimes: Bool
+    /// Whether the container broke off before its end since the last move.
     private(set) var breaksOff = false
     /// When the packet that was read last is decoded; `nil` where it does not say.
     private var lastDecodeTime: MediaTime?
     /// How many packets are read at most to learn what follows a picture.
     private static let patience = 64
+    /// How many pictures at most are decoded before another one and shown after it (H.264, A.3.1; HEVC, A.4.2).
+    private static let maximumReordering = 16
     /// Whether no packet was read since the file was opened.
     private(set) var isUnread = true
     /// Where the last packet that was handed out lies in decode order, in the stream's time base.
@@ -47,21 +50,22 @@ final class PacketFeed {
     /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
     private(set) var reorderDelay: Int64 = 0
 
-    /// - Parameter damage: Where it is noted that the container breaks off; `nil` for nowhere.
+    /// - Parameter damage: Where it is noted how many bytes before the media were passed over; `nil` for nowhere.
     init(_ file: InputFile, track: AssetTrack, _ contents: AssetContents, damage: DamageLog? = nil) {
         file.select(streams: [track.index])
-        (self.file, self.track, self.damage) = (file, track, damage)
+        (self.file, self.track) = (file, track)
         origin = contents.origin
         mayDouble = !contents.seeking.startsAtZero
         reorders = track.formatDescriptions.first?.video?.reorders == true
         readsFromAnyByte = contents.seeking.readsFromAnyByte
+        statesDecodeTimes = contents.seeking.statesDecodeTimes
         if file.passedOver > 0 { damage?.noteSkippedBytes(file.passedOver) }
     }
 
     /// Forgets what was read before the file was moved.
     func restart() {
         ahead = []
-        (isAtEnd, lastDecodeTime) = (false, nil)
+        (isAtEnd, breaksOff, lastDecodeTime) = (false, false, nil)
         recentStamps = []
         ticks = .min
         (firstTime, hasBegun) = (nil, false)
@@ -116,18 +120,13 @@ final class PacketFeed {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { noteBreak() }
+            if packet == nil, file.breaksOff { breaksOff = true }
             return packet
         } catch {
             guard error.endsContainer else { throw error }
-            noteBreak()
+            breaksOff = true
             return nil
         }
-    }
-
-    private func noteBreak() {
-        breaksOff = true
-        damage?.noteTruncation()
     }
 
     /// Says that the pictures up to a time came out of the decoder.
@@ -230,15 +229,21 @@ final class PacketFeed {
     /// What is shown after the picture at `time`, whose packet was handed out last.
     func follower(of time: MediaTime) throws(MediaError) -> SyncSamples.Follower {
         var earliest: MediaTime?
-        // Pictures are reordered by 16 at most (H.264, A.3.1; HEVC, A.4.2); more are read for packets of no account.
+        var count = 0
         for _ in 0..<Self.patience {
             guard let sample = try next() else { return earliest.map { .picture($0) } ?? .none }
             guard !sample.packet.isDiscarded else { continue }
             guard let shown = self.time(of: sample) else { return .unknown }
-            if shown > time { earliest = min(earliest ?? shown, shown) }
-            // What is decoded later is not shown earlier.
-            let decoded = sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-            if let earliest, let decoded, decoded >= earliest { return .picture(earliest) }
+            guard shown > time else { continue }
+            let next = min(earliest ?? shown, shown)
+            (earliest, count) = (next, count + 1)
+            if statesDecodeTimes {
+                // What is decoded later is not shown earlier.
+                let decoded = sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
+                if let decoded, decoded >= next { return .picture(next) }
+            } else if !reorders || count > Self.maximumReordering {
+                return .picture(next)
+            }
         }
         return .unknown
     }

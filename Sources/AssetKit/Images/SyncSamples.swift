@@ -15,6 +15,8 @@ final class SyncSamples {
     private var scout: PacketFeed?
     /// What was looked up, by where it lies.
     private var known: [Place: Sample] = [:]
+    /// All of them in order of time, where they had to be decoded.
+    private var allDecoded: [Sample]?
     /// Ends the reading of all packets.
     var cancellation: Cancellation
 
@@ -22,10 +24,12 @@ final class SyncSamples {
     struct Sample {
         /// When it is shown.
         let time: MediaTime
-        /// Where it lies.
-        let place: Place
+        /// Where it lies; `nil` where it was found by decoding.
+        let place: Place?
         /// What is shown after it.
         let follower: Follower
+
+        var isDecoded: Bool { place == nil }
     }
 
     /// What is shown after a sample, by the packets.
@@ -63,12 +67,36 @@ final class SyncSamples {
 
     private func scannedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
         guard let stream = try asset.packetScan(cancellation).streams[track.index] else { return [] }
+        guard !stream.hasUntimedSyncSamples || track.isAttachedPicture else { return try decoded(around: time) }
         let next = stream.lastSyncSample(notAfter: time).map { $0 + 1 } ?? 0
         let scout = try openScout()
         var found: [Sample] = []
         for number in [next - 1, next] where stream.syncSamples.indices.contains(number) {
             let sample = stream.syncSamples[number]
             found.append(try look(up: .scanned(sample), at: sample.time, scout))
+        }
+        return found
+    }
+
+    /// The same where packets do not say truly when they are shown: the whole track is decoded, once.
+    func decoded(around time: MediaTime) throws(MediaError) -> [Sample] {
+        if allDecoded == nil { allDecoded = try decodeSyncSamples() }
+        let all = allDecoded ?? []
+        let next = all.firstIndex { $0.time > time } ?? all.count
+        return [next - 1, next].filter { all.indices.contains($0) }.map { all[$0] }.sorted {
+            ($0.time - time).absoluteValue < ($1.time - time).absoluteValue
+        }
+    }
+
+    private func decodeSyncSamples() throws(MediaError) -> [Sample] {
+        let file = try asset.takeFile(cancellation)
+        let feed = PacketFeed(file, track: track, contents)
+        let source = try TimedFrameSource(file, track: track, origin: origin, threads: 1)
+        let packets = PacketQueue(next: { () throws(MediaError) in try feed.next() }, reportDamage: { _ in })
+        var found: [Sample] = []
+        while let frame = try source.next(from: packets) {
+            feed.pass(frame.time)
+            if frame.isKey { found.append(Sample(time: frame.time, place: nil, follower: .unknown)) }
         }
         return found
     }

@@ -6,6 +6,8 @@ struct TimedFrame {
     let picture: PixelBuffer
     /// Its presentation time.
     let time: MediaTime
+    /// Whether that is known: the first picture after a move may have no time stamp, and none before it that would tell.
+    let isPlaced: Bool
     /// How long it is shown by the packet's word, which is often wrong; `nil` where it has none.
     let statedDuration: MediaTime?
     /// Whether it came from a sync sample.
@@ -58,6 +60,7 @@ final class TimedFrameSource {
             }
             lastStamp = stamp ?? lastStamp
             let shown: MediaTime
+            let isPlaced = stamp != nil || last != nil
             if let stamp, !isWrong {
                 shown = stamp
             } else {
@@ -66,7 +69,8 @@ final class TimedFrameSource {
             // A picture that is not later than the one before would be on screen for no time at all.
             if let last, shown <= last { continue }
             last = shown
-            return TimedFrame(picture: PixelBuffer(frame), time: shown, statedDuration: stated, isKey: isKey)
+            return TimedFrame(
+                picture: PixelBuffer(frame), time: shown, isPlaced: isPlaced, statedDuration: stated, isKey: isKey)
         }
         return nil
     }

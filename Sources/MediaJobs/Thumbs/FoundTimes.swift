@@ -11,20 +11,36 @@ struct FoundTimes {
     /// Gets how far reading came, from 0 to 1.
     let progress: (Double) -> Void
 
-    /// When the sync samples that are shown in a range begin, in rising order; without decoding.
+    /// When the sync samples that are shown in a range begin, in rising order; decoded only where stored samples do not tell.
     ///
     /// All samples are read: libavformat's mov demuxer gives wrong times to what follows the samples that it is told to
     /// discard (`AVDISCARD_NONKEY`).
     func syncSamples(in range: MediaTimeRange) throws(MediaError) -> [MediaTime] {
         var times: Set<MediaTime> = []
         let output = TrackOutput(track: track)
+        var mayMisplace = track.formatDescriptions.first?.video?.reorders == true
+        if mayMisplace { mayMisplace = try asset.mayBeginUndecodable() }
         try read(output, range)
         while let sample = try output.nextSampleBuffer() {
             guard sample.isSync, !sample.attachments.contains(.isNotShown) else { continue }
+            // Where pictures are reordered, one that is shown when it is decoded has the time of another one.
+            let isTimed =
+                sample.presentationTime.isNumeric && !(mayMisplace && sample.presentationTime == sample.decodeTime)
+            guard isTimed else { return try decodedSyncSamples(in: range) }
             // A picture before time zero is no moment that can be asked for.
             if range.contains(sample.presentationTime) { times.insert(sample.presentationTime) }
         }
         return times.sorted()
+    }
+
+    private func decodedSyncSamples(in range: MediaTimeRange) throws(MediaError) -> [MediaTime] {
+        var times: [MediaTime] = []
+        let output = TrackOutput(track: track, videoSettings: VideoSettings())
+        try read(output, range)
+        while let sample = try output.nextSampleBuffer() {
+            if sample.isSync, range.contains(sample.presentationTime) { times.append(sample.presentationTime) }
+        }
+        return times
     }
 
     /// The start of a range and every frame in it with which a new shot begins; every frame is decoded once.
