@@ -37,13 +37,9 @@ def compare(path, track):
     codec = reference.streams(path, "video")[track]["codec_name"]
     if codec in INEXACT:
         return f"not compared: {INEXACT[codec]}"
-<<<<<<< HEAD
-    wanted = list(presented(reference.frames(path, track)))
-=======
     if reference.is_empty(path, track):
         return expect_empty(path, track)
-    wanted = list(presented(reference.frames(path, track, ("-threads", "1"))))
->>>>>>> 63182c9dacc9fe55c37a96955b81f2ec22f7f395
+    wanted = list(presented(reference.frames(path, track)))
     pick = random.Random(1)
     chosen = sorted(pick.sample(range(len(wanted)), min(MOMENTS, len(wanted))))
     asked = [(moment(wanted, place, pick), wanted[place]) for place in chosen]

@@ -28,5 +28,5 @@ KNOWN = {
     ("proxy", "mediaconch/NYULibraries_FFV1.mkv prores-proxy"):
         "the track header's language is told, ffprobe tells the tag's",
     ("loudness", "tsduck/test-108.ts"): "tracks that cannot be decoded, or have no type",
-    ("probe", "tsduck/test-108.ts"): "tracks that cannot be decoded, or have no type",
+    ("probe", "tsduck/test-108.ts"): "programmes have clocks of their own, which are counted as one",
 }

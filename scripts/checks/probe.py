@@ -133,7 +133,8 @@ def compare_track(fields, track, stream, report, place):
     fields.same(place, "index", track["index"], stream["index"])
     if "id" in stream:
         fields.same(place, "id", track["id"], int(stream["id"], 16))
-    fields.same(place, "type", KINDS.get(track["type"], track["type"]), stream["codec_type"])
+    # What ffprobe has no type for is data.
+    fields.same(place, "type", KINDS.get(track["type"], track["type"]), stream.get("codec_type", "data"))
     same("codec", track.get("codec"), "codec_name")
     same("profile", track.get("profile"), "profile")
     tag = stream.get("codec_tag_string")
@@ -208,7 +209,7 @@ def compare_video(fields, video, stream, place):
 
 def compare_audio(fields, audio, stream, place):
     fields.same(place, "sample rate", audio.get("sampleRate", 0), int(stream.get("sample_rate", 0)))
-    fields.same(place, "channels", audio.get("channels"), stream.get("channels"))
+    fields.same(place, "channels", audio.get("channels", 0), stream.get("channels", 0))
     fields.same(place, "layout", audio.get("channelLayout"), stream.get("channel_layout"))
     fields.same(place, "sample format", audio.get("sampleFormat"), stream.get("sample_fmt"))
     bits = int(stream.get("bits_per_raw_sample", 0)) or stream.get("bits_per_sample", 0)

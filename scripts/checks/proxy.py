@@ -75,8 +75,10 @@ def compare(path, preset, schema):
         number = [s["index"] for s in source["video"]].index(index)
         frames = compare_frames(path, number, made)
         compare_pictures(source["video"][number], copy["video"][0], path, made, index)
-        tracks = compare_sound(path, source["audio"], made, copy["audio"], is_lossless=preset == "prores-proxy")
-        compare_tags(path, source["video"][number:][:1] + source["audio"], made, copy["video"] + copy["audio"])
+        left_out = {track["trackIndex"] for track in content["leftOut"]}
+        tracks = compare_sound(path, source["audio"], made, copy["audio"], left_out, is_lossless=preset == "prores-proxy")
+        heard = [stream for stream in source["audio"] if stream["index"] not in left_out]
+        compare_tags(path, source["video"][number:][:1] + heard, made, copy["video"] + copy["audio"])
         expect(boxes_of(made)[:2] == [b"ftyp", b"moov"], "the index does not come first")
         errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-fps_mode", "passthrough",
                       "-enc_time_base", "-1", "-f", "null", "-"], check=False).stderr
@@ -133,18 +135,26 @@ def compare_pictures(source, copy, path, made, index):
     expect(copy["width"] <= max(2, source["width"]) and copy["height"] <= max(2, source["height"]), "it became larger")
 
 
-def compare_sound(path, source, made, copy, is_lossless):
+def compare_sound(path, source, made, copy, left_out, is_lossless):
+    """What ffmpeg decodes of each track; a track of which it decodes nothing is told as left out."""
     heard = [place for place in range(len(source)) if len(reference.sound(path, place).decoded("s16"))]
     expect(len(copy) == len(heard), f"{len(copy)} sound tracks instead of {len(heard)}")
+    silent = {source[place]["index"] for place in range(len(source)) if place not in heard}
+    audio = {stream["index"] for stream in source}
+    expect(left_out & audio == silent, f"left out are {sorted(left_out & audio)} instead of {sorted(silent)}")
     for place, (number, track) in enumerate(zip(heard, copy)):
         expect(track["channels"] == source[number]["channels"], "another number of channels")
         layout = source[number].get("channel_layout", "unknown")
         # AAC does not tell surround at the sides from surround behind.
         alike = {layout, layout.replace("(side)", "") if track["codec_name"] == "aac" else layout}
-        expect(layout == "unknown" or track.get("channel_layout") in alike, f"{track.get('channel_layout')} instead of {layout}")
+        # libavformat leaves out that one channel is mono where other tracks have more.
+        found = track.get("channel_layout", "mono" if track["channels"] == 1 else "unknown")
+        expect(layout == "unknown" or found in alike, f"{found} instead of {layout}")
         old, new = reference.sound(path, number), reference.sound(made, place)
         expect(old.rate == new.rate, f"{new.rate} Hz instead of {old.rate}")
-        wanted, found = old.presented("s16").mean(axis=1), new.presented("s16").mean(axis=1)
+        # A programme on a clock of its own begins hours late.
+        common = max(0, min(old.lead, new.lead))
+        wanted, found = (sound.presented("s16", skipping=common).mean(axis=1) for sound in (old, new))
         expect(abs(len(wanted) - len(found)) <= 1, f"{len(found)} samples instead of {len(wanted)}")
         if is_lossless:
             count = min(len(wanted), len(found))
@@ -172,7 +182,7 @@ def compare_tags(path, source, made, copy):
     tag = lambda stream, key, default: stream.get("tags", {}).get(key, default)
     order = sorted(source, key=lambda s: s["index"])
     for one, other in zip(order, sorted(copy, key=lambda s: s["index"])):
-        expect(tag(one, "language", "und") == tag(other, "language", "und"), "another language")
+        expect(tag(one, "language", "und").lower() == tag(other, "language", "und"), "another language")
         date = tag(one, "creation_time", None)
         expect(date in (None, tag(other, "creation_time", None)), f"another date than {date}")
     probed = [ffprobe(name, "-show_format", "-show_streams") for name in (path, made)]

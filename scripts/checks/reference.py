@@ -58,6 +58,7 @@ class Sound:
 
     A negative `lead` is how many of ffmpeg's samples lie before time 0, and are cut.
     `holes` are (sample number among ffmpeg's, silent samples to put before it).
+    `has_frames` is whether anything of it can be decoded.
     """
     path: str
     track: int
@@ -68,6 +69,7 @@ class Sound:
     lead: int
     end: int
     holes: list
+    has_frames: bool
 
     @property
     def is_exact(self):
@@ -75,21 +77,26 @@ class Sound:
         return self.codec.startswith(EXACT_AUDIO)
 
     def decoded(self, kind, flags=()):
-        """ffmpeg's own samples as an array of (frames, channels), neither cut nor filled."""
+        """ffmpeg's own samples as an array of (frames, channels), neither cut nor filled.
+
+        A track of which ffprobe decodes no frame has none; ffmpeg cannot even begin where it has no sample rate.
+        """
         form, dtype = RAW[kind]
+        if not self.has_frames:
+            return numpy.zeros((0, self.channels), dtype)
         data = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-i", self.path, "-map", f"0:a:{self.track}",
                     "-f", form, "-"])
         return numpy.frombuffer(data, dtype).reshape(-1, self.channels)
 
-    def presented(self, kind, flags=()):
-        """The same, cut and filled by the edit list: sample 0 is time 0."""
+    def presented(self, kind, flags=(), skipping=0):
+        """The same, cut and filled by the edit list: sample 0 is time 0, save for as many silent ones as are skipped."""
         samples = self.decoded(kind, flags)
         parts, done = [], max(0, -self.lead)
-        for place, missing in [(done, max(0, self.lead)), *self.holes, (len(samples), 0)]:
+        for place, missing in [(done, max(0, self.lead) - skipping), *self.holes, (len(samples), 0)]:
             parts += [samples[done:place],
                       numpy.full((missing, self.channels), 128 if kind == "u8" else 0, samples.dtype)]
             done = place
-        return numpy.concatenate(parts)[:self.end]
+        return numpy.concatenate(parts)[:None if self.end is None else max(0, self.end - skipping)]
 
 
 @once
@@ -111,8 +118,8 @@ def sound(path, track=0):
             lead = round_half_away(late * rate)
         holes = find_holes(listed, base, start, rate, lead, VORBIS_HOLE if stream["codec_name"] == "vorbis" else HOLE)
     kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"
-    channels = int(listed[0]["channels"]) if listed else int(stream["channels"])
-    return Sound(path, track, stream["codec_name"], rate, channels, kind, lead, end, holes)
+    channels = int(listed[0]["channels"]) if listed else max(1, int(stream["channels"]))
+    return Sound(path, track, stream["codec_name"], rate, channels, kind, lead, end, holes, bool(listed))
 
 
 def find_holes(listed, base, start, rate, lead, least):

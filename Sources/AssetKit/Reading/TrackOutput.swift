@@ -146,13 +146,13 @@ public final class TrackOutput: Sendable {
     }
 
     /// Whether a track of which nothing can be decoded counts as one without samples; set before reading.
-    var passesOverUndecodable: Bool {
+    package var passesOverUndecodable: Bool {
         get { state.withLock { $0.passesOverUndecodable } }
         set { state.withLock { $0.passesOverUndecodable = newValue } }
     }
 
     /// Why nothing of the track can be decoded, where that is passed over.
-    var undecodable: MediaError? { state.withLock { $0.undecodable } }
+    package var undecodable: MediaError? { state.withLock { $0.undecodable } }
 
     /// How many samples of sound before time 0 were left out so far.
     ///

@@ -29,25 +29,32 @@ struct QCReading {
             result.notes = notes
             return result
         }
-        var measurements =
-            wanted.isEmpty
-            ? QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
-            : try measure(wanted, pairs, progress: progress)
-        measurements.notes = notes
-        if request.checks.contains(.damage) {
-            // Nothing was read of a file whose header breaks off before it names a track.
-            if wanted.isEmpty { measurements.damage.truncated = try asset.breaksOff() }
-            measurements.emptyTracks = try emptyTracks(of: wanted, measurements.tracks)
-        }
+        var measurements = QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
+        var undecodable: [Int: MediaError] = [:]
+        if !wanted.isEmpty { (measurements, undecodable) = try measure(wanted, pairs, progress: progress) }
+        // Nothing was read of a file whose header breaks off before it names a track.
+        if wanted.isEmpty, request.checks.contains(.damage) { measurements.damage.truncated = try asset.breaksOff() }
+        let empty = try emptyTracks(of: wanted, measurements.tracks, undecodable)
+        measurements.emptyTracks = empty.isEmpty ? nil : empty.map(\.index)
+        measurements.notes =
+            notes
+            + empty.map { track in
+                guard let error = undecodable[track.index] else { return track.errorOfNothing.message }
+                return "track \(track.index) (\(track.mediaType)) was not measured: \(error.message)"
+            }
         return measurements
     }
 
-    /// The tracks that gave nothing, save those of which the container itself says that there is nothing; `nil` for none.
-    private func emptyTracks(of wanted: [AssetTrack], _ measured: [QCMeasurements.Track]) throws -> [Int]? {
+    /// The tracks that gave nothing, save those of which the container itself says that there is nothing.
+    private func emptyTracks(
+        of wanted: [AssetTrack], _ measured: [QCMeasurements.Track], _ undecodable: [Int: MediaError]
+    ) throws -> [AssetTrack] {
         let known = Set(measured.flatMap { [$0.trackIndex, $0.pairedTrackIndex].compactMap(\.self) })
         let isFragmented = try asset.loadNow(.container).isFragmented == true
-        let empty = wanted.filter { !known.contains($0.index) && !$0.isSaidToBeEmpty(inFragments: isFragmented) }
-        return empty.isEmpty ? nil : empty.map(\.index)
+        return wanted.filter {
+            undecodable[$0.index] != nil
+                || !known.contains($0.index) && !$0.isSaidToBeEmpty(inFragments: isFragmented)
+        }
     }
 
     /// The pairs that the file has, and why others cannot be.
@@ -77,9 +84,12 @@ struct QCReading {
         return (pairs, notes)
     }
 
+    /// Measures tracks; tells why nothing of some can be decoded, by their index.
+    ///
+    /// - Throws: that error where it is so with all of them.
     private func measure(
         _ tracks: [AssetTrack], _ pairs: [(AssetTrack, AssetTrack)], progress: ((Double, Double) -> Void)?
-    ) throws(MediaError) -> QCMeasurements {
+    ) throws(MediaError) -> (QCMeasurements, undecodable: [Int: MediaError]) {
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = threads
         reader.decodesSoundInSegments = tracks.allSatisfy { $0.mediaType == .audio }
@@ -89,6 +99,7 @@ struct QCReading {
                 track.mediaType == .audio
                 ? TrackOutput(track: track, audioSettings: AudioSettings())
                 : TrackOutput(track: track, videoSettings: VideoSettings())
+            output.passesOverUndecodable = true
             try reader.add(output)
             outputs[track.index] = output
         }
@@ -115,7 +126,9 @@ struct QCReading {
         for index in lanes.indices {
             if let result = try lanes[index].finish() { measured.append(result) }
         }
-        return QCMeasurements(tracks: measured, damage: DamageSummary(reader.damage))
+        let undecodable = outputs.compactMapValues(\.undecodable)
+        if measured.isEmpty, let first = undecodable.min(by: { $0.key < $1.key }) { throw first.value }
+        return (QCMeasurements(tracks: measured, damage: DamageSummary(reader.damage)), undecodable)
     }
 
     /// The form of a track's sound as it is decoded.

@@ -22,7 +22,7 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
         trackIndex = track.index
         trackID = track.id
         type = track.mediaType.rawValue
-        self.codec = codec.flatMap { $0.isEmpty || $0 == "none" ? nil : $0 }
+        self.codec = codec.flatMap { $0.isEmpty || $0 == "unknown" ? nil : $0 }
         self.reason = reason
     }
 
