@@ -223,6 +223,26 @@ import Testing
         #expect(samples == ["12"])
     }
 
+    /// What ffmpeg makes of such a stream has a sample for each field, with lengths in place of start codes.
+    @Test(arguments: ["n.mp4", "n.mov"]) func twoFieldsWithLengthsAreOneFrame(input: String) throws {
+        let stream = try write(FieldPictures.stream(frames: 12), "n.h264")
+        let source = try make("n.ts", ["-framerate", "25", "-i", stream, "-c", "copy"])
+        let stored = try make(input, ["-i", source, "-c", "copy"])
+        let packets = [
+            "-select_streams", "v", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
+        ]
+        #expect(try FFmpeg.probe(packets + [stored]) == ["24"])
+        let all = try pictures(stored)
+        #expect(all.count == 12)
+        for output in ["o.mov", "o.mkv"] {
+            #expect(try report([stored, "-o", output]).video?.frameCount == 12)
+            #expect(try pictures(folder.path(output)).map(\.sum) == all.map(\.sum))
+            #expect(try FFmpeg.probe(packets + [folder.path(output)]) == ["12"])
+        }
+        let probed = try Program.run(Program.mediatool, ["probe", "--scan", "--json", stored]).output
+        #expect(probed.contains("\"frameCount\": 12") && probed.contains("\"packetCount\": 24"), "\(probed)")
+    }
+
     /// Of two fragments that overlap libavformat shows the first; what the second has at the same times is not shown, and
     /// its later pictures need it.
     @Test(arguments: ["o.mp4", "o.mkv"]) func fragmentsThatOverlapAreNotCopied(output: String) throws {
