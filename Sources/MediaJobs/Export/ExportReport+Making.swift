@@ -164,7 +164,9 @@ extension ExportReport {
         guard video == nil, let first = audio.first, let track = plan.audio.first,
             let later = delay(first.delivered, track)
         else { return [] }
-        return ["the sound begins \(later) s later than asked for, with the first whole packet; \(exact)"]
+        // Of Vorbis these too begin with a whole packet.
+        let advice = first.codec == "vorbis" ? "" : "; \(exact)"
+        return ["the sound begins \(later) s later than asked for, with the first whole packet\(advice)"]
     }
 }
 
