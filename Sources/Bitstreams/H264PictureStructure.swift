@@ -97,30 +97,37 @@ extension SequenceInfo.Scan {
     }
 }
 
-/// Tells, packet by packet, which ones of a byte stream of H.264 are the second field of a frame.
+/// Tells, packet by packet, which ones of H.264 are the second field of a frame.
 package struct H264FieldPairs: Sendable {
     private let syntax: H264Syntax
+    /// How many bytes before each unit say how long it is; `nil` for start codes.
+    private let lengthSize: Int?
     private var first: H264Picture?
 
     /// How many bytes of a packet are looked at; its first slice begins within them.
     package static let headLength = 4096
 
-    /// Makes a reader; `nil` where there are whole frames only, or samples have lengths instead of start codes and so
-    /// hold whole frames too.
+    /// Makes a reader; `nil` where there are whole frames only.
     ///
     /// - Parameter header: The codec's header as the container passes it on.
     package init?(header: [UInt8]) {
         let sets = ParameterSets(header, isHEVC: false)
-        guard sets.lengthSize == nil,
-            let sequence = PictureHeaders(codec: "h264", header: header, sample: []).sequence,
+        guard let sequence = PictureHeaders(codec: "h264", header: header, sample: []).sequence,
             sequence.scan != .progressive, let syntax = sequence.h264Syntax
         else { return nil }
         self.syntax = syntax
+        lengthSize = sets.lengthSize
+    }
+
+    /// The units of a packet's beginning, of which the last may be cut off.
+    private func units(_ head: [UInt8]) -> [ArraySlice<UInt8>] {
+        guard let lengthSize else { return NALUnits.inByteStream(head) }
+        return NALUnits.inSample(head, lengthSize: lengthSize, isCutOff: true)
     }
 
     /// Whether the next packet, of which this is the beginning, completes the frame of the packet before.
     package mutating func isSecondField(_ head: [UInt8]) -> Bool {
-        let picture = H264Picture(NALUnits.inByteStream(head), syntax: syntax)
+        let picture = H264Picture(units(head), syntax: syntax)
         if let picture, let before = first, picture.frameNumber == before.frameNumber,
             let isBottom = picture.isBottomField, before.isBottomField == !isBottom
         {
@@ -134,7 +141,7 @@ package struct H264FieldPairs: Sendable {
     /// Whether a second field, of which this is the beginning, can be one sample with the first.
     ///
     /// libavcodec takes a parameter set that stands between the fields of one sample as the first field's too.
-    package static func isJoinable(_ head: [UInt8]) -> Bool {
-        NALUnits.inByteStream(head).allSatisfy { ![7, 8].contains(($0.first ?? 0) & 0x1F) }
+    package func isJoinable(_ head: [UInt8]) -> Bool {
+        units(head).allSatisfy { ![7, 8].contains(($0.first ?? 0) & 0x1F) }
     }
 }

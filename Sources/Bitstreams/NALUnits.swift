@@ -23,15 +23,23 @@ package enum NALUnits {
         return units
     }
 
-    /// The units of a sample in which a length of one to four bytes stands before each; what is cut off is left out.
-    package static func inSample(_ bytes: [UInt8], lengthSize: Int) -> [ArraySlice<UInt8>] {
+    /// The units of a sample in which a length of one to four bytes stands before each.
+    ///
+    /// - Parameter isCutOff: Whether the bytes are a sample's beginning, so that the last unit is what there is of it; else
+    ///   one that is cut off is left out.
+    package static func inSample(
+        _ bytes: [UInt8], lengthSize: Int, isCutOff: Bool = false
+    ) -> [ArraySlice<UInt8>] {
         guard (1...4).contains(lengthSize) else { return [] }
         var units: [ArraySlice<UInt8>] = []
         var rest = bytes[...]
         while rest.count > lengthSize, units.count < limit {
             let length = rest.prefix(lengthSize).reduce(0) { $0 << 8 | Int($1) }
             rest = rest.dropFirst(lengthSize)
-            guard length <= rest.count else { break }
+            guard length <= rest.count else {
+                if isCutOff { units.append(rest) }
+                break
+            }
             if length > 0 { units.append(rest.prefix(length)) }
             rest = rest.dropFirst(length)
         }

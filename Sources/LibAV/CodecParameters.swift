@@ -169,6 +169,25 @@ extension CodecParameters {
     }
 }
 
+extension CodecParameters {
+    /// The same for Opus of which so many samples at 48 kHz come before those that are heard (RFC 7845, 5.1).
+    package func skipping(_ samples: Int) throws(MediaError) -> CodecParameters {
+        let field = 10..<12
+        guard codec == "opus", let value = UInt16(exactly: samples), case var bytes = extradata,
+            bytes.count >= field.upperBound
+        else { return self }
+        guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        let made = CodecParameters(adopting: copy, sideData: sideData)
+        try AVStatus.check(
+            avcodec_parameters_copy(copy, pointer), "avcodec_parameters_copy", doing: "describe a part of a track")
+        bytes.replaceSubrange(field, with: [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)])
+        av_freep(&copy.pointee.extradata)
+        try made.setExtradata(bytes)
+        copy.pointee.initial_padding = Int32(value)
+        return made
+    }
+}
+
 extension CodecParameters: Hashable {
     /// Whether both say the same to a decoder.
     package static func == (left: CodecParameters, right: CodecParameters) -> Bool {

@@ -1,4 +1,5 @@
 import CFFmpeg
+import Glibc
 package import MediaBase
 
 /// Owner of an `AVCodecContext` that encodes one track of sound or pictures.
@@ -66,6 +67,11 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         avcodec_free_context(&context)
     }
 
+    /// Keeps SVT-AV1 from printing on standard error, past libav's log.
+    ///
+    /// It has no other way to be told than this variable; one that is set already stays. Its errors have a status besides.
+    private static func silenceSVT() { setenv("SVT_LOG", "-2", 0) }
+
     /// Opens an encoder.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where this build of FFmpeg has no such encoder,
@@ -73,6 +79,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
     package static func open(_ configuration: Configuration) throws(MediaError) -> Encoder {
         LibraryLog.install()
         let name = configuration.name
+        if name == "libsvtav1" { silenceSVT() }
         guard let codec = avcodec_find_encoder_by_name(name) else {
             throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(name)")
         }

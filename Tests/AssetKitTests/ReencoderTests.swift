@@ -275,6 +275,22 @@ import Testing
         #expect(try file.folder.names() == [])
     }
 
+    /// What may be replaced is not what is read, by whatever name.
+    @Test(arguments: ["o.mp4", "link.mp4", "hard.mp4"]) func theInputIsNeverReplaced(name: String) throws {
+        let folder = try TemporaryFolder()
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Fixtures.path("av.mp4"))))
+        try folder.write("o.mp4", bytes)
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link.mp4"), withDestinationPath: "o.mp4")
+        try FileManager.default.linkItem(atPath: folder.path("o.mp4"), toPath: folder.path("hard.mp4"))
+        let job = try Reencoder(
+            asset: Asset(path: FilePath(folder.path("o.mp4"))),
+            writer: AssetWriter(path: FilePath(folder.path(name)), fileType: .mp4, overwrite: true),
+            video: .copy, audio: .copy)
+        let error = #expect(throws: MediaError.self) { try job.runNow() }
+        #expect(error?.message.contains("--") == false, "\(error as Any)")
+        #expect(try folder.bytes("o.mp4") == bytes && folder.names().count == 3)
+    }
+
     @Test func aFailureOnOneSideEndsTheOther() throws {
         let file = try Written("o.mp4")
         var settings = AudioOutputSettings(codec: .aac)

@@ -84,11 +84,27 @@ import Testing
     @Test func framesAloneHaveNoFields() {
         #expect(H264FieldPairs(header: parameterSet(framesOnly: true)) == nil)
         #expect(H264FieldPairs(header: []) == nil)
-        // Samples of an MP4 hold both fields.
         let set = Array(parameterSet().dropFirst(3))
         let stored: [UInt8] = [1, 77, 0, 30, 0xFF, 0xE1, 0, UInt8(set.count)] + set + [0]
         #expect(PictureHeaders(codec: "h264", header: stored, sample: []).sequence?.scan == .interlaced)
-        #expect(H264FieldPairs(header: stored) == nil)
+    }
+
+    /// Files that ffmpeg makes of transport streams have a sample for each field, with lengths before its units.
+    @Test func fieldsOfSamplesWithLengthsAreTold() throws {
+        let set = Array(parameterSet().dropFirst(3))
+        let stored: [UInt8] = [1, 77, 0, 30, 0xFF, 0xE1, 0, UInt8(set.count)] + set + [0]
+        var pairs = try #require(H264FieldPairs(header: stored))
+        func sample(_ frame: UInt64, _ bottom: Bool?, declared: UInt8? = nil) -> [UInt8] {
+            let unit = Array(slice(frame, bottom: bottom).dropFirst(3))
+            return [0, 0, 0, 2, 0x09, 0x30, 0, 0, 0, declared ?? UInt8(unit.count)] + unit
+        }
+        #expect(pairs.isSecondField(sample(1, false)) == false)
+        #expect(pairs.isSecondField(sample(1, true)) == true)
+        #expect(pairs.isSecondField(sample(2, nil)) == false)
+        // Of a packet only the beginning is looked at, in which the slice does not end.
+        #expect(pairs.isSecondField(sample(3, true, declared: 255)) == false)
+        #expect(pairs.isSecondField(sample(3, false, declared: 255)) == true)
+        #expect(pairs.isJoinable(sample(3, false)) && !pairs.isJoinable([0, 0, 0, 2, 0x67, 1]))
     }
 
     @Test(

@@ -213,6 +213,44 @@ import Testing
         #expect(pixels[5 * 192 + 10] > 230 && pixels[5 * 192 + 30] < 20 && pixels[14 * 192 + 10] < 20)
     }
 
+    /// Encoders have logs of their own, and some of them print past libav's.
+    @Test(arguments: [
+        ("highestQuality", "o.mov"), ("hevcHighestQuality", "o.mp4"), ("vp9HighestQuality", "o.webm"),
+        ("proRes422LPCM", "o.mov"), ("lowQuality", "o.mp4"),
+    ])
+    func encodersPrintNothing(preset: String, output: String) throws {
+        let result = try Program.run(
+            Program.mediatool, ["export", try source(), "-o", output, "--preset", preset, "--end", "0.4", "--quiet"],
+            folder: folder.path)
+        #expect(result.status == 0 && result.error == "", "\(result.error)")
+    }
+
+    /// libvpx counts in 10⁷ ticks a second, and refuses to be told of more than 10⁹.
+    @Test(arguments: ["14112000", "1000000007", "2147483647"], ["o.mp4", "o.webm"])
+    func timesOfVP9StayExact(timescale: String, output: String) throws {
+        let source = folder.path("fine.mp4")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=64x48:r=30000/1001:d=1", "-c:v", "mpeg4", "-video_track_timescale",
+            timescale,
+            source,
+        ])
+        let arguments = ["export", source, "-o", output, "--preset", "vp9HighestQuality", "--quiet"]
+        let result = try Program.run(Program.mediatool, arguments, folder: folder.path)
+        #expect(result.status == 0, "\(result.error)")
+        func ticks(_ path: String) throws -> [Int] {
+            try FFmpeg.probe(["-select_streams", "v", "-show_entries", "packet=pts", "-of", "csv=p=0", path])
+                .compactMap { Int($0.prefix { $0 != "," }) }.sorted()
+        }
+        let (wanted, found) = (try ticks(source), try ticks(folder.path(output)))
+        #expect(wanted.count == 30)
+        if output.hasSuffix("mp4") {
+            #expect(found == wanted)
+        } else {
+            let scale = Double(timescale) ?? 1
+            #expect(found == wanted.map { Int((Double($0) * 1000 / scale).rounded()) })
+        }
+    }
+
     @Test func existingFilesAndInputsAreKept() throws {
         let source = try source()
         try folder.write("o.mov", [1, 2, 3])

@@ -223,6 +223,52 @@ import Testing
         #expect(samples == ["12"])
     }
 
+    /// What ffmpeg makes of such a stream has a sample for each field, with lengths in place of start codes.
+    @Test(arguments: ["n.mp4", "n.mov"]) func twoFieldsWithLengthsAreOneFrame(input: String) throws {
+        let stream = try write(FieldPictures.stream(frames: 12), "n.h264")
+        let source = try make("n.ts", ["-framerate", "25", "-i", stream, "-c", "copy"])
+        let stored = try make(input, ["-i", source, "-c", "copy"])
+        let packets = [
+            "-select_streams", "v", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0",
+        ]
+        #expect(try FFmpeg.probe(packets + [stored]) == ["24"])
+        let all = try pictures(stored)
+        #expect(all.count == 12)
+        for output in ["o.mov", "o.mkv"] {
+            #expect(try report([stored, "-o", output]).video?.frameCount == 12)
+            #expect(try pictures(folder.path(output)).map(\.sum) == all.map(\.sum))
+            #expect(try FFmpeg.probe(packets + [folder.path(output)]) == ["12"])
+        }
+        let probed = try Program.run(Program.mediatool, ["probe", "--scan", "--json", stored]).output
+        #expect(probed.contains("\"frameCount\": 12") && probed.contains("\"packetCount\": 24"), "\(probed)")
+    }
+
+    /// Of two fragments that overlap libavformat shows the first; what the second has at the same times is not shown, and
+    /// its later pictures need it.
+    @Test(arguments: ["o.mp4", "o.mkv"]) func fragmentsThatOverlapAreNotCopied(output: String) throws {
+        let source = try make(
+            "n.mp4",
+            [
+                "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=4", "-c:v", "libx264", "-g", "50", "-bf", "0",
+                "-movflags",
+                "+frag_keyframe+empty_moov+default_base_moof",
+            ])
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+        let name = Array("tfdt".utf8)
+        let place = try #require(bytes.indices.dropLast(4).last { Array(bytes[$0..<$0 + 4]) == name })
+        // Version 1 has 64 bits behind version and flags (ISO/IEC 14496-12, 8.8.12): half a second earlier.
+        let time = bytes[place + 8..<place + 16].reduce(0) { $0 << 8 | UInt64($1) }
+        #expect(time == 2 * 12800)
+        let earlier = time - 6400
+        for byte in 0..<8 { bytes[place + 8 + byte] = UInt8(truncatingIfNeeded: earlier >> (56 - 8 * UInt64(byte))) }
+        let overlapping = try write(bytes, "overlap.mp4")
+        #expect(try pictures(overlapping).count < 100)
+        let result = try Program.run(
+            Program.mediatool, ["export", "--quiet", "--copy", overlapping, "-o", output], folder: folder.path)
+        #expect(result.status == 2 && result.error.contains("does not show the picture of 1.5 s"), "\(result.error)")
+        #expect(!FileManager.default.fileExists(atPath: folder.path(output)))
+    }
+
     /// Encoders of VP8 make pictures that others refer to and that are never shown, in packets of their own.
     @Test func hiddenPicturesAreNotCounted() throws {
         let passes = [

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from . import reference
 from .programs import mediatool, readable
-from .proxy import is_whole, times
+from .proxy import hides_between, is_whole, times
 from .schema import problems_of, validator
 from .tools import expect, run
 
@@ -61,6 +61,10 @@ def copied(path, schema):
     shown, first, last = middle(path)
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "part.mov")
+        if hides_between(path, reference.streams(path, "video")[0]):
+            whole = mediatool("export", path, "-o", made, "--copy", "--quiet")
+            expect(whole.returncode == 2 and b"does not show the picture" in whole.stderr, "not refused")
+            return "refused, as it shows not all of its pictures"
         exported(path, made, schema, first, last, shown, "--copy")
         wanted, found = pictures(path)[-len(shown):][first:last], pictures(made)
         expect(len(found) == len(wanted), f"{len(found)} pictures instead of {len(wanted)}")

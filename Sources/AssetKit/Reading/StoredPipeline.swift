@@ -12,8 +12,10 @@ final class StoredPipeline: SamplePipeline {
     private let limits: MediaLimits
     private var samples: TrackSamples
     private let isVideo: Bool
-    /// How many samples of sound come before the first one that is heard.
+    /// How many samples of sound come at least before the first one that is heard.
     private let preRoll: Int
+    /// How long before the range's start they begin at least.
+    private let preRollTime: MediaTime
     /// What came so far and may be needed, until it is known which of it is on screen at the range's start.
     private var held: [TrackSamples.Entry] = []
     private var heldBytes = 0
@@ -24,6 +26,9 @@ final class StoredPipeline: SamplePipeline {
     private var behind: [SampleBuffer] = []
     private var ready: ArraySlice<SampleBuffer> = []
     private var isOver = false
+
+    /// After how long Opus sounds as if it had been decoded from its beginning (RFC 7845, 4.6).
+    static let opusPreRoll = MediaTime(value: 80, timescale: 1000)
 
     /// H.264 and HEVC hold back 16 pictures at most.
     private static let mostHeldBack = 17
@@ -39,6 +44,7 @@ final class StoredPipeline: SamplePipeline {
         isVideo = track.mediaType == .video && !track.isAttachedPicture
         // Two, as one may be cut and the one before it warms the decoder up.
         preRoll = track.mediaType == .audio && PCMForm(format) == nil ? 2 : 0
+        preRollTime = format.codec == "opus" ? Self.opusPreRoll : .zero
         isPastStart = range.start <= .zero
         isOver = range.isEmpty
     }
@@ -65,7 +71,9 @@ final class StoredPipeline: SamplePipeline {
             let isBefore = entry.begins < range.start && entry.begins + entry.duration <= range.start
             if isBefore {
                 held.append(entry)
-                if held.count > preRoll { held.removeFirst() }
+                if held.count > preRoll, preRoll == 0 || held[1].begins <= range.start - preRollTime {
+                    held.removeFirst()
+                }
                 return
             }
             isPastStart = true

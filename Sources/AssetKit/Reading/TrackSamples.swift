@@ -43,7 +43,7 @@ struct TrackSamples {
             guard let entry = try single(from: packets) else { return waiting.take() }
             let head = entry.sample.packet.prefix(H264FieldPairs.headLength)
             if fields?.isSecondField(head) == true, var first = waiting.take() {
-                guard H264FieldPairs.isJoinable(head) else {
+                guard fields?.isJoinable(head) == true else {
                     first.duration = first.duration + entry.duration
                     waiting = entry
                     waiting?.attachments.insert(.isNotShown)

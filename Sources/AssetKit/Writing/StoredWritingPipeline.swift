@@ -27,6 +27,12 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private var last: (packet: StoredSample, dts: Int64?)?
     private var firstDecodeTicks: Int64?
     private var usualDuration: Int64 = 0
+    /// Of Opus whose times are from a coarse clock: where the next packet begins by the length of those before.
+    private var nextOpus: MediaTime?
+    /// Of a part of Opus: how many samples the file has before those that are heard, so that it begins to the sample.
+    private var preSkip: Int?
+    /// When a picture is stored, not before zero, that the source does not show.
+    private var firstHidden: MediaTime?
     /// Of linear PCM: where the sound so far ends by the number of its samples.
     private var soundEnd: MediaTime?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
@@ -56,7 +62,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             throw MediaError(.invalidArgument, "an input without settings takes stored samples; others need settings")
         }
         if !timeBase.isValid { settleClock(buffer) }
-        var buffer = buffer
+        var buffer = placedOpus(buffer)
         // Where nothing says what of the samples is heard, they are cut.
         if !session.fileType.keepsEdits, let form = PCMForm(buffer.formatDescription) {
             guard let cut = try form.cut(buffer, from: session.start, to: end) else { return }
@@ -77,13 +83,18 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             throw MediaError(
                 .unsupported, "the file does not say when all of its pictures are shown, which a copy needs; encode it")
         }
+        if mediaType == .video { try refuseHidden(buffer) }
         for needed in behindEnd { try write(needed, decodedAt: needed.decodeTime, to: sink) }
         behindEnd = []
         guard !isPastStart else { return try write(buffer, decodedAt: buffer.decodeTime, to: sink) }
         let isBefore = begins < .zero && begins + buffer.duration <= .zero
         if begins < .zero, !waitsForDecodeTime {
-            // Of sound the one before is enough to warm a decoder up; of pictures all since the last sync sample.
-            if mediaType == .video { if buffer.isSync { early = [] } } else if early.count > 1 { early.removeFirst() }
+            // Of sound the one before is enough to warm most decoders up; of pictures all since the last sync sample.
+            if mediaType == .video {
+                if buffer.isSync { early = [] }
+            } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -StoredPipeline.opusPreRoll {
+                early.removeFirst()
+            }
             early.append(buffer)
             if isBefore { return }
         } else {
@@ -94,6 +105,24 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             mediaType == .video && early.count < Self.mostUntimed && early.allSatisfy { $0.decodeTime == nil }
         if !waitsForDecodeTime { try passStart(to: sink) }
     }
+
+    /// Throws for a picture that is shown after one that is not: no file says that of pictures between others.
+    ///
+    /// Fragments of MP4 that overlap have such pictures; before zero and from the end on edit lists hide them.
+    private func refuseHidden(_ buffer: SampleBuffer) throws(MediaError) {
+        let time = buffer.presentationTime
+        if buffer.attachments.contains(.isNotShown) {
+            guard buffer.storedSample?.packet.isDiscarded == true, time >= session.start else { return }
+            firstHidden = min(firstHidden ?? time, time)
+        } else if let firstHidden, time > firstHidden {
+            throw MediaError(
+                .unsupported,
+                "the file does not show the picture of \(firstHidden.seconds) s, but later ones that may need it, which a "
+                    + "copy cannot do; encode it")
+        }
+    }
+
+    private func isOpus(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "opus" }
 
     /// From which time of the samples on nothing is written: the session's end, and where no edit list can say it, the end
     /// of what the source shows.
@@ -126,6 +155,10 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
                 waitsForSync = early.contains { time(of: $0) < .zero }
             }
         }
+        if let first = early.first, isOpus(first), !session.fileType.isISO, session.start > .zero {
+            let skipped = (-time(of: first)).sampleIndex(rate: Self.opusRate, rounding: .halfAwayFromZero)
+            preSkip = skipped.map { max(0, Int(clamping: $0)) }
+        }
         for (sample, decode) in zip(early, Self.decodeTimes(of: early))
         where session.fileType.isISO || time(of: sample) >= .zero || isPriming(sample) || isOnScreenAtStart(sample) {
             try write(sample, decodedAt: decode, to: sink)
@@ -141,6 +174,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
 
     /// Whether a sample is the encoder's priming, of which Matroska and Ogg say by themselves that it is not heard.
     private func isPriming(_ sample: SampleBuffer) -> Bool {
+        if preSkip != nil { return true }
         guard session.fileType.keepsLateStarts || session.fileType == .ogg, session.start == .zero,
             let rate = sample.formatDescription.audio?.sampleRate,
             let padding = (sample.codecParameters ?? hint.parameters)?.initialPadding, padding > 0
@@ -212,8 +246,10 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         func ticks(_ time: MediaTime?) -> Int64? { time?.ticks(in: timeBase, rounding: .halfAwayFromZero) }
         let begins = time(of: buffer)
         try fillHole(before: buffer, at: begins, to: sink)
-        let ends = soundEnd ?? begins + buffer.duration
-        if !buffer.attachments.contains(.isNotShown), begins >= .zero || ends > .zero {
+        let ends = soundEnd ?? begins + buffer.duration - paddingInDuration(of: sample, buffer)
+        // A decoder of Vorbis gives nothing for its first packet, so that players begin too late in it by as much.
+        let isCut = session.start > .zero && begins < .zero && buffer.formatDescription.codec == "vorbis"
+        if !buffer.attachments.contains(.isNotShown), begins >= .zero || ends > .zero, !isCut {
             let shown = max(begins, .zero)
             presented = (min(presented?.start ?? shown, shown), max(presented?.end ?? .zero, ends))
         }
@@ -276,6 +312,43 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         timeBase = Rational(1, Int64(max(1, scale)))
     }
 
+    private static let opusRate: Int32 = 48_000
+
+    /// Whether times come from a clock that cannot name every sample of Opus: Matroska's.
+    private var isClockCoarse: Bool { hint.timescale > 0 && hint.timescale < Self.opusRate }
+
+    /// A packet of Opus at its exact time, where it comes with one of whole ticks of a coarse clock.
+    ///
+    /// Packets follow each other to the sample, and begin as long before zero as the codec's header says: the delay that
+    /// Matroska takes from their times, and these themselves, are rounded.
+    private func placedOpus(_ buffer: SampleBuffer) -> SampleBuffer {
+        // All lengths from 5 ms on are whole milliseconds.
+        guard isOpus(buffer), isClockCoarse, buffer.presentationTime.isNumeric,
+            let length = buffer.duration.sampleIndex(rate: Self.opusRate), length > 0, length % 240 == 0,
+            MediaTime(value: length, timescale: Self.opusRate) == buffer.duration
+        else { return buffer }
+        let tick = MediaTime(value: 1, timescale: hint.timescale)
+        let padding = MediaTime(
+            value: Int64((buffer.codecParameters ?? hint.parameters)?.initialPadding ?? 0), timescale: Self.opusRate)
+        let first = (buffer.presentationTime + padding).sampleIndex(rate: Self.opusRate, rounding: .halfAwayFromZero)
+        let number = first.flatMap { Rational($0, length).rounded() }
+        let regular = number.map { buffer.duration.multiplied(by: $0) - padding }
+        let exact = [nextOpus, regular].compactMap(\.self).first {
+            ($0 - buffer.presentationTime).absoluteValue <= tick
+        }
+        let time = exact ?? buffer.presentationTime
+        nextOpus = time + buffer.duration
+        return SampleBuffer(
+            buffer, ofTrack: buffer.trackIndex, presentationTime: time, decodeTime: buffer.decodeTime.map { _ in time },
+            duration: buffer.duration, isShown: true)
+    }
+
+    /// What of a packet's duration is not heard: Matroska's counts the padding after the last sample too.
+    private func paddingInDuration(of sample: StoredSample, _ buffer: SampleBuffer) -> MediaTime {
+        guard isClockCoarse, isOpus(buffer) else { return .zero }
+        return MediaTime(value: Int64(sample.packet.paddingSamples), timescale: Self.opusRate)
+    }
+
     private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
         hasBegun = true
         var parameters: CodecParameters
@@ -285,6 +358,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             parameters = try CodecParameters(buffer.formatDescription)
         }
         if session.start > .zero || session.end.isNumeric { try parameters = parameters.ofPart() }
+        if let preSkip { try parameters = parameters.skipping(preSkip) }
         if parameters.isAudio, parameters.sampleRate > 0 {
             let frame = MediaTime(
                 value: Int64(parameters.frameSize), timescale: Int32(clamping: parameters.sampleRate))

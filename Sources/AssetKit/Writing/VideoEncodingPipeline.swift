@@ -13,11 +13,14 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private var encoder: Encoder?
     private var converter: PixelConverter?
     private var timeBase = Rational.invalid
+    /// The encoder's clock, which is coarser where it does not take the other one.
+    private var encoderBase = Rational.invalid
     /// A picture whose end is not known before the next one comes, or that the session's start may cut off.
     private var held: SampleBuffer?
     private var lastTicks: Int64?
-    /// How long pictures last that the encoder still has, by their ticks.
-    private var durations: [Int64: Int64] = [:]
+    private var lastEncoderTicks: Int64?
+    /// When pictures that the encoder still has are shown, and how long, by their ticks of its clock.
+    private var pending: [Int64: (ticks: Int64, duration: Int64)] = [:]
     private var usualDuration: Int64 = 0
     /// The last packet so far in decode order, whose duration is known at the end.
     private var lastPacket: StoredSample?
@@ -108,18 +111,32 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         lastTicks = ticks
         let ends = end.isNumeric ? end : time + MediaTime(ticks: usualDuration, timeBase: timeBase)
         usualDuration = max(0, (ends.ticks(in: timeBase, rounding: .halfAwayFromZero) ?? ticks) - ticks)
-        durations[ticks] = usualDuration
+        var encoderTicks = ticks
+        if encoderBase != timeBase {
+            let coarse = time.ticks(in: encoderBase, rounding: .down) ?? ticks
+            encoderTicks = max(coarse, lastEncoderTicks.map { $0 + 1 } ?? coarse)
+            lastEncoderTicks = encoderTicks
+        }
+        pending[encoderTicks] = (ticks, usualDuration)
         presented = (presented?.start ?? time, max(ends, time))
-        try encoder?.send(picture.frame, at: ticks)
+        try encoder?.send(picture.frame, at: encoderTicks)
         try drain(to: sink)
     }
 
     private func drain(to sink: any PacketSink) throws(MediaError) {
         while case .packet(let packet)? = try encoder?.receive() {
-            let duration = packet.pts.flatMap { durations.removeValue(forKey: $0) } ?? packet.duration
-            firstDecodeTicks = firstDecodeTicks ?? packet.dts
+            let known = packet.pts.flatMap { pending.removeValue(forKey: $0) }
+            let presentation =
+                known?.ticks
+                ?? packet.pts.flatMap {
+                    MediaTime(ticks: $0, timeBase: encoderBase).ticks(in: timeBase, rounding: .halfAwayFromZero)
+                }
+            // Encoders with a coarser clock do not change the pictures' order.
+            let decode = encoderBase == timeBase ? packet.dts : presentation
+            firstDecodeTicks = firstDecodeTicks ?? decode
             if let before = lastPacket { try sink.add(before.packet.shared()) }
-            lastPacket = StoredSample(try packet.retimed(pts: packet.pts, dts: packet.dts, duration: duration))
+            lastPacket = StoredSample(
+                try packet.retimed(pts: presentation, dts: decode, duration: known?.duration ?? packet.duration))
         }
     }
 
@@ -127,7 +144,9 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private func settleClock(_ times: MediaTime...) {
         let scales = times.map(\.timescale)
         let own = timescale > 0 ? timescale : MediaTime.commonTimescale(of: scales) ?? scales.max() ?? 1
-        timeBase = Rational(1, Int64(session.begin(onGridOf: own)))
+        let timescale = Int64(session.begin(onGridOf: own))
+        timeBase = Rational(1, timescale)
+        encoderBase = Rational(1, min(timescale, settings.codec.finestTimescale))
     }
 
     private func open(
@@ -140,7 +159,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         let rate = settings.expectedFrameRate ?? frameRate ?? lasting
         usualDuration = rate?.inverse.flatMap { MediaTime($0).ticks(in: timeBase, rounding: .halfAwayFromZero) } ?? 1
         let configuration = try settings.configuration(
-            for: source, timeBase: timeBase, frameRate: rate, in: session.fileType,
+            for: source, timeBase: encoderBase, frameRate: rate, in: session.fileType,
             usesGlobalHeader: session.usesGlobalHeader)
         let made = try Encoder.open(configuration)
         var stream = WrittenStream(parameters: made.parameters, timeBase: timeBase)

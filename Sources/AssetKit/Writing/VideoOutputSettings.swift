@@ -111,6 +111,11 @@ extension VideoOutputSettings.Codec {
         }
     }
 
+    /// The finest clock in which the encoder gives back the times that it was given, in ticks a second.
+    ///
+    /// libvpx counts in 10⁷ by itself, and refuses more than 10⁹.
+    var finestTimescale: Int64 { self == .vp9 ? 10_000_000 : Int64(Int32.max) }
+
     /// libavcodec's name of the encoder.
     var encoderName: String {
         switch self {

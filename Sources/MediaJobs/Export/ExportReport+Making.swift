@@ -36,6 +36,8 @@ extension ExportReport {
                 ? zip(sources, inputs).filter { (witness.seen(in: $1)?.shown ?? 0) == 0 }.map(\.0) : [], undecodable)
         var video: Video?
         var audio: [Audio] = []
+        /// Until when sound may be incomplete, because packets before zero are not there.
+        var incomplete: MediaTime?
         for (input, track) in zip(written, tracks) {
             guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
             let isStored = input.settings == .stored
@@ -45,7 +47,17 @@ extension ExportReport {
             // What begins before zero is priming, which is there and not heard.
             let hasPriming = plan.range.start == .zero && seen.start < .zero
             if isStored, !keepsStarts, !hasPriming, !format.codec.hasPrefix("pcm_") {
-                delivered.move(to: seen.firstInside, from: plan.range.start)
+                // Of Opus the header says how much of the first packets is not heard.
+                delivered.move(to: format.codec == "opus" ? seen.start : seen.firstInside, from: plan.range.start)
+            }
+            if isStored, !keepsEdits, format.audio != nil, seen.firstInsideEnd.isNumeric {
+                if plan.range.start == .zero {
+                    let isLeftOut = seen.earliest < .zero && (input.storedFrom ?? .zero) >= .zero
+                    if isLeftOut { incomplete = max(incomplete ?? .zero, seen.firstInsideEnd) }
+                } else if keepsStarts, format.codec == "vorbis" {
+                    // A decoder gives nothing for its first packet.
+                    delivered.start = max(delivered.start, seen.firstInsideEnd)
+                }
             }
             if let pictures = format.video {
                 if !isStored, let count = track.sampleCount, count != Int64(seen.shown) {
@@ -94,7 +106,12 @@ extension ExportReport {
             let aperture = tracks.first { $0.mediaType == .video }?.formatDescriptions.first?.video?.cleanAperture
             warnings += Self.lost(track, isStored: isStored, keepsAperture: aperture != nil)
         }
-        if !keepsEdits, isStored { warnings += Self.late(plan, video, audio) }
+        if isStored { warnings += keepsEdits ? Self.lateVorbis(plan, audio) : Self.late(plan, video, audio) }
+        if let incomplete, incomplete.isNumeric {
+            warnings.append(
+                "the sound may be incomplete before \(incomplete.seconds) s, because such a file cannot say what of packets "
+                    + "that begin before zero is heard; an output that ends with .mov or .mp4 keeps them")
+        }
         let ends = [video?.delivered.end].compactMap(\.self) + audio.map(\.delivered.end)
         if plan.namesEnd, let last = ends.max(), last.isNumeric {
             warnings += Self.early(plan, at: last, pictures: video?.delivered.end)
@@ -117,6 +134,19 @@ extension ExportReport {
         return [EarlyEnd.warning(what, at: end, before: plan.requested?.end)].compactMap(\.self)
     }
 
+    /// What is told of Vorbis, which begins with a whole packet also in files that cut other sound to the sample.
+    private static func lateVorbis(_ plan: ExportPlan, _ audio: [Audio]) -> [String] {
+        guard plan.requested?.start != nil, plan.audio.count == audio.count else { return [] }
+        return zip(plan.audio, audio).compactMap { track, made in
+            let (wanted, first) = (plan.range.start, track.timeRange.start)
+            let start = first.isNumeric ? max(wanted, first) : wanted
+            guard made.codec == "vorbis", made.delivered.start > start else { return nil }
+            let later = (made.delivered.start - start).seconds
+            return "the sound begins \(later) s later than asked for, "
+                + "because players cannot begin inside a packet of Vorbis"
+        }
+    }
+
     /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.
     private static func late(_ plan: ExportPlan, _ video: Video?, _ audio: [Audio]) -> [String] {
         guard plan.requested?.start != nil else { return [] }
@@ -134,7 +164,9 @@ extension ExportReport {
         guard video == nil, let first = audio.first, let track = plan.audio.first,
             let later = delay(first.delivered, track)
         else { return [] }
-        return ["the sound begins \(later) s later than asked for, with the first whole packet; \(exact)"]
+        // Of Vorbis these too begin with a whole packet.
+        let advice = first.codec == "vorbis" ? "" : "; \(exact)"
+        return ["the sound begins \(later) s later than asked for, with the first whole packet\(advice)"]
     }
 }
 

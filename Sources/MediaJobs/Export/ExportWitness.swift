@@ -13,10 +13,14 @@ final class ExportWitness: Sendable {
     struct Seen: Sendable {
         /// Buffers that are shown within the range.
         var shown = 0
-        /// When the first of all buffers begins, on the source's time line.
+        /// When the first of all buffers begins that are shown, on the source's time line.
         var start = MediaTime.positiveInfinity
+        /// When the first of all begins, also of those that are not shown.
+        var earliest = MediaTime.positiveInfinity
         /// When the first of them begins that begins in the range.
         var firstInside = MediaTime.positiveInfinity
+        /// When that one ends.
+        var firstInsideEnd = MediaTime.positiveInfinity
     }
 
     /// - Parameter range: What is shown of the source.
@@ -25,14 +29,23 @@ final class ExportWitness: Sendable {
     /// Notes a buffer.
     func see(_ buffer: SampleBuffer, in input: AssetWriterInput) {
         let time = buffer.presentationTime
-        guard time.isNumeric, !buffer.attachments.contains(.isNotShown) else { return }
+        guard time.isNumeric else { return }
+        guard !buffer.attachments.contains(.isNotShown) else {
+            return state.withLock { state in
+                let known = state[ObjectIdentifier(input)]?.earliest ?? .positiveInfinity
+                state[ObjectIdentifier(input), default: Seen()].earliest = min(known, time)
+            }
+        }
         let end = buffer.duration.isNumeric ? time + buffer.duration : time
         let isShown = time < range.end && (time >= range.start || end > range.start)
         state.withLock { state in
             var seen = state[ObjectIdentifier(input)] ?? Seen()
             if isShown { seen.shown += 1 }
             seen.start = min(seen.start, time)
-            if isShown, time >= range.start { seen.firstInside = min(seen.firstInside, time) }
+            seen.earliest = min(seen.earliest, time)
+            if isShown, time >= range.start, time < seen.firstInside {
+                (seen.firstInside, seen.firstInsideEnd) = (time, end)
+            }
             state[ObjectIdentifier(input)] = seen
         }
     }
