@@ -6,6 +6,7 @@
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/base64.h>
 #include <libavutil/adler32.h>
 #include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>

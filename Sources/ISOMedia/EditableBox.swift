@@ -37,6 +37,9 @@ package struct EditableBox: Sendable {
         self = box
     }
 
+    /// Takes apart boxes that follow each other.
+    static func list(_ bytes: [UInt8]) throws(MediaError) -> [EditableBox] { try list(bytes[...], in: nil, depth: 0) }
+
     private static func list(_ bytes: ArraySlice<UInt8>, in parent: FourCC?, depth: Int) throws(MediaError)
         -> [EditableBox]
     {

@@ -41,6 +41,11 @@ package struct MovieEditor: Sendable {
         return scale
     }
 
+    /// Changes a track's box, or the movie's where there is no number of a track.
+    mutating func change(track: Int?, _ body: (inout EditableBox) throws(MediaError) -> Void) throws(MediaError) {
+        if let track { try change(track: track, [], body) } else { try body(&movie) }
+    }
+
     private mutating func change(
         track: Int, _ path: [FourCC], _ body: (inout EditableBox) throws(MediaError) -> Void
     ) throws(MediaError) {
@@ -265,7 +270,7 @@ private struct MovieDate {
 
 extension MediaLanguage {
     /// Packs three lower-case letters, five bits each; `nil` for any other text.
-    init?(iso639 code: String) {
+    package init?(iso639 code: String) {
         let letters = Array(code.utf8)
         guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
         self.init(rawValue: letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) })

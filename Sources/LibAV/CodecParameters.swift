@@ -95,7 +95,12 @@ extension CodecParameters {
         return bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    private func setExtradata(_ bytes: [UInt8]) throws(MediaError) {
+    private func setExtradata(_ bytes: [UInt8]) throws(MediaError) { try Self.setExtradata(bytes, of: pointer) }
+
+    /// Gives parameters a copy of bytes as the codec's header, or as what an attachment holds.
+    static func setExtradata(
+        _ bytes: [UInt8], of pointer: UnsafeMutablePointer<AVCodecParameters>
+    ) throws(MediaError) {
         guard !bytes.isEmpty else { return }
         guard bytes.count < 1 << 28, let memory = av_mallocz(bytes.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
             throw MediaError(.outOfResources, "out of memory")

@@ -13,6 +13,8 @@ package final class MuxerFile: @unchecked Sendable {
     private var lastDecodeTimes: [Int64?] = []
     private var firstDecodeTimes: [Int64?] = []
     private let isMatroska: Bool
+    /// Pictures that are written as the packets of streams of their own, by those.
+    private var coverPackets: [(stream: Int32, bytes: [UInt8])] = []
 
     /// What one stream is to be.
     package struct Stream: Sendable {
@@ -197,6 +199,70 @@ extension MuxerFile {
         context.pointee.metadata = try OptionDictionary(metadata).release()
     }
 
+    /// Adds a cover picture: an attached file in Matroska, a block in FLAC, a frame of ID3 in AIFF, a comment in Ogg.
+    ///
+    /// - Parameter index: The index of the stream whose comment it is, in Ogg.
+    /// - Returns: Whether the container has a place for it; if not, nothing is added.
+    package func addCover(_ picture: [UInt8], ofStream index: Int) throws(MediaError) -> Bool {
+        guard let format = PictureFileFormat(picture) else { return false }
+        let size = PictureFileFormat.dimensions(of: picture)
+        switch String(cString: context.pointee.oformat.pointee.name) {
+        case "matroska":
+            let stream = try addedStream()
+            stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_ATTACHMENT
+            let names = [("filename", "cover.\(format.pathExtension)"), ("mimetype", format.mimeType)]
+            stream.pointee.metadata = try OptionDictionary(names.map { (key: $0, value: $1) }).release()
+            try CodecParameters.setExtradata(picture, of: stream.pointee.codecpar)
+        case "flac", "aiff":
+            guard let size, let width = Int32(exactly: size.width), let height = Int32(exactly: size.height),
+                width > 0, height > 0, format != .bmp, picture.count < Self.largestBlock
+            else { return false }
+            let stream = try addedStream()
+            stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+            stream.pointee.codecpar.pointee.codec_id = format == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG
+            stream.pointee.codecpar.pointee.width = width
+            stream.pointee.codecpar.pointee.height = height
+            stream.pointee.disposition = AV_DISPOSITION_ATTACHED_PIC
+            // The third of ID3's kinds of pictures.
+            stream.pointee.metadata = try OptionDictionary([("comment", "Cover (front)")]).release()
+            coverPackets.append((stream.pointee.index, picture))
+        case "ogg":
+            guard let stream = context.pointee.streams?[index] else { return false }
+            let text = Self.base64(Self.pictureBlock(picture, format, size))
+            try AVStatus.check(
+                av_dict_set(&stream.pointee.metadata, "METADATA_BLOCK_PICTURE", text, 0), "av_dict_set",
+                doing: "add a cover picture")
+        default: return false
+        }
+        return true
+    }
+
+    /// The largest cover in FLAC, where 24 bits count the bytes of a block, and some are its names.
+    private static let largestBlock = (1 << 24) - 1024
+
+    private func addedStream() throws(MediaError) -> UnsafeMutablePointer<AVStream> {
+        guard let stream = avformat_new_stream(context, nil) else {
+            throw MediaError(.outOfResources, "out of memory")
+        }
+        return stream
+    }
+
+    /// FLAC's block of a front cover, which Ogg's comments have too (RFC 9639, 8.8).
+    private static func pictureBlock(_ picture: [UInt8], _ format: PictureFileFormat, _ size: Dimensions?) -> [UInt8] {
+        func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+        let type = Array(format.mimeType.utf8)
+        let measures = [size?.width ?? 0, size?.height ?? 0, 0, 0].flatMap(number)
+        return number(3) + number(type.count) + type + number(0) + measures + number(picture.count) + picture
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        guard let count = Int32(exactly: bytes.count), let room = Int32(exactly: text.count),
+            av_base64_encode(&text, room, bytes, count) != nil
+        else { return "" }
+        return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Sets the chapters, in milliseconds as most containers keep them.
     package func setChapters(_ chapters: [Chapter]) throws(MediaError) {
         for (index, chapter) in chapters.prefix(Limits.metadataItems).enumerated() {
@@ -221,6 +287,15 @@ extension MuxerFile {
             throw failure(status, "avformat_write_header", doing: "write the header")
         }
         try dictionary.refuseUnused(by: "the muxer")
+        for cover in coverPackets {
+            let packet = try Packet.copying(cover.bytes)
+            packet.pointer.pointee.stream_index = cover.stream
+            packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY
+            packet.pointer.pointee.pts = 0
+            packet.pointer.pointee.dts = 0
+            let status = av_write_frame(context, packet.pointer)
+            guard status >= 0 else { throw failure(status, "av_write_frame", doing: "write a cover picture") }
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 public struct MetadataItem: Sendable, Hashable {
     /// Which vocabulary ``identifier`` is of.
     public var keySpace: KeySpace
-    /// The key, as the container's reader names it, such as `title` or `com.apple.quicktime.make`.
+    /// The key, as the container's reader names it, such as `title`, `com.apple.quicktime.make`, or `artwork` for a cover.
+    ///
+    /// For writing, four-character keys such as `©nam` do too.
     public var identifier: String
     /// What it says.
     public var value: Value
@@ -46,11 +48,11 @@ public struct MetadataItem: Sendable, Hashable {
         /// A place in ISO 6709.
         case location(String)
 
-        /// The value as words; `nil` for bytes.
+        /// The value as words, a whole number without a fraction; `nil` for bytes.
         public var text: String? {
             switch self {
             case .text(let text), .date(let text), .location(let text): text
-            case .number(let number): "\(number)"
+            case .number(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
             case .data: nil
             }
         }

@@ -20,6 +20,8 @@ public func fuzzEditor(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         try? editor.setEnabled(track.isMultiple(of: 2), track: track)
         try? editor.setLanguage("deu", track: track)
         try? editor.setName("Ton", track: track)
+        let entry = MetadataEntry(key: .iTunes("tmpo"), value: .number(3))
+        try? editor.setMetadata([entry], track: track, isQuickTime: false)
         try? editor.setAperture(aperture, track: track, writesTrackAperture: true)
     }
     try? editor.moveMedia(by: 1 << 20)

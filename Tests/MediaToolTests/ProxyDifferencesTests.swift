@@ -107,6 +107,36 @@ import Testing
         #expect(try tags(output, "format_tags=title") == ["Name"])
     }
 
+    /// A cover is metadata, and no track that a proxy or a copy has too many.
+    @Test(arguments: ["o.mov", "o.mp4"]) func coversAreKept(output: String) throws {
+        let picture = folder.path("cover.png")
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc=s=16x16", "-frames:v", "1", picture])
+        let source = folder.path("covered.mp4")
+        _ = try FFmpeg.run([
+            "-i", try movie("in.mp4", ["-metadata", "title=Name"]), "-i", picture, "-map", "0", "-map", "1", "-c",
+            "copy",
+            "-disposition:v:1", "attached_pic", source,
+        ])
+        let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: picture)))
+        func cover() throws -> [UInt8] {
+            try FFmpeg.run(["-i", folder.path(output), "-map", "0:v:1", "-c", "copy", "-f", "image2pipe", "-"])
+        }
+        let (report, result) = try proxy(source, to: output)
+        #expect(result.status == 0 && report.differences?.isEmpty == true, "\(result.error)")
+        #expect(report.leftOut?.isEmpty == true)
+        #expect(try cover() == bytes)
+        for options in [[], ["--copy"]] {
+            let exported = try Program.run(
+                Program.mediatool, ["export", source, "-o", output, "--force"] + options, folder: folder.path)
+            #expect(exported.status == 0 && !exported.error.contains("artwork"), "\(exported.error)")
+            #expect(try cover() == bytes)
+        }
+        let lost = try Program.run(
+            Program.mediatool, ["export", source, "-o", "o.webm", "--force"], folder: folder.path)
+        #expect(lost.status == 0, "\(lost.error)")
+        #expect(lost.error.contains("the metadata artwork (\(bytes.count) bytes) is lost: webm files"), "\(lost.error)")
+    }
+
     /// H.264 has 16 bits for each number of a ratio, libavformat reads 15 of them; `pasp` has 32.
     @Test func anOddShapeIsKeptExactly() throws {
         let path = try movie("in.mov", ["-aspect", "2:1"])

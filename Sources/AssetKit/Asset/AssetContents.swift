@@ -45,9 +45,15 @@ struct AssetContents: Sendable {
         // What is a property of the container is not repeated as metadata.
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
-        metadata = MetadataItem.list(
+        var items = MetadataItem.list(
             entries.filter { !known.contains($0.key) }, keySpace: keySpace,
             spaces: movie?.keySpaces)
+        if let movie { items = movie.metadata(completing: items) }
+        for picture in streams.compactMap(\.attachedPicture) {
+            guard !items.contains(where: { $0.value == .data(picture) }) else { continue }
+            items.append(MetadataItem(keySpace: keySpace, identifier: "artwork", value: .data(picture)))
+        }
+        metadata = items
         chapters = file.chapters
         let origin = origin
         tracks = streams.map { stream in
@@ -183,6 +189,21 @@ extension MetadataItem {
         return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }
     }
 
+    /// Puts items whose values are read with their types and languages in the place of libavformat's of the same key.
+    static func merging(_ known: [MetadataItem], with own: [MetadataItem]) -> [MetadataItem] {
+        var result: [MetadataItem] = []
+        var placed: Set<String> = []
+        let byKey = Dictionary(grouping: own, by: \.identifier)
+        for item in known {
+            guard let same = byKey[item.identifier] else {
+                result.append(item)
+                continue
+            }
+            if placed.insert(item.identifier).inserted { result += same }
+        }
+        return result + own.filter { !placed.contains($0.identifier) }
+    }
+
     /// An item from libavformat's key and text; the type of the value follows from the key.
     init(keySpace: KeySpace, key: String, text: String) {
         // libavformat's readers of these formats write a tag's language behind its key: `title-deu`.
@@ -198,17 +219,22 @@ extension MetadataItem {
                 language = String(suffix)
             }
         }
-        let lowered = identifier.lowercased()
-        let value: Value
-        switch lowered {
-        case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":
-            value = .date(text)
-        case "location", "com.apple.quicktime.location.iso6709": value = .location(text)
-        case "compilation", "gapless_playback", "bpm", "tbpm": value = Double(text).map { .number($0) } ?? .text(text)
-        default: value = .text(text)
-        }
+        let value = Value(text: text, identifier: identifier)
         let isQuickTime = identifier.hasPrefix("com.apple.quicktime.")
         self.init(
             keySpace: isQuickTime ? .quickTime : keySpace, identifier: identifier, value: value, language: language)
+    }
+}
+
+extension MetadataItem.Value {
+    /// Reads the text of a value, by what its key is for.
+    init(text: String, identifier: String) {
+        switch identifier.lowercased() {
+        case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":
+            self = .date(text)
+        case "location", "com.apple.quicktime.location.iso6709": self = .location(text)
+        case "compilation", "gapless_playback", "bpm", "tbpm": self = Double(text).map { .number($0) } ?? .text(text)
+        default: self = .text(text)
+        }
     }
 }

@@ -129,13 +129,15 @@ public struct AssetTrack: Sendable, Hashable {
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
         sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.statistics.frameCount) } ?? stream.frameCount
         dispositions = stream.dispositions
-        metadata = MetadataItem.list(
+        let items = MetadataItem.list(
             stream.metadata.compactMap { entry in
                 guard entry.key != "language" else { return nil }
                 // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
             } + Self.name(edits, besides: stream), keySpace: keySpace, spaces: edits?.keySpaces)
+        // The name has its own place, which may be another.
+        metadata = MetadataItem.merging(items, with: (edits?.keySpaces.items ?? []).filter { $0.identifier != "title" })
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         timecode = edits?.timecode

@@ -31,6 +31,16 @@ struct ISOMovie: Sendable {
     /// Which vocabulary each key of the movie's metadata is of.
     var keySpaces: MetadataKeySpaces { MetadataKeySpaces(header.metadataKeys) }
 
+    /// The movie's metadata with types and languages, from what libavformat tells of it, which takes the tracks' for it too.
+    func metadata(completing items: [MetadataItem]) -> [MetadataItem] {
+        let own = keySpaces
+        let ofTracks = header.tracks.map { MetadataKeySpaces($0.metadataKeys) }
+        let ofMovie = items.filter { item in
+            own.contains(item.identifier) || !ofTracks.contains { $0.contains(item.identifier) }
+        }
+        return MetadataItem.merging(ofMovie, with: own.items)
+    }
+
     /// What was odd in the boxes.
     var warnings: [String] { header.warnings }
 

@@ -287,8 +287,13 @@ extension ExportSession {
 
     /// Tells which tracks ``Preset/passthrough`` does not carry, and why; empty before exporting.
     ///
-    /// Timecode is not among them, because it is written again, nor are cover pictures.
+    /// Timecode is not among them, because it is written again, nor are cover pictures, which are metadata.
     public var leftOut: [TrackLeftOut] { progressState.withLock { $0.leftOut } }
+
+    /// Tells which metadata the file has no place for; empty before it is complete.
+    public var metadataLeftOut: [MetadataLeftOut] {
+        progressState.withLock { $0.reencoder }?.writer.metadataLeftOut ?? []
+    }
 
     /// How far it has come.
     public var state: State {

@@ -198,6 +198,11 @@ extension AssetWriter {
     /// What went wrong; `nil` unless ``status`` is failed.
     public var error: MediaError? { state.withLock { $0.error ?? $0.core?.error } }
 
+    /// Tells which of ``metadata``, and of that of the inputs, the file has no place for; empty before it is complete.
+    ///
+    /// The file is read again for this, so that it tells what is there.
+    public var metadataLeftOut: [MetadataLeftOut] { state.withLock { $0.core }?.leftOut ?? [] }
+
     /// Gets ready to write the inputs that were added.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without inputs and the second time.

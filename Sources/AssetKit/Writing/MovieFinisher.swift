@@ -21,6 +21,10 @@ struct MovieFinisher {
         var creationTime: String?
         /// Where it was taken, in ISO 6709, and in which language that is said.
         var location: (place: String, language: String?)?
+        /// What else is said of it.
+        var metadata: [MetadataEntry] = []
+        /// Whether it is a QuickTime file, not one of MPEG-4.
+        var isQuickTime: Bool
     }
 
     /// What a track is to say.
@@ -37,8 +41,10 @@ struct MovieFinisher {
         var isEnabled: Bool
         /// ISO 639-2 code; `nil` leaves the one that is written.
         var language: String?
-        /// The track's name; `nil` where there is none, or the muxer has written it.
+        /// The track's name; `nil` where there is none.
         var name: String?
+        /// What else is said of it.
+        var metadata: [MetadataEntry] = []
         /// When it came into being, in ISO 8601; `nil` leaves what is written.
         var creationTime: String?
         /// Dolby Vision's configuration record, which libavformat writes into MP4 alone.
@@ -70,6 +76,7 @@ struct MovieFinisher {
         for track in tracks { try apply(track, to: &editor) }
         if let date = self.movie.creationTime { try editor.setCreationTime(date, track: nil) }
         if let location = self.movie.location { editor.setLocation(location.place, language: location.language) }
+        try editor.setMetadata(self.movie.metadata, track: nil, isQuickTime: self.movie.isQuickTime)
         guard isIndexFirst, let brands = boxes.first, brands.type == "ftyp", movie.offset > media.offset else {
             return try replace(movie, by: editor.bytes)
         }
@@ -81,6 +88,7 @@ struct MovieFinisher {
         try editor.setEnabled(track.isEnabled, track: track.index)
         if let language = track.language { try editor.setLanguage(language.lowercased(), track: track.index) }
         if let name = track.name { try editor.setName(name, track: track.index) }
+        try editor.setMetadata(track.metadata, track: track.index, isQuickTime: movie.isQuickTime)
         if let date = track.creationTime { try editor.setCreationTime(date, track: track.index) }
         try editor.setMediaDuration(track: track.index)
         if track.isVideo {

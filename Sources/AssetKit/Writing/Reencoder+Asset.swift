@@ -18,7 +18,7 @@ extension Reencoder {
     /// - Parameters:
     ///   - asset: What is read.
     ///   - writer: What is written, without inputs yet.
-    ///   - video: What becomes of pictures; cover pictures are left out. Where they are copied, subtitles are too as far as
+    ///   - video: What becomes of pictures; cover pictures are metadata. Where they are copied, subtitles are too as far as
     ///     the file can hold them.
     ///   - audio: What becomes of sound.
     ///   - timeRange: The part that is written.

@@ -26,6 +26,8 @@ final class WriterCore: Sendable {
         var error: MediaError?
         /// Bytes of all packets so far, which may wait in a temporary file for a long time.
         var addedBytes = 0
+        /// The metadata that the finished file does not hold.
+        var leftOut: [MetadataLeftOut] = []
     }
 
     /// One input's track.
@@ -71,6 +73,9 @@ final class WriterCore: Sendable {
 
     /// What went wrong first; `nil` as long as nothing did.
     var error: MediaError? { state.withLock { $0.error } }
+
+    /// The metadata that the file does not hold; empty before it is complete.
+    var leftOut: [MetadataLeftOut] { state.withLock { $0.leftOut } }
 
     /// Throws where nothing can be written any more.
     func check() throws(MediaError) {
@@ -163,20 +168,31 @@ extension WriterCore {
     private func writeHeader(_ lanes: inout [Lane]) throws(MediaError) {
         for place in lanes.indices {
             guard let stream = lanes[place].stream else { continue }
-            lanes[place].index = try muxer.add(lanes[place].track.description(of: stream))
+            lanes[place].index = try muxer.add(lanes[place].track.description(of: stream, in: fileType))
         }
-        // The place is written afterwards: libavformat rounds it.
-        try muxer.setMetadata(
-            MetadataWriting.entries(fileType.isISO ? header.metadata.filter { !$0.isLocation } : header.metadata))
+        // In QuickTime and MPEG-4 files it is written afterwards: libavformat makes text of all values.
+        if !fileType.isISO {
+            try muxer.setMetadata(MetadataWriting.entries(ofWholeFile(lanes)))
+            for case (true, .data(let picture)) in header.metadata.map({ ($0.isArtwork, $0.value) }) {
+                _ = try muxer.addCover(picture, ofStream: 0)
+            }
+        }
         try muxer.setChapters(header.chapters)
         try muxer.writeHeader(options: options(for: lanes))
     }
 
+    /// What the file says as a whole; where it has one track alone, also what that says.
+    private func ofWholeFile(_ lanes: [Lane]) -> [MetadataItem] {
+        guard fileType.maximumTracks == 1, let track = lanes.first?.track else { return header.metadata }
+        return header.metadata
+            + track.ownItems.filter { item in !header.metadata.contains { $0.identifier == item.identifier } }
+    }
+
     private func options(for lanes: [Lane]) -> [(key: String, value: String)] {
+        // AIFF's own chunks take four texts; all else goes into ID3's.
+        if fileType == .aiff { return [("write_id3v2", "1")] }
         guard fileType.isISO else { return [] }
-        var flags = ["write_colr"]
-        if MetadataWriting.needsKeys(header.metadata, in: fileType) { flags.append("use_metadata_tags") }
-        return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", flags.joined(separator: "+"))]
+        return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", "write_colr")]
     }
 }
 
@@ -207,6 +223,7 @@ extension WriterCore {
             if fileType.isISO { try finishMovie(state.lanes) }
             if fileType.isMatroska { try finishMatroska(state.lanes) }
             try checkCancelled()
+            state.leftOut = findLeftOut(state.lanes)
         }
         // Without the lock, so that it can be cancelled meanwhile.
         if let verify = header.verification, let path = output.readablePath {
@@ -222,6 +239,28 @@ extension WriterCore {
             }
             state.isClosed = true
         }
+    }
+
+    /// Finds the metadata that the complete file does not hold, by reading it as any other file.
+    private func findLeftOut(_ lanes: [Lane]) -> [MetadataLeftOut] {
+        let ofTracks = lanes.map { $0.index == nil ? [] : $0.track.ownItems }
+        guard !header.metadata.isEmpty || ofTracks.contains(where: { !$0.isEmpty }), let path = output.readablePath,
+            let made = try? Asset(path: path).contents()
+        else { return [] }
+        // Some files have one list for the track and for the whole.
+        let isOne = fileType.isSoundAlone && made.tracks.count { !$0.isAttachedPicture } == 1 && !fileType.isISO
+        let whole = made.metadata + (isOne ? made.tracks.flatMap(\.metadata) : [])
+        var leftOut = header.metadata.filter { !$0.isHeld(by: whole) }.map {
+            MetadataLeftOut(item: $0, inputIndex: nil, fileType: fileType)
+        }
+        for (place, lane) in lanes.enumerated() {
+            guard let index = lane.index, made.tracks.indices.contains(index) else { continue }
+            let found = made.tracks[index].metadata + (isOne ? whole : [])
+            leftOut += ofTracks[place].filter { !$0.isHeld(by: found) }.map {
+                MetadataLeftOut(item: $0, inputIndex: place, fileType: fileType)
+            }
+        }
+        return leftOut
     }
 
     private func checkCancelled() throws(MediaError) {
@@ -252,14 +291,20 @@ extension WriterCore {
                     index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
-                    name: fileType == .mov ? lane.track.name : nil, creationTime: lane.track.creationTime,
+                    name: lane.track.ownItems.first { $0.identifier == "title" }?.value.text,
+                    metadata: MetadataWriting.boxes(
+                        lane.track.ownItems.filter { $0.identifier != "title" }, in: fileType),
+                    creationTime: lane.track.creationTime,
                     dolbyVision: lane.track.dolbyVision, isVideo: lane.stream?.parameters.isVideo ?? false))
         }
         let places = header.metadata.filter(\.isLocation)
         let place = places.first { $0.language == nil } ?? places.first
         let movie = MovieFinisher.Movie(
             creationTime: header.metadata.first { $0.identifier == "creation_time" }?.value.text,
-            location: place.flatMap { place in place.value.text.map { ($0, place.language) } })
+            location: place.flatMap { place in place.value.text.map { ($0, place.language) } },
+            metadata: MetadataWriting.boxes(
+                header.metadata.filter { $0.identifier != "creation_time" && $0 != place }, in: fileType),
+            isQuickTime: fileType == .mov)
         let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst, movie: movie) {
             () throws(MediaError) in try self.checkCancelled()
         }

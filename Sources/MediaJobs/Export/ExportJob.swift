@@ -94,6 +94,7 @@ package struct ExportJob: Sendable {
                     keepsEdits: fileType.keepsEdits, keepsStarts: fileType.keepsLateStarts,
                     undecodable: reencoder.undecodable)
                 report.damage = damage
+                report.warnings += writer.metadataLeftOut.map(\.description)
                 made.withLock { $0 = report }
             } catch {
                 // The file has a name of its own only now.

@@ -21,7 +21,9 @@ extension ExportReport {
             (witness.seen(in: $1)?.shown ?? 0) == 0
         }.map(\.0)
         let container = try made.loadNow(.container)
-        let tracks = try made.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
+        let tracks = try made.loadNow(.tracks).filter {
+            [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
+        }
         // What had nothing in the range is not there.
         let written = inputs.filter { (witness.seen(in: $0)?.shown ?? 0) > 0 }
         guard !written.isEmpty else { throw MediaError(.damaged, "there is nothing to be decoded in this range") }

@@ -63,7 +63,9 @@ struct ProxyChecks {
     ///   - metadata: What the file as a whole should say.
     mutating func run(startTimecode: String?, metadata: [MetadataItem], chapters: [Chapter]) throws(MediaError) {
         let container = try proxy.loadNow(.container)
-        let found = try proxy.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
+        let found = try proxy.loadNow(.tracks).filter {
+            [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
+        }
         let wanted = Self.tracks(of: plan, witness)
         compare("tracks", wanted.map(\.mediaType), found.map(\.mediaType)) {
             $0.map(\.rawValue).joined(separator: " ")
@@ -202,10 +204,7 @@ extension ProxyChecks {
     }
 
     private mutating func compareMetadata(_ wanted: [MetadataItem], _ found: [MetadataItem]) {
-        // Matroska's keys are in capitals, and the same keys of other containers are not.
-        func entry(_ item: MetadataItem) -> [String]? { item.value.text.map { [item.identifier.lowercased(), $0] } }
-        let texts = Set(found.compactMap(entry))
-        let missing = wanted.filter { item in entry(item).map { !texts.contains($0) } ?? false }
+        let missing = wanted.filter { !$0.isHeld(by: found) }
         note(
             "metadata", missing.isEmpty, missing.first.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
             missing.isEmpty ? "all" : "another or none", of: nil)

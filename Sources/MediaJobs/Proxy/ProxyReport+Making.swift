@@ -13,7 +13,9 @@ extension ProxyReport {
         damage: DamageSummary
     ) throws(MediaError) {
         let container = try proxy.loadNow(.container)
-        let tracks = try proxy.loadNow(.tracks).filter { [.video, .audio].contains($0.mediaType) }
+        let tracks = try proxy.loadNow(.tracks).filter {
+            [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
+        }
         let sources = ProxyChecks.tracks(of: plan, witness)
         var video: Video?
         var audio: [Audio] = []

@@ -28,7 +28,7 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
 
     /// Names all tracks but those that are written.
     ///
-    /// A timecode track is not among them, because it is made again.
+    /// A timecode track is not among them, because it is made again, nor is a cover picture, which is metadata.
     ///
     /// - Parameters:
     ///   - tracks: All of the input's.
@@ -39,10 +39,11 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
     ) -> [LeftOutTrack] {
         let taken = Set(written.map(\.index))
         let hasVideo = written.contains { $0.mediaType == .video }
-        return tracks.filter { !taken.contains($0.index) && $0.mediaType != .timecode }.map { track in
+        return tracks.filter {
+            !taken.contains($0.index) && $0.mediaType != .timecode && !$0.isAttachedPicture
+        }.map { track in
             let reason =
                 switch track.mediaType {
-                case .video where track.isAttachedPicture: "cover pictures are not carried"
                 case .video where hasVideo: "one video track is written"
                 case .video: videoReason ?? notAskedFor
                 case .audio: notAskedFor
