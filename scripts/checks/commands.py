@@ -28,6 +28,8 @@ SIZES = {"decord/video_90.mov": (320, 568), "decord/video_180.mov": (568, 320), 
 # ffmpeg's crop for a clean aperture (clap), which is 704/1 x 480/1 and 1416/1 x 1062/1 about the middle.
 CLEAN = {"format-corpus/dv-ntsc-progressive.mov": ("crop=704:480:8:0", (640, 480)),
          "format-corpus/xdcam-hd-1080i60.mov": ("crop=1416:1062:12:9", (1888, 1062)),
+         # 704/1 x 480/1 about the middle of 486 rows, above which lie 26 of vertical blanking that are coded too (D-10).
+         "format-corpus/mpeg-imx-525-60.mov": ("crop=704:480:8:29", (640, 480)),
          # By the recipes in scripts/fixtures: 56 by 40 in the middle of 64 by 48; 8 off the left and 3 off the top.
          "apertures.mov": ("crop=56:40:4:4", (56, 40)), "crop.mkv": ("crop=56:45:8:3:exact=1", (56, 45))}
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy
 
 from . import reference
-from .programs import mediatool, readable
+from .programs import is_refused_as_damaged, mediatool, readable
 from .schema import problems_of, validator
 from .tools import expect
 
@@ -25,6 +25,8 @@ def peaks(report, files):
 
 def compare(path, schema):
     sound = reference.sound(path)
+    if sound.is_ruined:
+        return refused(path)
     int16 = reference.to_int16(sound.presented(sound.kind), sound.kind)
     for samples_per_pixel, bits, split in SETTINGS:
         first = (samples_per_pixel, bits, split) in SETTINGS[:2]
@@ -45,6 +47,14 @@ def compare(path, schema):
     for split in (False, True):
         compare_rates(path, int16, sound.rate, split, schema)
     return f"{len(int16)} frames, {int16.shape[1]} channels, from {sound.kind}"
+
+
+def refused(path):
+    """A track of which nothing can be decoded is an error, and no file is written."""
+    with tempfile.TemporaryDirectory() as folder:
+        detail = is_refused_as_damaged("waveform", path, "-o", os.path.join(folder, "peaks.dat"))
+        expect(not os.listdir(folder), "there is a file all the same")
+        return detail
 
 
 def check_threads(path):

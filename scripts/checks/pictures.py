@@ -6,6 +6,8 @@ import tempfile
 
 import numpy
 
+from . import reference
+from .peaks import refused
 from .programs import mediatool, readable
 from .tools import expect, ffprobe, run
 
@@ -34,6 +36,8 @@ def pictures(report, files):
 
 
 def compare(path, style):
+    if reference.sound(path).is_ruined:
+        return refused(path)
     with tempfile.TemporaryDirectory() as folder:
         png, svg, drawn = (os.path.join(folder, name) for name in ("a.png", "a.svg", "drawn.png"))
         result = mediatool("waveform", path, "-o", png, "-o", svg, *STYLES[style])

@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from . import boxes
+from . import boxes, reference
 from .programs import is_list, mediatool
 from .schema import problems_of, validator
 from .tools import expect, ffprobe
@@ -142,7 +142,7 @@ def compare_track(fields, track, stream, report, place):
         fields.same(place, "tag", track.get("codecTag"), tag)
     else:
         fields.same(place, "tag", int(track.get("codecTag", "0x0"), 16), int(stream.get("codec_tag", "0x0"), 16))
-    fields.same(place, "language", track.get("language"), stream.get("tags", {}).get("language"))
+    fields.same(place, "language", track.get("language"), reference.language(report["path"], stream))
     wanted = [key for key, value in stream["disposition"].items() if value]
     fields.same(place, "dispositions", sorted(track["dispositions"]), sorted(wanted))
     if "nb_frames" in stream:
@@ -153,10 +153,12 @@ def compare_track(fields, track, stream, report, place):
     fields.near(place, "bit_rate", given and Fraction(given), rate and Fraction(rate), slack)
     compare_place(fields, track, stream, report, place)
     if track["type"] == "video":
-        compare_video(fields, track["video"], stream, place)
+        compare_video(fields, track["video"], stream, place, report["path"])
     if track["type"] == "audio":
         compare_audio(fields, track["audio"], stream, place)
-    timecode = stream.get("tags", {}).get("timecode")
+    # Tags of Matroska are in capitals.
+    tags = stream.get("tags", {})
+    timecode = tags.get("timecode", tags.get("TIMECODE"))
     fields.same(place, "timecode", track.get("timecode", {}).get("start"), timecode)
 
 
@@ -175,7 +177,7 @@ def compare_place(fields, track, stream, report, place):
         compare_duration(fields, place, seconds(track["timeRange"].get("duration")), stream)
 
 
-def compare_video(fields, video, stream, place):
+def compare_video(fields, video, stream, place, path):
     fields.same(place, "size", (video["encodedSize"]["width"], video["encodedSize"]["height"]),
                 (stream["width"], stream["height"]))
     fields.same(place, "pixel aspect", ratio(video.get("sampleAspectRatio")), asked(stream, "sample_aspect_ratio"))
@@ -197,7 +199,12 @@ def compare_video(fields, video, stream, place):
     # ffprobe's second letter is QTFF's reading of 9 and 14, which TN2162 corrects: the first field is the one shown first.
     order = stream.get("field_order")
     if order not in (None, "unknown"):
-        fields.same(place, "field order", video.get("fieldOrder"), {"tb": "tt", "bt": "bb"}.get(order, order))
+        order = {"tb": "tt", "bt": "bb"}.get(order, order)
+        # ffprobe tells the container's word, also where the pictures say something else, which is what is shown.
+        if video.get("fields", {}).get("conflict"):
+            fields.same(place, "container's field order", video["fields"].get("container"), order)
+            order = order_of_pictures(path, stream)
+        fields.same(place, "field order", video.get("fieldOrder"), order)
     if "bits_per_raw_sample" in stream:
         fields.same(place, "bits", video.get("bitDepth"), int(stream["bits_per_raw_sample"]))
     color = video.get("color", {}).get("effective", {})
@@ -205,6 +212,13 @@ def compare_video(fields, video, stream, place):
                          ("range", "color_range"), ("chromaLocation", "chroma_location")]:
         wanted = stream.get(theirs)
         fields.same(place, ours, color.get(ours), None if wanted in ("unknown", "unspecified") else wanted)
+
+
+def order_of_pictures(path, stream):
+    """The order of fields that the first decoded picture has."""
+    frame = ffprobe(path, "-select_streams", str(stream["index"]), "-read_intervals", "%+#1", "-show_frames",
+                    "-show_entries", "frame=interlaced_frame,top_field_first")["frames"][0]
+    return ("tt" if frame["top_field_first"] else "bb") if frame["interlaced_frame"] else "progressive"
 
 
 def compare_audio(fields, audio, stream, place):

@@ -1,10 +1,11 @@
 """The two programs under test, and which files have what."""
 
+import json
 import os
 from functools import cache
 
 from . import reference
-from .tools import run
+from .tools import expect, run
 
 MEDIATOOL = os.environ.get("MEDIATOOL_BINARY", "mediatool")
 MEDIACHECK = os.environ.get("MEDIACHECK_BINARY", "mediacheck")
@@ -19,6 +20,15 @@ def mediacheck(*arguments, **options):
 def mediatool(*arguments, seconds=SECONDS, **options):
     """The finished `mediatool` process; neither its exit code nor its messages are judged here."""
     return run([MEDIATOOL, *map(str, arguments)], check=False, timeout=seconds, **options)
+
+
+def is_refused_as_damaged(*arguments):
+    """Expects that a command ends with exit code 2, says `damaged`, and names no output; gives a detail for the line."""
+    result = mediatool(*arguments, "--json", "--quiet")
+    expect(result.returncode == 2, f"exit {result.returncode} though nothing can be decoded")
+    code = json.loads(result.stdout)["error"]["code"]
+    expect(code == "damaged", f"the error is {code}")
+    return "nothing can be decoded: damaged"
 
 
 @cache

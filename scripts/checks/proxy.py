@@ -77,6 +77,10 @@ def compare(path, preset, schema):
         frames = compare_frames(path, number, made)
         compare_pictures(source["video"][number], copy["video"][0], path, made, index)
         left_out = {track["trackIndex"] for track in content["leftOut"]}
+        codecs = {s["index"]: s.get("codec_name") for s in ffprobe(path, "-show_streams")["streams"]}
+        for track in content["leftOut"]:
+            told, known = track.get("codec"), codecs[track["trackIndex"]]
+            expect(told == (None if known == "unknown" else known), f"track {track['trackIndex']} is {told}, not {known}")
         tracks = compare_sound(path, source["audio"], made, copy["audio"], left_out, is_lossless=preset == "prores-proxy")
         heard = [stream for stream in source["audio"] if stream["index"] not in left_out]
         compare_tags(path, source["video"][number:][:1] + heard, made, copy["video"] + copy["audio"])
@@ -183,14 +187,15 @@ def compare_tags(path, source, made, copy):
     tag = lambda stream, key, default: stream.get("tags", {}).get(key, default)
     order = sorted(source, key=lambda s: s["index"])
     for one, other in zip(order, sorted(copy, key=lambda s: s["index"])):
-        expect(tag(one, "language", "und").lower() == tag(other, "language", "und"), "another language")
+        expect((reference.language(path, one) or "und").lower() == tag(other, "language", "und"), "another language")
         date = tag(one, "creation_time", None)
         expect(date in (None, tag(other, "creation_time", None)), f"another date than {date}")
     probed = [ffprobe(name, "-show_format", "-show_streams") for name in (path, made)]
     dates = [tag(p["format"], "creation_time", None) for p in probed]
     expect(dates[0] == dates[1], f"date {dates[1]} instead of {dates[0]}")
-    codes = [next((tag(s, "timecode", None) for s in p["streams"] + [p["format"]] if tag(s, "timecode", None)), None)
-             for p in probed]
+    # Tags of Matroska are in capitals.
+    code = lambda stream: tag(stream, "timecode", tag(stream, "TIMECODE", None))
+    codes = [next((code(s) for s in p["streams"] + [p["format"]] if code(s)), None) for p in probed]
     expect(codes[0] == codes[1], f"timecode {codes[1]} instead of {codes[0]}")
 
 

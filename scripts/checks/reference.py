@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy
 
-from . import boxes
+from . import boxes, matroska
 from .tools import ffprobe, once, run
 
 # How raw PCM is asked of ffmpeg, and what numpy calls it.
@@ -33,6 +33,18 @@ def streams(path, kind):
     return [s for s in ffprobe(path, "-show_streams").get("streams", [])
             if s.get("codec_type") == kind and not s.get("disposition", {}).get("attached_pic")
             and s.get("codec_name") not in (None, "unknown")]
+
+
+@cache
+def languages(path):
+    """What the track list of a Matroska file says, which ffprobe passes over where there is a tag too."""
+    return matroska.languages(path) or []
+
+
+def language(path, stream):
+    """The language of a stream, None where it has none."""
+    known = languages(path)[stream["index"]:][:1] or [stream.get("tags", {}).get("language")]
+    return None if known[0] == "und" and languages(path) else known[0]
 
 
 @cache
@@ -58,7 +70,7 @@ class Sound:
 
     A negative `lead` is how many of ffmpeg's samples lie before time 0, and are cut.
     `holes` are (sample number among ffmpeg's, silent samples to put before it).
-    `has_frames` is whether anything of it can be decoded.
+    `has_frames` is whether anything of it can be decoded; `is_stated` whether the file says that it has some sound.
     """
     path: str
     track: int
@@ -70,6 +82,12 @@ class Sound:
     end: int
     holes: list
     has_frames: bool
+    is_stated: bool
+
+    @property
+    def is_ruined(self):
+        """Whether nothing can be decoded of the sound that there should be, which is an error."""
+        return self.is_stated and not self.has_frames
 
     @property
     def is_exact(self):
@@ -119,7 +137,8 @@ def sound(path, track=0):
         holes = find_holes(listed, base, start, rate, lead, VORBIS_HOLE if stream["codec_name"] == "vorbis" else HOLE)
     kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"
     channels = int(listed[0]["channels"]) if listed else max(1, int(stream["channels"]))
-    return Sound(path, track, stream["codec_name"], rate, channels, kind, lead, end, holes, bool(listed))
+    return Sound(path, track, stream["codec_name"], rate, channels, kind, lead, end, holes, bool(listed),
+                 float(stream.get("duration", 0)) > 0 and stream.get("nb_frames") != "0")
 
 
 def find_holes(listed, base, start, rate, lead, least):
