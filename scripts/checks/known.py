@@ -5,7 +5,5 @@ KNOWN = {
     ("shapes", "fate/frag_overlap.mp4"): "fragments that overlap are counted twice",
     ("frames", "fate/frag_overlap.mp4 v:0 sweep"): "fragments that overlap are counted twice",
     ("probe", "fate/moviedispmat.mov"): "libavformat derives a pixel aspect from the matrix",
-    ("loudness", "tsduck/test-108.ts"):
-        "programmes have clocks of their own, which are counted as one, so that hours of silence are measured",
     ("probe", "tsduck/test-108.ts"): "programmes have clocks of their own, which are counted as one",
 }
