@@ -137,8 +137,9 @@ import Testing
     @Test func whatIsSetWhileExportingEndsTheExport() async throws {
         let file = try Written("o.mov")
         // Long enough to be still at work when it is changed.
-        let source = try Written("long.mov")
-        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc2=d=60:s=640x360", "-c:v", "mjpeg", source.path])
+        let (part, source) = (try Written("part.mov"), try Written("long.mov"))
+        _ = try FFmpeg.run(["-f", "lavfi", "-i", "testsrc2=d=20:s=640x360", "-c:v", "mjpeg", part.path])
+        _ = try FFmpeg.run(["-stream_loop", "11", "-i", part.path, "-c", "copy", source.path])
         let session = ExportSession(asset: source.asset, preset: .highestQuality)
         let export = Task { try await session.export(to: FilePath(file.path), as: .mov) }
         for await state in session.states(updateInterval: .milliseconds(5)) {
