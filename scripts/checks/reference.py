@@ -233,14 +233,17 @@ def break_of(path, track=0):
     """When a video track breaks off: the end of the last frame that ffmpeg decodes, by that frame's own duration; None where
     it is whole.
 
-    It breaks off if the header counts more frames than there are packets, or counts none, and is longer than the frames by
-    more than any of them lasts.
+    It breaks off if the header counts more frames than there are packets, or is that of MXF, which states a duration alone,
+    and is longer than the frames by more than any of them lasts. Other durations are estimates.
     """
     stream = streams(path, "video")[track]
     if "duration_ts" not in stream or is_empty(path, track):
         return None
+    counted, is_mxf = int(stream.get("nb_frames", 0)), path.endswith(".mxf")
+    if not (counted > packet_count(path, stream["index"]) if counted else is_mxf):
+        return None
     shown = frames(path, track)
-    if not shown or 0 < int(stream.get("nb_frames", 0)) <= packet_count(path, stream["index"]):
+    if not shown:
         return None
     end = shown[-1].time + shown[-1].duration
     longest = max([later.time - earlier.time for earlier, later in zip(shown, shown[1:])] + [shown[-1].duration])
