@@ -36,7 +36,10 @@ def main():
     parser.add_argument("--only", default=",".join(GROUPS), help="groups: " + " ".join(GROUPS))
     parser.add_argument("--file", default="", help="only files whose path holds this")
     parser.add_argument("--quiet", action="store_true", help="print only what failed, and the table")
+    parser.add_argument("--full", action="store_true", help="sweeps with 2 and 8 workers, too")
     options = parser.parse_args()
+    if options.full:
+        frames.WORKERS += [2, 8]
     folder = os.path.normpath(os.path.join(options.origin, options.folder))
     unknown = set(options.only.split(",")) - set(GROUPS)
     if unknown:
