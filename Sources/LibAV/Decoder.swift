@@ -83,8 +83,9 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         if bySlices, setup.hasManySlices, codec.pointee.capabilities & AV_CODEC_CAP_SLICE_THREADS != 0 {
             context.pointee.thread_type = FF_THREAD_SLICE
         }
-        // err_recognition stays as it is: AV_EF_EXPLODE with threads that work on several pictures meets an assertion where
-        // a decoder has made a picture and then refuses the packet.
+        // Threads that work on several pictures meet an assertion where a decoder has made a picture and then refuses the
+        // packet. So err_recognition stays as it is, without AV_EF_EXPLODE; and the WebP decoder does so by itself.
+        if parameters.pointee.codec_id == AV_CODEC_ID_WEBP { context.pointee.thread_count = 1 }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         if String(cString: codec.pointee.name).hasPrefix("libvpx") { decoder.sentKey = false }
         return decoder

@@ -136,6 +136,19 @@ import Testing
 
     // MARK: - Sizes
 
+    /// libavcodec makes a WebP's picture before it refuses what follows; with several threads that ended the program.
+    @Test func aPictureWhosePacketIsRefusedAfterItWasMadeIsDamaged() throws {
+        let path = folder.path("a.webp")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=s=96x64:d=1", "-frames:v", "1", "-c:v", "libwebp", "-update", "1", path,
+        ])
+        #expect(try thumbs([path, "--at", "0", "-o", "whole.png"]).status == 0)
+        let whole = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+        let ruined = try folder.write("ruined.webp", whole + [UInt8](repeating: 0xFF, count: 3000))
+        #expect(try manifest([ruined, "--at", "0", "-o", "ruined.png"]).damage?.packets == 1)
+        #expect(try folder.bytes("ruined.png") == folder.bytes("whole.png"))
+    }
+
     @Test func aSizeThatChangesInMidStreamIsThatOfEachImage() throws {
         let path = try Fixtures.path("size-change.ts")
         let images = try #require(try manifest(["--at", "1.5,0.5", "-o", "a/", path]).images)
