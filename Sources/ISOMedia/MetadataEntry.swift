@@ -16,7 +16,7 @@ package struct MetadataEntry: Hashable, Sendable {
 
     /// Where it stands.
     package var key: Key
-    /// What it says.
+    /// The value, with its type.
     package var value: MetadataItem.Value
     /// The language of the value; `nil` for none in particular.
     package var language: MediaLanguage?

@@ -18,32 +18,31 @@ package struct MetadataKeys: Hashable, Sendable {
 
     /// How many keys of a kind are kept.
     private static let mostKeys = 10_000
-    /// How many more bytes of values are read; covers are large.
-    private var room: UInt64 = 0
-
     /// No key.
     package init() {}
 
     /// Takes in the keys below a `moov` or `trak` box.
     mutating func read(_ tree: BoxTree, at node: Int, reader: inout BoxReader) throws(MediaError) {
-        room = node == 0 ? 16 << 20 : 1 << 20
+        // How many more bytes of values are read; covers are large.
+        var room: UInt64 = node == 0 ? 16 << 20 : 1 << 20
         let userData = tree.boxes(in: tree.child("udta", of: node))
         for box in userData.prefix(Self.mostKeys) where box.type != "meta" {
             self.userData.insert(box.type)
             // The sign © stands before all keys of texts.
-            guard box.type.rawValue >> 24 == 0xA9 else { continue }
+            guard box.type.rawValue >> 24 == 0xA9, box.payloadSize <= room else { continue }
+            room -= box.payloadSize
             entries +=
-                try reader.parse(box, prefix: 1 << 20) { reader throws(MediaError) in
+                try reader.parse(box) { reader throws(MediaError) in
                     try Self.texts(of: box.type, &reader)
                 } ?? []
         }
         for box in userData + tree.boxes(in: node) where box.type == "meta" {
-            try readList(box, reader: &reader)
+            try readList(box, room: &room, reader: &reader)
         }
     }
 
     /// Takes in the keys of a `meta` box: those that stand in `keys`, or the types of the boxes in `ilst`.
-    private mutating func readList(_ meta: Box, reader: inout BoxReader) throws(MediaError) {
+    private mutating func readList(_ meta: Box, room: inout UInt64, reader: inout BoxReader) throws(MediaError) {
         // ISO's box has a version and flags before what is in it, QuickTime's has not.
         let head = try reader.bytes(at: meta.payload.lowerBound, count: 8)
         let isISO = head.prefix(4).allSatisfy { $0 == 0 }
@@ -57,7 +56,8 @@ package struct MetadataKeys: Hashable, Sendable {
             named.formUnion(names)
             for item in list {
                 guard let place = Int(exactly: item.type.rawValue), names.indices.contains(place - 1) else { continue }
-                try readValues(in: try reader.boxes(in: item.payload), of: .named(names[place - 1]), reader: &reader)
+                try readValues(
+                    in: try reader.boxes(in: item.payload), of: .named(names[place - 1]), room: &room, reader: &reader)
             }
             return
         }
@@ -65,7 +65,7 @@ package struct MetadataKeys: Hashable, Sendable {
             let parts = try reader.boxes(in: item.payload)
             guard item.type == "----" else {
                 iTunes.insert(item.type)
-                try readValues(in: parts, of: .iTunes(item.type), reader: &reader)
+                try readValues(in: parts, of: .iTunes(item.type), room: &room, reader: &reader)
                 continue
             }
             let word = try reader.parse(parts.first { $0.type == "name" }, prefix: 1024) { reader throws(MediaError) in
@@ -74,13 +74,13 @@ package struct MetadataKeys: Hashable, Sendable {
             }
             guard let word else { continue }
             iTunesNames.insert(word)
-            try readValues(in: parts, of: .iTunesName(word), reader: &reader)
+            try readValues(in: parts, of: .iTunesName(word), room: &room, reader: &reader)
         }
     }
 
     /// Takes in the values of one key (`data`): a type, a country, a language, and the bytes.
     private mutating func readValues(
-        in boxes: [Box], of key: MetadataEntry.Key, reader: inout BoxReader
+        in boxes: [Box], of key: MetadataEntry.Key, room: inout UInt64, reader: inout BoxReader
     ) throws(MediaError) {
         for box in boxes where box.type == "data" && box.payloadSize <= room {
             room -= box.payloadSize

@@ -4,24 +4,11 @@ import Testing
 
 /// Sound of copies lies where the source's does, to the sample, or a warning says by how much it does not.
 @Suite struct ExportCopySoundTests {
-    private struct Time: Decodable { var seconds: Double }
-    private struct Delivered: Decodable { var start: Time; var end: Time }
-    private struct Track: Decodable { var delivered: Delivered }
-    private struct Report: Decodable {
-        var audio: [Track]
-        var warnings: [String]
-    }
-
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func report(_ arguments: [String]) throws -> Report {
-        let result = try Program.run(
-            Program.mediatool, ["export", "--copy", "--force", "--quiet", "--json"] + arguments, folder: folder.path)
-        #expect(result.status == 0, "\(result.error)")
-        return try JSONDecoder().decode(Report.self, from: Data(result.bytes))
-    }
+    private func report(_ arguments: [String]) throws -> CopyReport { try CopyReport(of: arguments, in: folder) }
 
     /// Five seconds of noise at 48 kHz, encoded by ffmpeg.
     private func noise(_ name: String, _ codec: [String]) throws -> String {

@@ -4,14 +4,6 @@ import Testing
 
 /// Copies of parts into files that keep less than the source's, held against what ffmpeg decodes of both.
 @Suite struct ExportCopyTests {
-    private struct Time: Decodable { var seconds: Double? }
-    private struct Delivered: Decodable { var start: Time; var storedFrom: Time? }
-    private struct Track: Decodable { var delivered: Delivered }
-    private struct Report: Decodable {
-        var audio: [Track]
-        var warnings: [String]
-    }
-
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
@@ -20,11 +12,7 @@ import Testing
         try Program.run(Program.mediatool, ["export", "--force", "--quiet"] + arguments, folder: folder.path)
     }
 
-    private func report(_ arguments: [String]) throws -> Report {
-        let result = try export(["--json"] + arguments)
-        #expect(result.status == 0, "\(result.error)")
-        return try JSONDecoder().decode(Report.self, from: Data(result.bytes))
-    }
+    private func report(_ arguments: [String]) throws -> CopyReport { try CopyReport(of: arguments, in: folder) }
 
     /// Six seconds of noise in 16 bits at 48 kHz.
     private func noise(_ name: String, _ codec: [String]) throws -> String {
@@ -35,7 +23,7 @@ import Testing
 
     @Test func linearPCMIsCutToTheSample() throws {
         let source = try noise("n.wav", ["-c:a", "pcm_s16le"])
-        let report = try report([source, "-o", "o.wav", "--copy", "--start", "0.51", "--end", "1.2"])
+        let report = try report([source, "-o", "o.wav", "--start", "0.51", "--end", "1.2"])
         #expect(report.audio.first?.delivered.start.seconds == 0.51)
         #expect(report.audio.first?.delivered.storedFrom == nil && report.warnings.isEmpty)
         #expect(try FFmpeg.pcm(folder.path("o.wav")) == Array(try FFmpeg.pcm(source)[24480 * 2..<57600 * 2]))
@@ -44,7 +32,7 @@ import Testing
     /// A part has another length and another sum than the header of the whole says.
     @Test func aPartOfFLACSaysNothingOfTheWhole() throws {
         let source = try noise("n.flac", ["-c:a", "flac"])
-        let report = try report([source, "-o", "o.flac", "--copy", "--start", "1.51", "--end", "4.6"])
+        let report = try report([source, "-o", "o.flac", "--start", "1.51", "--end", "4.6"])
         let start = try #require(report.audio.first?.delivered.start.seconds)
         #expect(start > 1.51 && report.warnings.count == 1)
         let (whole, part) = (try FFmpeg.pcm(source), try FFmpeg.pcm(folder.path("o.flac")))
@@ -58,7 +46,7 @@ import Testing
     /// The first packet begins before zero by the codec's delay, and holds most of a packet's sound.
     @Test(arguments: ["o.mkv", "o.ogg"]) func opusKeepsItsFirstPacket(output: String) throws {
         let source = try noise("n.mkv", ["-c:a", "libopus"])
-        let report = try report([source, "-o", output, "--copy"])
+        let report = try report([source, "-o", output])
         #expect(report.audio.first?.delivered.start.seconds == 0)
         let (whole, copy) = (try FFmpeg.pcm(source), try FFmpeg.pcm(folder.path(output)))
         #expect(copy.count >= whole.count && Array(copy[..<whole.count]) == whole)
@@ -123,7 +111,7 @@ import Testing
                 .first?.split(separator: ",").prefix(2).map { $0 } ?? []
         }
         #expect(try sides(turned).reversed() == sides(folder.path("o.mkv")))
-        let copy = try report([turned, "-o", "c.mkv", "--copy", "--audio", "none"])
+        let copy = try report([turned, "-o", "c.mkv", "--audio", "none"])
         #expect(copy.warnings.contains { $0.contains("turn is lost") })
     }
 
@@ -142,7 +130,7 @@ import Testing
     /// Matroska's first pictures come without decode times, from which an edit list is counted.
     @Test(arguments: [[], ["--start", "0.05"]]) func allPicturesOfMatroskaAreShown(range: [String]) throws {
         let source = try Fixtures.path("h264-aac.mkv")
-        _ = try report([source, "-o", "o.mp4", "--copy"] + range)
+        _ = try report([source, "-o", "o.mp4"] + range)
         func pictures(_ path: String, _ more: [String] = []) throws -> [UInt8] {
             try FFmpeg.run(["-i", path, "-map", "0:v", "-fps_mode", "passthrough"] + more + ["-f", "framemd5", "-"])
         }

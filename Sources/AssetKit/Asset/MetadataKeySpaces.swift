@@ -1,8 +1,8 @@
 import ISOMedia
 import MediaBase
 
-/// What an MP4 or QuickTime file's metadata is: which vocabulary each key is of, by libavformat's names of the keys, and the
-/// values with their types.
+/// The vocabulary of each key of an MP4 or QuickTime file's metadata, by libavformat's names of the keys, and the values with
+/// their types.
 struct MetadataKeySpaces: Sendable {
     private var spaces: [String: MetadataItem.KeySpace] = [:]
     /// The values, in file order.
@@ -30,7 +30,7 @@ struct MetadataKeySpaces: Sendable {
         "artist": "©ART", "comment": "©cmt", "composer": "©wrt", "copyright": "cprt", "date": "©day",
         "description": "desc", "encoder": "©too", "genre": "©gen", "location": "©xyz", "title": "©nam",
     ]
-    /// What stands among user data and not in the list of iTunes.
+    /// Keys that stand among user data and not in the list of iTunes.
     private static let onlyUserData: Set<FourCC> = [
         "©mak", "©mod", "©dir", "©prd", "©aut", "titl", "auth", "perf", "loci", "dscp", "albm", "yrrc", "gnre",
     ]
@@ -57,7 +57,7 @@ struct MetadataKeySpaces: Sendable {
         key(of: identifier) { names[$0] != nil }.flatMap { names[$0] } ?? identifier
     }
 
-    /// Whether a key begins with the sign that stands before all keys of texts.
+    /// Tells a key of a text, all of which begin with the sign ©.
     private static func isText(_ key: FourCC) -> Bool { key.rawValue >> 24 == 0xA9 }
 
     /// The key that four characters are; `nil` where they are not one of those that are wanted.
@@ -89,7 +89,7 @@ struct MetadataKeySpaces: Sendable {
         }
     }
 
-    /// Whether a key is in the file.
+    /// Tells whether the file has a key, by libavformat's name.
     func contains(_ key: String) -> Bool { spaces[key] != nil }
 
     /// The vocabulary of a key; what is in no list is a field of a header, such as the time of creation.

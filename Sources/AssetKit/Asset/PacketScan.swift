@@ -23,7 +23,7 @@ struct PacketScan: Sendable {
         fileprivate(set) var statistics = PacketStatistics()
         /// The sync samples of pictures, by presentation time; none for other tracks.
         fileprivate(set) var syncSamples: [SyncSample] = []
-        /// Whether one of them does not say when it is shown, so that only decoding tells.
+        /// One of them at least does not say when it is shown, so that only decoding tells.
         fileprivate(set) var hasUntimedSyncSamples = false
     }
 

@@ -144,7 +144,7 @@ extension FrameFinder {
         noteDoubt(about: current)
     }
 
-    /// Whether a picture before a time may have been left out since the last move.
+    /// Tells whether a picture before a time may have been left out since the last move.
     private func hasLeftOutPicture(before time: MediaTime) -> Bool {
         hasLeftOut && feed.times.contains { $0 < time }
     }

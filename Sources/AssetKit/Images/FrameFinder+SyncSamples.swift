@@ -24,7 +24,7 @@ extension FrameFinder {
         return try frame(at: time)
     }
 
-    /// What came of looking for a sync sample's picture.
+    /// The outcome of looking for a sync sample's picture.
     private enum Nearest {
         case found(Found)
         /// None is allowed.

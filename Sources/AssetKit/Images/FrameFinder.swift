@@ -151,7 +151,7 @@ final class FrameFinder {
         return try look(for: time)
     }
 
-    /// Whether what several threads found is not sure to be what one finds.
+    /// One thread has to look again, because it might find something else than several did.
     private var needsOneThread: Bool { threads != 1 && (isDoubtful || feed.breaksOff) }
 
     private func look(for time: MediaTime) throws(MediaError) -> Found {

@@ -25,9 +25,9 @@ final class PacketFeed {
     private var recentStamps: [Int64] = []
     private let mayDouble: Bool
     private let reorders: Bool
-    /// Whether the container says itself when packets are decoded.
+    /// Packets have decode times of the container's own: ``SeekBehaviour/statesDecodeTimes``.
     private let statesDecodeTimes: Bool
-    /// Whether the container broke off before its end since the last move.
+    /// The container broke off before its end since the last move.
     private(set) var breaksOff = false
     /// When the packet that was read last is decoded; `nil` where it does not say.
     private var lastDecodeTime: MediaTime?

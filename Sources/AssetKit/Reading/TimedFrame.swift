@@ -6,7 +6,7 @@ struct TimedFrame {
     let picture: PixelBuffer
     /// Its presentation time.
     let time: MediaTime
-    /// Whether that is known: the first picture after a move may have no time stamp, and none before it that would tell.
+    /// The time is known: the first picture after a move may have no time stamp, and none before it that would tell.
     let isPlaced: Bool
     /// How long it is shown by the packet's word, which is often wrong; `nil` where it has none.
     let statedDuration: MediaTime?

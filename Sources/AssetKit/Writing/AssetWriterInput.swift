@@ -233,7 +233,7 @@ extension AssetWriterInput {
 // MARK: - While writing
 
 extension AssetWriterInput {
-    /// Whether `append` would return or throw at once, without waiting for the encoder.
+    /// True while `append` returns or throws at once, without waiting for the encoder.
     ///
     /// Never true before the session is started and after the input is finished. True once writing has failed or was
     /// cancelled, so that loops which append while it is true come to `append`, which throws what happened.

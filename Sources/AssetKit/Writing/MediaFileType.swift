@@ -77,7 +77,7 @@ extension MediaFileType {
     /// Tracks of sound that it can have.
     var maximumTracks: Int { [.wav, .caf, .aiff, .flac].contains(self) ? 1 : 1000 }
 
-    /// Whether it has tracks of sound alone.
+    /// Such a file has tracks of sound alone.
     var isSoundAlone: Bool { [.m4a, .mka, .wav, .caf, .aiff, .flac, .ogg].contains(self) }
 
     /// Whether it is made of QuickTime's boxes, so that edit lists say what is shown.

@@ -4,7 +4,7 @@ import MediaBase
 
 /// From metadata items to what containers keep of them.
 enum MetadataWriting {
-    /// What the headers of QuickTime and MPEG-4 tracks have fields for, by libavformat's names.
+    /// Keys for which the headers of QuickTime and MPEG-4 tracks have fields, by libavformat's names.
     static let headerKeys: Set<String> = ["handler_name", "reel_name"]
 
     /// libavformat's keys and values of items that are text, numbers, dates or places.
@@ -31,7 +31,7 @@ enum MetadataWriting {
         return known.contains(lower) ? lower : name
     }
 
-    /// What QuickTime's and iTunes's own atoms have a place for, by libavformat's names.
+    /// Keys for which QuickTime's and iTunes's own atoms have a place, by libavformat's names.
     private static let known: Set<String> = [
         "title", "artist", "album_artist", "composer", "author", "album", "date", "encoder", "comment", "genre",
         "copyright", "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
@@ -66,10 +66,10 @@ extension MetadataItem {
     /// QuickTime's name of a cover picture.
     static let artworkKey = "com.apple.quicktime.artwork"
 
-    /// Whether it is the place that user data has an atom for.
+    /// It is the place that user data has an atom for.
     var isLocation: Bool { identifier.lowercased() == "location" }
 
-    /// Whether it is a cover picture.
+    /// It is a cover picture.
     var isArtwork: Bool {
         guard case .data = value else { return false }
         return ["artwork", "covr", Self.artworkKey].contains(identifier.lowercased())
@@ -102,7 +102,7 @@ extension MetadataLeftOut: CustomStringConvertible {
 }
 
 extension MetadataItem {
-    /// Whether one of some items says the same, in whatever form another container has for it.
+    /// Tells whether one of some items says the same, in whatever form another container has for it.
     package func isHeld(by items: some Sequence<MetadataItem>) -> Bool {
         if case .data = value { return items.contains { $0.value == value } }
         let name = MetadataKeySpaces.name(identifier).lowercased()

@@ -21,9 +21,9 @@ struct MovieFinisher {
         var creationTime: String?
         /// Where it was taken, in ISO 6709, and in which language that is said.
         var location: (place: String, language: String?)?
-        /// What else is said of it.
+        /// The rest of its metadata.
         var metadata: [MetadataEntry] = []
-        /// Whether it is a QuickTime file, not one of MPEG-4.
+        /// It is a QuickTime file, not one of MPEG-4.
         var isQuickTime: Bool
     }
 
@@ -43,7 +43,7 @@ struct MovieFinisher {
         var language: String?
         /// The track's name; `nil` where there is none.
         var name: String?
-        /// What else is said of it.
+        /// The rest of its metadata.
         var metadata: [MetadataEntry] = []
         /// When it came into being, in ISO 8601; `nil` leaves what is written.
         var creationTime: String?

@@ -314,7 +314,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
 
     private static let opusRate: Int32 = 48_000
 
-    /// Whether times come from a clock that cannot name every sample of Opus: Matroska's.
+    /// Times come from a clock that cannot name every sample of Opus: Matroska's.
     private var isClockCoarse: Bool { hint.timescale > 0 && hint.timescale < Self.opusRate }
 
     /// A packet of Opus at its exact time, where it comes with one of whole ticks of a coarse clock.
@@ -343,7 +343,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             duration: buffer.duration, isShown: true)
     }
 
-    /// What of a packet's duration is not heard: Matroska's counts the padding after the last sample too.
+    /// The part of a packet's duration that is not heard: Matroska's counts the padding after the last sample too.
     private func paddingInDuration(of sample: StoredSample, _ buffer: SampleBuffer) -> MediaTime {
         guard isClockCoarse, isOpus(buffer) else { return .zero }
         return MediaTime(value: Int64(sample.packet.paddingSamples), timescale: Self.opusRate)

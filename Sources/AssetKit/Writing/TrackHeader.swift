@@ -43,7 +43,7 @@ struct TrackHeader: Sendable {
         return description
     }
 
-    /// What is said of the track, with its name among it and without what only headers say.
+    /// The track's metadata with its name, without what only headers say.
     var ownItems: [MetadataItem] {
         let items = metadata.filter { !Self.fields.contains($0.identifier) }
         guard let name else { return items }

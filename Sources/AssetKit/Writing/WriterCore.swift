@@ -181,7 +181,7 @@ extension WriterCore {
         try muxer.writeHeader(options: options(for: lanes))
     }
 
-    /// What the file says as a whole; where it has one track alone, also what that says.
+    /// The metadata of the file as a whole; in files of one track alone, with that track's.
     private func ofWholeFile(_ lanes: [Lane]) -> [MetadataItem] {
         guard fileType.maximumTracks == 1, let track = lanes.first?.track else { return header.metadata }
         return header.metadata

@@ -136,7 +136,7 @@ extension ExportReport {
         return [EarlyEnd.warning(what, at: end, before: plan.requested?.end)].compactMap(\.self)
     }
 
-    /// What is told of Vorbis, which begins with a whole packet also in files that cut other sound to the sample.
+    /// Tells of Vorbis that begins late: it begins with a whole packet also in files that cut other sound to the sample.
     private static func lateVorbis(_ plan: ExportPlan, _ audio: [Audio]) -> [String] {
         guard plan.requested?.start != nil, plan.audio.count == audio.count else { return [] }
         return zip(plan.audio, audio).compactMap { track, made in
