@@ -2,13 +2,19 @@
 
 import PackageDescription
 
-// Every target is compiled alike: warnings are errors, imports are internal unless said otherwise.
-let common: [SwiftSetting] = [
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+// The project's own scripts set this, so that no warning stays. A dependent's build, or one with a newer compiler, does not
+// fail because of a warning; that a newer FFmpeg deprecates something is never an error.
+let strict: [SwiftSetting] =
+    Context.environment["MEDIATOOL_WARNINGS_ARE_ERRORS"] == nil
+    ? [] : [.treatAllWarnings(as: .error), .treatWarning("DeprecatedDeclaration", as: .warning)]
+
+// Every target is compiled alike: imports are internal unless said otherwise.
+let common: [SwiftSetting] =
+    strict + [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ]
 
 // Above LibAV no code touches an unsafe construct; the compiler checks it.
 let safe: [SwiftSetting] = common + [.strictMemorySafety()]

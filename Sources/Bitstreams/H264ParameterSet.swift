@@ -22,7 +22,7 @@ extension SequenceInfo {
             format = try reader.unsigned(atMost: 3)
             if format == 3 { syntax.hasSeparatePlanes = try reader.flag() }
             bitDepth = 8 + (try reader.unsigned(atMost: 6))
-            _ = try reader.unsigned(atMost: 6)
+            chromaBitDepth = 8 + (try reader.unsigned(atMost: 6))
             try reader.skip(1)
             if try reader.flag() {
                 for list in 0..<(format == 3 ? 12 : 8) where try reader.flag() {
@@ -32,7 +32,8 @@ extension SequenceInfo {
         }
         chroma = Chroma(index: format)
         syntax.frameNumberBits = try reader.unsigned(atMost: 12) + 4
-        try Self.skipPictureOrder(&reader)
+        // Pictures are then shown in the order in which they are stored (8.2.1.3).
+        if try Self.skipPictureOrder(&reader) == 2 { reorderedPictures = 0 }
         _ = try reader.unsigned()
         try reader.skip(1)
         let width = (try reader.unsigned(atMost: 1 << 16) + 1) * 16
@@ -54,8 +55,8 @@ extension SequenceInfo {
         syntax.hasUsability = try reader.flag()
         if syntax.hasUsability {
             try readUsability(&reader)
-            // What follows is of use for the order of fields alone.
-            try? syntax.readTiming(&reader)
+            // A set that ends here has said all about its pictures.
+            try? readTiming(&reader, &syntax)
         }
         h264Syntax = syntax
         inferChromaLocation()
@@ -78,8 +79,25 @@ extension SequenceInfo {
         }
     }
 
-    private static func skipPictureOrder(_ reader: inout BitReader) throws(MediaError) {
-        switch try reader.unsigned(atMost: 2) {
+    /// Reads on in "video usability information" (E.1.1) from `timing_info_present_flag`.
+    private mutating func readTiming(_ reader: inout BitReader, _ syntax: inout H264Syntax) throws(MediaError) {
+        if try reader.flag() {
+            let (units, scale) = (Int64(try reader.bits(32)), Int64(try reader.bits(32)))
+            // The clock counts fields.
+            let rate = Rational(scale, 2 * units)
+            if try reader.flag(), rate.isPositive { fixedFrameRate = rate }
+        }
+        try syntax.readDelays(&reader)
+        guard try reader.flag() else { return }
+        try reader.skip(1)
+        for _ in 0..<4 { _ = try reader.unsigned() }
+        reorderedPictures = try reader.unsigned(atMost: 16)
+    }
+
+    /// Passes over the order of pictures and gives its type.
+    private static func skipPictureOrder(_ reader: inout BitReader) throws(MediaError) -> Int {
+        let type = try reader.unsigned(atMost: 2)
+        switch type {
         case 0: _ = try reader.unsigned()
         case 1:
             try reader.skip(1)
@@ -88,5 +106,6 @@ extension SequenceInfo {
             for _ in 0..<(try reader.unsigned(atMost: 255)) { _ = try reader.signed() }
         default: break
         }
+        return type
     }
 }

@@ -17,9 +17,8 @@ package struct H264Syntax: Hashable, Sendable {
 }
 
 extension H264Syntax {
-    /// Reads on in "video usability information" (E.1.1) from `timing_info_present_flag`.
-    mutating func readTiming(_ reader: inout BitReader) throws(MediaError) {
-        if try reader.flag() { try reader.skip(65) }
+    /// Reads on in "video usability information" (E.1.1) from `nal_hrd_parameters_present_flag`.
+    mutating func readDelays(_ reader: inout BitReader) throws(MediaError) {
         var delays: Int?
         for _ in 0..<2 where try reader.flag() { delays = try Self.delayBits(&reader) }
         if let delays {

@@ -14,7 +14,8 @@ extension SequenceInfo {
         _ = try reader.unsigned()
         let format = try reader.unsigned(atMost: 3)
         chroma = Chroma(index: format)
-        if format == 3 { try reader.skip(1) }
+        // Colours as three pictures of their own are nobody's pixel format.
+        if format == 3, try reader.flag() { chroma = nil }
         let width = try reader.unsigned(atMost: 1 << 16)
         let height = try reader.unsigned(atMost: 1 << 16)
         var (across, down) = (0, 0)
@@ -26,10 +27,13 @@ extension SequenceInfo {
         }
         size = Dimensions(width, height, croppingAcross: across, down: down)
         bitDepth = 8 + (try reader.unsigned(atMost: 8))
-        _ = try reader.unsigned(atMost: 8)
+        chromaBitDepth = 8 + (try reader.unsigned(atMost: 8))
         let orderBits = 4 + (try reader.unsigned(atMost: 12))
         for _ in (try reader.flag() ? 0 : subLayers)...subLayers {
-            for _ in 0..<3 { _ = try reader.unsigned() }
+            _ = try reader.unsigned()
+            // The last are those of all layers together.
+            reorderedPictures = try reader.unsigned(atMost: 16)
+            _ = try reader.unsigned()
         }
         for _ in 0..<6 { _ = try reader.unsigned() }
         if try reader.flag(), try reader.flag() { try Self.skipScalingLists(&reader) }

@@ -29,10 +29,18 @@ extension SequenceInfo {
     private mutating func readSequenceHeader(_ reader: inout BitReader) throws(MediaError) {
         let width = Int(try reader.bits(12))
         size = Dimensions(width: width, height: Int(try reader.bits(12)))
+        try reader.skip(4)
+        fixedFrameRate = Self.mpegRates[try reader.bits(4)]
         chroma = .quarter
         bitDepth = 8
         scan = .progressive
     }
+
+    /// ITU-T H.262, table 6-4.
+    private static let mpegRates: [UInt32: Rational] = [
+        1: Rational(24000, 1001), 2: Rational(24), 3: Rational(25), 4: Rational(30000, 1001), 5: Rational(30),
+        6: Rational(50), 7: Rational(60000, 1001), 8: Rational(60),
+    ]
 
     private mutating func readExtension(_ reader: inout BitReader) throws(MediaError) {
         switch try reader.bits(4) {
@@ -50,6 +58,9 @@ extension SequenceInfo {
             let width = Int(try reader.bits(2))
             let height = Int(try reader.bits(2))
             size = size.map { Dimensions(width: $0.width | width << 12, height: $0.height | height << 12) }
+            try reader.skip(12 + 1 + 8 + 1)
+            let factor = Rational(Int64(try reader.bits(2)) + 1, Int64(try reader.bits(5)) + 1)
+            fixedFrameRate = fixedFrameRate?.multiplied(by: factor)
         case 2:
             try reader.skip(3)
             guard try reader.flag() else { return }

@@ -14,10 +14,18 @@ package struct SequenceInfo: Hashable, Sendable {
     package var chroma: Chroma?
     /// Bits of a luma sample.
     package var bitDepth: Int?
+    /// Bits of a chroma sample, where they are written apart from those of luma.
+    package var chromaBitDepth: Int?
     /// Whether chroma samples of 4:2:0 lie where ITU-T H.273 numbers it, 0 (left) to 5 (bottom).
     package var chromaLocation: Int?
     /// What the numbers of colours mean.
     package var color: CodePoints?
+    /// Primaries, transfer and matrix are written, even if as "unspecified".
+    package var hasColorDescription = false
+    /// How many pictures may come before another one that is shown earlier; `nil` where the header leaves that open.
+    package var reorderedPictures: Int?
+    /// Frames a second by the codec's clock, where the header fixes them; else `nil`.
+    package var fixedFrameRate: Rational?
     /// Whether pictures are whole frames or may be fields.
     package var scan: Scan?
     /// What further headers of H.264 are read by; `nil` for other codecs.
@@ -107,7 +115,8 @@ extension SequenceInfo {
         if try reader.flag() {
             try reader.skip(3)
             var color = CodePoints(isFullRange: try reader.flag())
-            if try reader.flag() { try color.read(&reader) }
+            hasColorDescription = try reader.flag()
+            if hasColorDescription { try color.read(&reader) }
             self.color = color
         }
         if try reader.flag() {

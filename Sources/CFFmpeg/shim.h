@@ -176,6 +176,59 @@ static inline void shim_set_log_sink(shim_log_sink sink) {
     av_log_set_callback(shim_log_callback);
 }
 
+// What an encoder takes: NULL for anything. Lists in AVCodec until 7.0; from 7.1 on a function gives them, and the lists are
+// deprecated, in 9.0 gone.
+static inline const void *shim_codec_list(const AVCodec *codec, int config) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(61, 13, 100)
+    const void *list = NULL;
+    return avcodec_get_supported_config(NULL, codec, (enum AVCodecConfig)config, 0, &list, NULL) < 0 ? NULL : list;
+#else
+    return config == 0 ? (const void *)codec->pix_fmts
+         : config == 2 ? (const void *)codec->supported_samplerates : (const void *)codec->sample_fmts;
+#endif
+}
+
+static inline const enum AVPixelFormat *shim_codec_pixel_formats(const AVCodec *codec) {
+    return (const enum AVPixelFormat *)shim_codec_list(codec, 0);
+}
+
+static inline const int *shim_codec_sample_rates(const AVCodec *codec) {
+    return (const int *)shim_codec_list(codec, 2);
+}
+
+static inline const enum AVSampleFormat *shim_codec_sample_formats(const AVCodec *codec) {
+    return (const enum AVSampleFormat *)shim_codec_list(codec, 3);
+}
+
+// libswscale's context: an opaque struct until 7.1, one with public fields after, and its flags are an enumeration since 8.0.
+// Swift would see two types; behind another name it sees one.
+typedef struct shim_scaler shim_scaler;
+
+static const int shim_scaler_flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP;
+
+static inline shim_scaler *shim_scaler_alloc(void) { return (shim_scaler *)sws_alloc_context(); }
+
+static inline shim_scaler *shim_scaler_get(int width, int height, enum AVPixelFormat source, enum AVPixelFormat target) {
+    return (shim_scaler *)sws_getContext(width, height, source, width, height, target, shim_scaler_flags, NULL, NULL, NULL);
+}
+
+static inline void shim_scaler_free(shim_scaler *scaler) { sws_freeContext((struct SwsContext *)scaler); }
+
+static inline int shim_scaler_init(shim_scaler *scaler) {
+    return sws_init_context((struct SwsContext *)scaler, NULL, NULL);
+}
+
+static inline int shim_scaler_colors(shim_scaler *scaler, const int *source, int source_full, const int *target,
+                                     int target_full, int brightness, int contrast, int saturation) {
+    return sws_setColorspaceDetails((struct SwsContext *)scaler, source, source_full, target, target_full, brightness,
+                                    contrast, saturation);
+}
+
+static inline int shim_scaler_scale(shim_scaler *scaler, const uint8_t *const source[], const int strides[], int row,
+                                    int rows, uint8_t *const target[], const int target_strides[]) {
+    return sws_scale((struct SwsContext *)scaler, source, strides, row, rows, target, target_strides);
+}
+
 // av_codec_get_id takes a list of tag lists that ends with NULL.
 static inline enum AVCodecID shim_codec_of_tag(const struct AVCodecTag *tags, unsigned tag) {
     const struct AVCodecTag *const lists[] = {tags, NULL};

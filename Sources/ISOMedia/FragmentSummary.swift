@@ -11,13 +11,21 @@ package struct FragmentSummary: Hashable, Sendable {
     package var sampleCount: UInt64 = 0
 
     /// The sum of the samples' durations, in the media's timescale; does not pass the highest number.
+    ///
+    /// Samples of fragments that overlap count twice: how long the fragments last is ``extent``.
     package var duration: UInt64 = 0
 
-    /// The latest decode time at which a fragment ends, in the media's timescale.
+    /// The earliest decode time at which a fragment begins, in the media's timescale.
     ///
     /// The first one begins at the time written in it, or where the movie's own samples end: in a piece of a live
     /// stream this is far from 0.
+    package var startDecodeTime: UInt64
+
+    /// The latest decode time at which a fragment ends, in the media's timescale.
     package var endDecodeTime: UInt64
+
+    /// From where the earliest fragment begins to where the latest one ends, in the media's timescale.
+    package var extent: UInt64 { endDecodeTime - min(startDecodeTime, endDecodeTime) }
 }
 
 /// Adds up the fragments of a movie, one after the other.
@@ -59,7 +67,10 @@ struct FragmentScanner {
                 return version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
             }
             var end = time ?? summaries[trackID]?.endDecodeTime ?? movieEnds[trackID] ?? 0
-            var summary = summaries[trackID] ?? FragmentSummary(trackID: trackID, endDecodeTime: end)
+            var summary =
+                summaries[trackID]
+                ?? FragmentSummary(trackID: trackID, startDecodeTime: end, endDecodeTime: end)
+            summary.startDecodeTime = min(summary.startDecodeTime, end)
             let defaultDuration = header.defaultDuration ?? defaultDurations[trackID] ?? 0
             for place in tree.children("trun", of: traf) {
                 let run = try Self.run(tree.nodes[place].box, defaultDuration: defaultDuration, reader: &reader)

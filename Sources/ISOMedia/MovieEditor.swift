@@ -101,6 +101,31 @@ extension MovieEditor {
         try updateMovieDuration()
     }
 
+    /// Makes timecode tracks end with their media, where an edit list goes on for longer, as libavformat 9 writes it.
+    package mutating func endTimecodesWithTheirMedia() throws(MediaError) {
+        for track in 0..<trackCount {
+            guard let box = movie.children?[tracks[track]], let media = box.first("mdia"),
+                let handler = media.first("hdlr")?.fields, handler.dropFirst(8).starts(with: "tmcd".utf8),
+                let header = media.first("mdhd")?.fields, let list = box.first("edts")?.first("elst")?.fields
+            else { continue }
+            var edits = BigEndianReader(list)
+            guard let edit = try? EditListEntry.list(&edits), edit.count == 1, let only = edit.first, !only.isEmpty
+            else {
+                continue
+            }
+            var reader = BigEndianReader(header)
+            let (version, _) = try reader.versionAndFlags()
+            try reader.skip(version == 1 ? 20 : 12)
+            guard let ticks = try reader.duration(version: version), let value = Int64(exactly: ticks) else { continue }
+            let duration = MediaTime(value: value, timescale: try mediaTimescale(ofTrack: track))
+            let longest = UInt64(clamping: duration.converted(toTimescale: timescale).value)
+            guard longest > 0, only.segmentDuration > longest else { continue }
+            var shorter = only
+            shorter.segmentDuration = longest
+            try setEdits([shorter], track: track)
+        }
+    }
+
     /// Makes the media header's duration the sum of the samples' durations (8.4.2.3), which some writers count otherwise.
     package mutating func setMediaDuration(track: Int) throws(MediaError) {
         var sum: UInt64 = 0

@@ -10,6 +10,9 @@ package struct MovieHeader: Hashable, Sendable {
     /// The brands (`ftyp`); an old QuickTime file has none.
     package var fileType: FileType?
 
+    /// When the movie came into being (`mvhd`), as ``CreationTime`` writes it; `nil` where 0 is written.
+    package var creationTime: String?
+
     /// Units a second of the movie's times (`mvhd`); `nil` also where 0 is written.
     package var timescale: UInt32?
 
@@ -132,12 +135,14 @@ extension MovieHeader {
         let fields = try reader.parse(box) { reader throws(MediaError) in
             let (version, _) = try reader.versionAndFlags()
             try reader.expect(version: version, atMost: 1)
-            try reader.skip(version == 1 ? 16 : 8)
+            let created = version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
+            try reader.skip(version == 1 ? 8 : 4)
             let times = (timescale: try reader.timescale(), duration: try reader.duration(version: version))
             try reader.skip(16)
-            return (times, matrix: try reader.matrix())
+            return (times, matrix: try reader.matrix(), created: created)
         }
         guard let fields else { return }
+        creationTime = CreationTime.text(fields.created)
         timescale = fields.0.timescale
         duration = fields.0.duration
         matrix = fields.matrix

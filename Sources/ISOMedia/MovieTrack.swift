@@ -16,6 +16,11 @@ package struct MovieTrack: Hashable, Sendable {
     /// The edit list (`elst`); `nil` where there is none, and then the media plays from its start.
     package var edits: [EditListEntry]?
 
+    /// When the picture begins that is on screen where an edit begins, by the edit's media time.
+    ///
+    /// Of edits that begin with the media's first sample there is none. All in the media's timescale.
+    package var pictureTimes: [Int64: Int64] = [:]
+
     /// QuickTime's aperture sizes (`tapt`).
     package var apertures: TrackApertures?
 
@@ -80,6 +85,10 @@ extension MovieTrack {
             tree.box("stsd", from: stbl), handler: handler?.type, reader: &reader)
         let tables = try SampleTables(tree, at: stbl, reader: &reader)
         self.tables = tables
+        if handler?.type == "vide", let edits {
+            let moments = edits.map(\.mediaTime).filter { $0 > 0 }
+            pictureTimes = try SampleTimes.onScreen(at: moments, tree, stbl: stbl, reader: &reader)
+        }
         if let index = sampleEntries.first?.dataReferenceIndex {
             isSelfContained = try Self.isSelfContained(
                 tree.box("minf", "dinf", "dref", from: mdia), entry: index, reader: &reader)

@@ -15,6 +15,9 @@ package struct SampleTables: Hashable, Sendable {
 
     /// Where in the file the first chunk, and so the first sample, lies (`stco` or `co64`).
     package var firstChunkOffset: UInt64?
+
+    /// When the sample begins that is shown first, in the media's timescale; `nil` without samples.
+    package var earliestTime: Int64?
 }
 
 /// What the durations of a track's samples add up to.
@@ -77,37 +80,17 @@ extension SampleTables {
             return try reader.uint32() > 0 ? try reader.uint64() : nil
         }
         firstChunkOffset = (short ?? nil) ?? (long ?? nil)
+        earliestTime = try SampleTimes.earliest(tree, stbl: node, reader: &reader)
     }
 
     private static func timeToSample(
         _ box: Box?, reader: inout BoxReader
     ) throws(MediaError) -> TimeToSampleSummary? {
-        guard let box, let count = try count(box, reader: &reader) else { return nil }
+        guard let box, let count = try reader.entryCount(of: box) else { return nil }
         var summary = TimeToSampleSummary()
         try reader.forEachEntry(of: box, from: 8, entrySize: 8, count: count) { entry throws(MediaError) in
             summary.add(count: try entry.uint32(), delta: try entry.uint32())
         }
         return summary
-    }
-
-    private static func count(_ box: Box?, reader: inout BoxReader) throws(MediaError) -> UInt32? {
-        try reader.parse(box, prefix: 8) { reader throws(MediaError) in
-            try reader.skip(4)
-            return try reader.uint32()
-        }
-    }
-}
-
-extension UInt64 {
-    /// The sum, or the highest number where the sum is beyond it.
-    func addingClamped(_ other: UInt64) -> UInt64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? .max : sum
-    }
-
-    /// The product, or the highest number where the product is beyond it.
-    func multipliedClamped(by other: UInt64) -> UInt64 {
-        let (product, overflow) = multipliedReportingOverflow(by: other)
-        return overflow ? .max : product
     }
 }

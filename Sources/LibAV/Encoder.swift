@@ -194,7 +194,9 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
 extension Encoder {
     /// The forms of samples that an encoder of this name takes, the preferred one first; empty where it takes any.
     package static func sampleFormats(of name: String) -> [(format: SampleFormat, isPlanar: Bool)] {
-        guard let formats = avcodec_find_encoder_by_name(name)?.pointee.sample_fmts else { return [] }
+        guard let codec = avcodec_find_encoder_by_name(name), let formats = shim_codec_sample_formats(codec) else {
+            return []
+        }
         var result: [(format: SampleFormat, isPlanar: Bool)] = []
         var place = 0
         while formats[place] != AV_SAMPLE_FMT_NONE {
@@ -206,7 +208,9 @@ extension Encoder {
 
     /// The sample rates that an encoder of this name takes; empty where it takes any.
     package static func sampleRates(of name: String) -> [Int] {
-        guard let rates = avcodec_find_encoder_by_name(name)?.pointee.supported_samplerates else { return [] }
+        guard let codec = avcodec_find_encoder_by_name(name), let rates = shim_codec_sample_rates(codec) else {
+            return []
+        }
         var result: [Int] = []
         while rates[result.count] != 0 { result.append(Int(rates[result.count])) }
         return result
@@ -214,7 +218,9 @@ extension Encoder {
 
     /// The pixel formats that an encoder of this name takes; empty where it takes any.
     package static func pixelFormats(of name: String) -> [PixelFormat] {
-        guard let formats = avcodec_find_encoder_by_name(name)?.pointee.pix_fmts else { return [] }
+        guard let codec = avcodec_find_encoder_by_name(name), let formats = shim_codec_pixel_formats(codec) else {
+            return []
+        }
         var result: [PixelFormat] = []
         while formats[result.count] != AV_PIX_FMT_NONE { result.append(PixelFormat(formats[result.count])) }
         return result

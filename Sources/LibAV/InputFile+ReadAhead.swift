@@ -1,78 +1,183 @@
 import CFFmpeg
 package import MediaBase
 
-// Reading packets ahead until the parameters of every stream are known.
+// Learning the parameters of every stream: from the codecs' own headers, else by libavformat's reading ahead.
 
-/// How packets are read ahead when a file is opened (`avformat_find_stream_info`).
-package enum ReadAhead {
-    /// Not at all; some demuxers then do not tell times.
-    case none
-    /// Until all is known that it takes to read and decode each stream.
-    case forReading
-    /// Until all is known that there is to tell of each stream, and nothing is decoded that a header tells.
-    ///
-    /// The function gets a stream's format, as the container's header has it, and gives what it can say for sure unless
-    /// the first sample says otherwise: ``InputFile/streamsByHeader``.
-    case forDescription((FormatDescription) -> PictureFacts?)
-
-    /// Whether packets are read ahead at all.
-    var isWanted: Bool { if case .none = self { false } else { true } }
-}
-
-/// What a header says of a stream of pictures, where it says all.
-package struct PictureFacts: Sendable {
+/// What a codec's header says of a stream that the container leaves open; what is `nil` stays as the container has it.
+package struct StreamFacts: Sendable, Hashable {
     /// The profile as libavcodec numbers it.
-    package var profile: Int
+    package var profile: Int?
     /// The level as the codec numbers it.
-    package var level: Int
-    /// The pictures.
-    package var video: VideoFormat
-
-    /// Makes a description.
-    package init(profile: Int, level: Int, video: VideoFormat) {
-        self.profile = profile
-        self.level = level
-        self.video = video
+    package var level: Int?
+    /// How many pictures a decoder may hold back because others are shown earlier.
+    package var reorderedPictures: Int?
+    /// How decoded pictures are stored.
+    package var pixelFormat: PixelFormat?
+    /// The codec's word on the shape of a pixel.
+    package var sampleAspectRatio: Rational?
+    /// Significant bits of a sample of pictures or sound.
+    package var bitsPerSample: Int?
+    /// What the numbers of colours mean, the container's word included.
+    package var color: ColorInfo?
+    /// The order of fields as ``VideoFormat/fieldOrder`` has it.
+    package var fieldOrder: String?
+    /// How decoded sound is stored, and whether each channel has a plane of its own.
+    package var sampleFormat: (SampleFormat, isPlanar: Bool)? {
+        get { storedSampleFormat.map { ($0, arePlanes) } }
+        set { (storedSampleFormat, arePlanes) = (newValue?.0, newValue?.isPlanar ?? false) }
     }
+    /// Samples a second and channel that are decoded.
+    package var sampleRate: Int?
+    /// The channels that are decoded.
+    package var channelLayout: ChannelLayout?
+    /// Samples in a packet, where that is always the same.
+    package var frameSize: Int?
+    /// When the stream begins, in its time base.
+    package var startTicks: Int64?
+    private var storedSampleFormat: SampleFormat?
+    private var arePlanes = false
+
+    /// Says nothing.
+    package init() {}
 }
 
 extension InputFile {
-    /// Codecs without a decoder, for which libavformat opens none; the second may reorder its pictures, as H.264 does.
-    private static let standIns = (sound: AV_CODEC_ID_CELT, pictures: AV_CODEC_ID_VVC)
-    /// Reads packets ahead until each stream's parameters are known: `avformat_find_stream_info`.
+    /// Tells what codecs' headers say of a file's streams: all that decoders would find out of a stream, by its index.
+    package typealias Describer = (InputFile) -> [Int: StreamFacts]
+
+    /// Learns each stream's parameters.
     ///
-    /// libavformat opens a decoder for every stream, and decodes a packet of AAC and several of H.264 even where the
-    /// header has said all there is to know. Setting up those decoders' tables takes longer than all else together, so
-    /// such a stream of an MP4, QuickTime or Matroska file passes for one of another codec while packets are read
-    /// ahead. Of pictures, decoders need to know more than that; so theirs do only where nothing will be decoded.
-    func readAhead(for purpose: ReadAhead) {
-        var purpose = purpose
-        // Matroska says nothing of when each track begins; of subtitles only what was read tells.
-        if formatName.hasPrefix("matroska,"), hasSubtitles { purpose = .forReading }
-        var settled: [(stream: UnsafeMutablePointer<AVCodecParameters>, codec: AVCodecID)] = []
-        for index in 0..<streamCount where formatName.hasPrefix("mov,") || formatName.hasPrefix("matroska,") {
-            guard let stream = pointer(toStream: index), let parameters = stream.pointee.codecpar,
-                case let codec = parameters.pointee.codec_id
-            else { continue }
-            if avcodec_find_decoder(Self.standIns.sound) == nil, Self.settleAAC(parameters) {
-                parameters.pointee.codec_id = Self.standIns.sound
-                settled.append((parameters, codec))
-            } else if case .forDescription(let read) = purpose, avcodec_find_decoder(Self.standIns.pictures) == nil,
-                Self.settlePictures(stream, by: read)
-            {
-                streamsByHeader.insert(index)
-                parameters.pointee.codec_id = Self.standIns.pictures
-                settled.append((parameters, codec))
+    /// Of MP4, QuickTime and Matroska, streams whose codec's header says all are described by that. Where such streams
+    /// are all there are, and the container tells times and rates, no packet is read. Otherwise libavformat reads ahead
+    /// for what is left.
+    func readAhead(describing describe: Describer?) {
+        let facts = isDescribable ? describe?(self) ?? [:] : [:]
+        var isAllKnown = context.pointee.ctx_flags & AVFMTCTX_NOHEADER == 0 && areChaptersWhole
+        for index in 0..<streamCount {
+            guard let stream = pointer(toStream: index) else { continue }
+            guard let facts = facts[index] else {
+                isAllKnown = false
+                continue
+            }
+            write(facts, into: stream.pointee.codecpar)
+            if let start = facts.startTicks, stream.pointee.start_time == shim_no_pts {
+                stream.pointee.start_time = start
+            }
+            if !Self.tellsTimes(stream, startIsListed: tellsAllTimes(ofStream: index)) { isAllKnown = false }
+        }
+        described = Set(facts.keys)
+        isDescribedByHeaders = isAllKnown
+        // Of MP4 and QuickTime all is known that it takes to read packets; of Matroska not when they are decoded.
+        isReadyForPackets = isAllKnown && formatName.hasPrefix("mov,")
+        if !isAllKnown { prepareForPackets() }
+    }
+
+    /// Notes the rates that are known before any packet is read.
+    ///
+    /// Those of MP4 and QuickTime are averages, which its tables tell better, and those of pictures in files of their own
+    /// are made up.
+    func noteStatedFrameRates() {
+        guard !formatName.hasPrefix("mov,"), !formatName.hasSuffix("_pipe") else { return }
+        for index in 0..<streamCount {
+            guard let stream = pointer(toStream: index) else { continue }
+            // MXF counts time in frames (SMPTE ST 377-1, Edit Rate).
+            let rate =
+                formatName == "mxf"
+                ? Rational(stream.pointee.time_base)?.inverse : Rational(stream.pointee.avg_frame_rate)
+            if let rate, rate.isPositive { statedFrameRates[index] = rate }
+        }
+    }
+
+    /// Has libavformat read ahead where that was not done yet: `avformat_find_stream_info`.
+    ///
+    /// It opens decoders for the streams that are not described alone, and for H.264 in Matroska, where it concludes from
+    /// decoded pictures when each was to be decoded.
+    func prepareForPackets() {
+        guard !isReadyForPackets else { return }
+        isReadyForPackets = true
+        var options = [OpaquePointer?](repeating: nil, count: streamCount)
+        defer { for index in options.indices { av_dict_free(&options[index]) } }
+        for index in options.indices {
+            let codec = pointer(toStream: index)?.pointee.codecpar.pointee.codec_id
+            let isTimed = codec != AV_CODEC_ID_H264 || formatName.hasPrefix("mov,")
+            if described.contains(index), isTimed {
+                // No decoder has this name.
+                av_dict_set(&options[index], "codec_whitelist", "none", 0)
+            } else {
+                // The decoders that libavformat opens for this know no limit of their own.
+                av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0)
             }
         }
-        // The decoders that libavformat opens for this know no limit of their own.
-        var options = [OpaquePointer?](repeating: nil, count: streamCount)
-        for index in options.indices { av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0) }
+        // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
+        // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
         _ = avformat_find_stream_info(context, &options)
-        for index in options.indices { av_dict_free(&options[index]) }
-        for (stream, codec) in settled {
-            stream.pointee.codec_id = codec
-            if codec == AV_CODEC_ID_AAC { stream.pointee.profile = FF_PROFILE_AAC_LOW }
+        _ = LibraryLog.takeLastLine()
+    }
+
+    /// Whether the codecs' headers are looked at; not where something else depends on how far libavformat has read.
+    ///
+    /// That are subtitles in Matroska, which does not say when each track begins, and the times of cameras' data.
+    private var isDescribable: Bool {
+        if formatName.hasPrefix("mov,") { return !hasCameraData }
+        return formatName.hasPrefix("matroska,") && !hasSubtitles
+    }
+
+    /// Whether each chapter's end is written; libavformat works others out as it reads ahead.
+    private var areChaptersWhole: Bool {
+        (0..<Int(context.pointee.nb_chapters)).allSatisfy {
+            context.pointee.chapters?[$0]?.pointee.end != shim_no_pts
+        }
+    }
+
+    /// What the container's header says of a stream's format; `nil` where that is all there is to say already, and for
+    /// covers.
+    package func openFormat(ofStream index: Int) -> FormatDescription? {
+        guard let stream = pointer(toStream: index), stream.pointee.codecpar.pointee.format == -1,
+            stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
+        else { return nil }
+        return FormatDescription(stream)
+    }
+
+    /// The unit of a stream's time stamps.
+    package func timeBase(ofStream index: Int) -> Rational? {
+        pointer(toStream: index).flatMap { Rational($0.pointee.time_base) }
+    }
+
+    /// The beginning of a stream's first sample, where an index tells where that lies; else nothing.
+    package func beginningOfFirstSample(ofStream index: Int, count: Int) -> [UInt8] {
+        // What others' files hold lies elsewhere.
+        guard !allowsNested, let stream = pointer(toStream: index),
+            let entry = avformat_index_get_entry(stream, 0), entry.pointee.pos >= 0
+        else { return [] }
+        return (try? bytes(at: UInt64(entry.pointee.pos), count: min(count, max(0, Int(entry.pointee.size))))) ?? []
+    }
+
+    /// Whether a table lists the times of all samples of a stream; not so in fragments.
+    package func tellsAllTimes(ofStream index: Int) -> Bool {
+        formatName.hasPrefix("mov,") && (pointer(toStream: index)?.pointee.nb_frames ?? 0) > 0
+    }
+
+    /// Whether it is known when a stream begins, and how fast its pictures follow each other.
+    ///
+    /// - Parameter startIsListed: Whether the container's own tables tell when it begins, whatever libavformat says.
+    private static func tellsTimes(_ stream: UnsafeMutablePointer<AVStream>, startIsListed: Bool) -> Bool {
+        let fields = stream.pointee
+        let hasStart = startIsListed || fields.start_time != shim_no_pts
+        switch fields.codecpar.pointee.codec_type {
+        case AVMEDIA_TYPE_VIDEO:
+            return hasStart && fields.r_frame_rate.num > 0 && fields.avg_frame_rate.num > 0
+        case AVMEDIA_TYPE_AUDIO: return hasStart
+        default: return true
+        }
+    }
+
+    private var hasCameraData: Bool {
+        (0..<streamCount).contains { index in
+            guard let stream = pointer(toStream: index), stream.pointee.nb_frames > 1 else { return false }
+            let type = stream.pointee.codecpar.pointee.codec_type
+            let isTold = [CodecParameters.tag("tmcd"), CodecParameters.tag("text")].contains(
+                stream.pointee.codecpar.pointee.codec_tag)
+            return (type == AVMEDIA_TYPE_DATA || type == AVMEDIA_TYPE_UNKNOWN) && !isTold
         }
     }
 
@@ -82,38 +187,39 @@ extension InputFile {
         }
     }
 
-    /// Fills in what a header says of a stream of pictures; gives whether it says all.
-    ///
-    /// Frame rates must be known too: without the container's word, libavformat works them out from decoding times.
-    private static func settlePictures(
-        _ stream: UnsafeMutablePointer<AVStream>, by read: (FormatDescription) -> PictureFacts?
-    ) -> Bool {
-        guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
-            stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0, stream.pointee.r_frame_rate.num > 0,
-            stream.pointee.avg_frame_rate.num > 0, parameters.pointee.format == AV_PIX_FMT_NONE.rawValue
-        else { return false }
-        guard let facts = read(FormatDescription(stream)) else { return false }
-        let delay = parameters.pointee.video_delay
-        CodecParameters.set(facts.video, in: parameters)
-        parameters.pointee.video_delay = delay
-        parameters.pointee.profile = Int32(clamping: facts.profile)
-        parameters.pointee.level = Int32(clamping: facts.level)
-        return true
-    }
-
-    /// Fills in what the decoder would find out of a stream of plain AAC; gives whether it could.
-    private static func settleAAC(_ stream: UnsafeMutablePointer<AVCodecParameters>) -> Bool {
-        guard stream.pointee.codec_id == AV_CODEC_ID_AAC, let extradata = stream.pointee.extradata,
-            stream.pointee.format == AV_SAMPLE_FMT_NONE.rawValue
-        else { return false }
-        let bytes = UnsafeBufferPointer(start: extradata, count: max(0, Int(stream.pointee.extradata_size)))
-        guard let header = PlainAACHeader(bytes), stream.pointee.sample_rate == header.sampleRate,
-            stream.pointee.ch_layout.nb_channels == header.channels
-        else { return false }
-        stream.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
-        stream.pointee.frame_size = 1024
-        av_channel_layout_default(&stream.pointee.ch_layout, Int32(header.channels))
-        return true
+    private func write(_ facts: StreamFacts, into parameters: UnsafeMutablePointer<AVCodecParameters>) {
+        func write<Number: BinaryInteger>(_ value: Int?, _ field: inout Number) {
+            if let value { field = Number(clamping: value) }
+        }
+        write(facts.profile, &parameters.pointee.profile)
+        write(facts.level, &parameters.pointee.level)
+        // A decoder never holds back less than the container's times ask for.
+        parameters.pointee.video_delay = max(
+            parameters.pointee.video_delay, Int32(clamping: facts.reorderedPictures ?? 0))
+        write(facts.bitsPerSample, &parameters.pointee.bits_per_raw_sample)
+        if let format = facts.pixelFormat?.native { parameters.pointee.format = format.rawValue }
+        if let ratio = facts.sampleAspectRatio?.native { parameters.pointee.sample_aspect_ratio = ratio }
+        if let color = facts.color?.native {
+            parameters.pointee.color_primaries = color.primaries
+            parameters.pointee.color_trc = color.transfer
+            parameters.pointee.color_space = color.matrix
+            parameters.pointee.color_range = color.range
+            parameters.pointee.chroma_location = color.chromaLocation
+        }
+        if let order = facts.fieldOrder { parameters.pointee.field_order = AVFieldOrder(name: order) }
+        if let (format, isPlanar) = facts.sampleFormat {
+            parameters.pointee.format = format.native(isPlanar: isPlanar).rawValue
+        }
+        write(facts.sampleRate, &parameters.pointee.sample_rate)
+        write(facts.frameSize, &parameters.pointee.frame_size)
+        if let layout = facts.channelLayout { try? layout.copy(into: &parameters.pointee.ch_layout) }
+        let bits = Int64(av_get_bits_per_sample(parameters.pointee.codec_id))
+        if parameters.pointee.bit_rate == 0, bits > 0 {
+            let channels = Int64(parameters.pointee.ch_layout.nb_channels)
+            let (samples, overflow) = Int64(parameters.pointee.sample_rate).multipliedReportingOverflow(by: channels)
+            let rate = samples.multipliedReportingOverflow(by: bits)
+            if !overflow, !rate.overflow { parameters.pointee.bit_rate = rate.partialValue }
+        }
     }
 
     /// How many packets of a WAV file libavformat looks through for DTS that passes for 16-bit samples.
@@ -130,44 +236,5 @@ extension InputFile {
             if word == marks.0 || word == marks.1 || word == marks.2 || word == marks.3 { return 16 }
         }
         return 1
-    }
-}
-
-/// The header of AAC in MP4 and Matroska (AudioSpecificConfig, ISO/IEC 14496-3, 1.6.2.1), where it leaves nothing open.
-///
-/// That is low complexity, one or two channels, frames of 1024 samples, and no spectral band replication: the header
-/// excludes it, or says nothing and the rate is one at which nobody uses it.
-struct PlainAACHeader {
-    let sampleRate: Int
-    let channels: Int
-
-    private static let rates = [
-        96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350,
-    ]
-
-    init?(_ bytes: some Collection<UInt8>) {
-        // All of it stands in the first 33 bits; what is not there is zeros, which say nothing.
-        guard bytes.count >= 2 else { return nil }
-        var bits: UInt64 = 0
-        var shift: UInt64 = 64
-        for byte in bytes.prefix(8) {
-            shift -= 8
-            bits |= UInt64(byte) << shift
-        }
-        func take(_ count: UInt64) -> Int {
-            defer { bits <<= count }
-            return Int(bits >> (64 - count))
-        }
-        let (type, rate) = (take(5), take(4))
-        channels = take(4)
-        guard type == 2, Self.rates.indices.contains(rate), channels == 1 || channels == 2, take(3) == 0 else {
-            return nil
-        }
-        sampleRate = Self.rates[rate]
-        if take(11) == 0x2b7 {
-            guard take(5) == 5, take(1) == 0 else { return nil }
-        } else {
-            guard sampleRate >= 32000 else { return nil }
-        }
     }
 }

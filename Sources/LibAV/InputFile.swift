@@ -14,7 +14,17 @@ package final class InputFile: @unchecked Sendable {
     private let packets = Shelf<AVPacket>()
     /// Where the packets end that were read of each stream, in its time base.
     private var readEnds: [Int64] = []
-    private let allowsNested: Bool
+    let allowsNested: Bool
+    /// The edit lists by which packets get their times, by stream.
+    package internal(set) var edits: [Int: StreamEdits] = [:]
+    /// The streams that are read by openings of their own.
+    var edited: [Int: EditedStream] = [:]
+    /// The streams of which packets are wanted; `nil` for all.
+    private(set) var selection: Set<Int>?
+    /// The streams whose last part is over.
+    var finished: Set<Int> = []
+    /// What was read of the file, and of each stream that is read apart, and waits for its turn; empty after a move.
+    var heads: [ReadHead] = []
 
     /// What the file may ask for.
     package let limits: MediaLimits
@@ -24,12 +34,17 @@ package final class InputFile: @unchecked Sendable {
 
     /// libavformat's name of the format, such as `mov,mp4,m4a,3gp,3g2,mj2`.
     package let formatName: String
+    /// What libavformat has decoders leave out is put aside: ``formatsCutByEdits``.
+    private let isCutByEdits: Bool
 
-    /// Whether all is known that decoders need; not so where packets were not read ahead, or for a description alone.
-    package let isReadyForReading: Bool
-
-    /// The streams whose pictures were described by their headers alone (``ReadAhead/forDescription(_:)``).
-    package internal(set) var streamsByHeader: Set<Int> = []
+    /// Whether the container and the codecs' headers told all there is to know before any packet was read.
+    package internal(set) var isDescribedByHeaders = false
+    /// The rates that the container's header states, by the stream's index.
+    var statedFrameRates: [Int: Rational] = [:]
+    /// The streams that codecs' headers describe.
+    var described: Set<Int> = []
+    /// Whether packets are read with all that libavformat needs for that.
+    var isReadyForPackets = false
 
     /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
     private static let nestingFormats: Set<String> = [
@@ -56,15 +71,16 @@ package final class InputFile: @unchecked Sendable {
     ///   - source: What to open.
     ///   - rawSound: How the file's sound is stored, where it is nothing but samples; `nil` to recognise the format.
     ///   - allowsNested: Whether the file may make libavformat open others.
-    ///   - readAhead: How packets are read ahead until each stream's parameters are known.
+    ///   - readsAhead: Whether each stream's parameters are learnt, without which some demuxers do not tell times.
+    ///   - describe: Tells what codecs' headers say, so that no decoder need be asked.
     ///   - spoolsPipe: Whether a pipe is read to its end first, so that it can be read more than once.
     ///   - limits: What the file may ask for, and until when it is read.
     ///   - cancellation: Ends opening, and all reading later.
     /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
     package init(
         opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false,
-        readAhead: ReadAhead = .forReading, spoolsPipe: Bool = false, limits: MediaLimits = MediaLimits(),
-        cancellation: Cancellation = Cancellation()
+        readsAhead: Bool = true, spoolsPipe: Bool = false, limits: MediaLimits = MediaLimits(),
+        cancellation: Cancellation = Cancellation(), describedBy describe: Describer? = nil
     ) throws(MediaError) {
         LibraryLog.install()
         _ = LibraryLog.takeLastLine()
@@ -80,28 +96,14 @@ package final class InputFile: @unchecked Sendable {
                 try Self.recognise(io, allowsNested: allowsNested)
             }
         formatName = String(cString: format.pointee.name)
+        isCutByEdits = Self.formatsCutByEdits.contains(formatName)
         try io.settle(
             needsWhole: spoolsPipe || junk > 0 || Self.wholeFormats.contains(formatName),
             keepsHead: formatName.hasPrefix("matroska,"))
         io.passOver(junk)
-        guard var allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
-        allocated.pointee.pb = io.context
-        allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
-        allocated.pointee.max_streams = Int32(clamping: limits.streams)
-        allocated.pointee.probesize = Int64(max(32, limits.probeBytes))
-        // The file's own I/O outlives the context: both belong to this object.
-        allocated.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
-        allocated.pointee.interrupt_callback.callback = { opaque in
-            guard let opaque else { return 0 }
-            return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().stop == nil ? 0 : 1
-        }
-        if formatName == "wav" { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
-        if allowsNested {
-            allocated.pointee.opaque = Unmanaged.passUnretained(io).toOpaque()
-            allocated.pointee.io_open = Self.openLocalFile
-        } else {
-            allocated.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
-        }
+        let isMovie = formatName.hasPrefix("mov,")
+        if isMovie { io.hideCodes(at: try HiddenBoxes.stillPictures(io)) }
+        var allocated = try Self.makeContext(io, formatName: formatName, allowsNested: allowsNested, limits: limits)
         // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
         var name: String? = nil
         if allowsNested, let path = source.path { name = path.string }
@@ -112,13 +114,28 @@ package final class InputFile: @unchecked Sendable {
             av_dict_set_int(&entries, "sample_rate", Int64(rawSound.sampleRate), 0)
             av_dict_set(&entries, "ch_layout", "\(rawSound.channels) channels", 0)
         }
+        if formatName == Self.editedFormat { av_dict_set_int(&entries, "ignore_editlist", 1, 0) }
         // Bytes that libavformat's raw demuxers read at once: 1024, each time allocated, unless told otherwise.
         if formatName == "flac" { av_dict_set_int(&entries, "raw_packet_size", 1 << 14, 0) }
         // What demuxers open by contexts of their own does not come through io_open.
         if allowsNested { av_dict_set(&entries, "protocol_whitelist", "file,crypto,data", 0) }
         // By itself it takes only relative names of a few letters.
         if allowsNested, formatName == "concat" { av_dict_set(&entries, "safe", "0", 0) }
-        let status = avformat_open_input(&opening, name ?? "", format, &entries)
+        // What HLS lists name need not end as FFmpeg 7.1 expects it.
+        if allowsNested, formatName == "hls" { av_dict_set(&entries, "extension_picky", "0", 0) }
+        // 4096 bytes at most by default until 7.0, after that a number of packets a second.
+        if ["wav", "w64"].contains(formatName) { av_dict_set_int(&entries, "max_size", 4096, 0) }
+        var sameEntries: OpaquePointer?
+        defer { av_dict_free(&sameEntries) }
+        av_dict_copy(&sameEntries, entries, 0)
+        var status = avformat_open_input(&opening, name ?? "", format, &entries)
+        if status == shim_error_invalid_data, isMovie, io.stop == nil,
+            case let apertures = try HiddenBoxes.cleanApertures(io), !apertures.isEmpty
+        {
+            io.hideCodes(at: apertures)
+            opening = try Self.makeContext(io, formatName: formatName, allowsNested: allowsNested, limits: limits)
+            status = avformat_open_input(&opening, name ?? "", format, &sameEntries)
+        }
         guard status >= 0, let opened = opening else {
             if let stop = io.stop { throw stop }
             if let failure = Self.failure(of: io) { throw failure }
@@ -136,23 +153,41 @@ package final class InputFile: @unchecked Sendable {
         allocated = opened
         context = allocated
         io.endHead()
-        switch readAhead {
-        case .none: isReadyForReading = false
-        case .forReading: isReadyForReading = true
-        // A stream can be opened only once, and then for all.
-        case .forDescription: isReadyForReading = !io.isSeekable
-        }
         // A demuxer that discards a stream (QuickTime's chapter text) would lose the packets that are read ahead.
         for index in 0..<streamCount { pointer(toStream: index)?.pointee.discard = AVDISCARD_DEFAULT }
-        if readAhead.isWanted {
-            // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
-            // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
-            self.readAhead(for: isReadyForReading ? .forReading : readAhead)
-            _ = LibraryLog.takeLastLine()
+        noteStatedFrameRates()
+        isReadyForPackets = !readsAhead
+        if readsAhead {
+            readAhead(describing: describe)
             if let stop = io.stop { throw stop }
         }
         if let failure = Self.failure(of: io) { throw failure }
-        if isReadyForReading { returnHoles() }
+        if readsAhead { returnHoles() }
+    }
+
+    /// A context that reads through our own functions and opens nothing else, unless that is allowed.
+    private static func makeContext(
+        _ io: InputIO, formatName: String, allowsNested: Bool, limits: MediaLimits
+    ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
+        guard let allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
+        allocated.pointee.pb = io.context
+        allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+        allocated.pointee.max_streams = Int32(clamping: limits.streams)
+        allocated.pointee.probesize = Int64(max(32, limits.probeBytes))
+        // The file's own I/O outlives the context: both belong to this object.
+        allocated.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
+        allocated.pointee.interrupt_callback.callback = { opaque in
+            guard let opaque else { return 0 }
+            return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().stop == nil ? 0 : 1
+        }
+        if formatName == "wav" { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
+        if allowsNested {
+            allocated.pointee.opaque = Unmanaged.passUnretained(io).toOpaque()
+            allocated.pointee.io_open = Self.openLocalFile
+        } else {
+            allocated.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
+        }
+        return allocated
     }
 
     /// Gives memory back to the system that libavformat no longer uses: the tables that a long index was made of.
@@ -222,8 +257,11 @@ package final class InputFile: @unchecked Sendable {
         _ io: InputIO, allowsNested: Bool
     ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64) {
         var found: UnsafePointer<AVInputFormat>?
-        let status = av_probe_input_buffer2(io.context, &found, "", nil, 0, 0)
+        var status = av_probe_input_buffer2(io.context, &found, "", nil, 0, 0)
         if let stop = io.stop { throw stop }
+        if status <= AVPROBE_SCORE_MAX / 2, let list = av_find_input_format("hls"), try isPlaylist(io) {
+            (found, status) = (list, AVPROBE_SCORE_MAX)
+        }
         if isUnsure(found.map { String(cString: $0.pointee.name) }, score: status),
             let (format, junk) = try resynchronise(io, isKnown: status >= 0)
         {
@@ -250,6 +288,15 @@ package final class InputFile: @unchecked Sendable {
                 "is a list of other files (\(name)), which are opened only where nested files are allowed")
         }
         return (format, 0)
+    }
+
+    /// Reports whether a list of HLS is read, which libavformat recognises by its name alone from 7.1 on.
+    ///
+    /// RFC 8216, 4.3.1.1: the first line, and one of the tags that no other list of songs has.
+    private static func isPlaylist(_ io: InputIO) throws(MediaError) -> Bool {
+        guard try io.bytes(at: 0, count: 7).elementsEqual("#EXTM3U".utf8) else { return false }
+        let text = String(decoding: try io.bytes(at: 0, count: 1 << 16), as: UTF8.self)
+        return ["#EXT-X-STREAM-INF:", "#EXT-X-TARGETDURATION:", "#EXT-X-MEDIA-SEQUENCE:"].contains { text.contains($0) }
     }
 
     /// Reports whether a format is no more than supposed, or has something before its first frame.
@@ -315,74 +362,12 @@ package final class InputFile: @unchecked Sendable {
     }
 }
 
-// MARK: - What the header says
-
-extension InputFile {
-    /// How many streams there are at the moment; formats without a header may find more while reading.
-    package var streamCount: Int { Int(context.pointee.nb_streams) }
-
-    /// A stream's facts as a value.
-    package func stream(_ index: Int) -> StreamInfo? {
-        guard let stream = pointer(toStream: index) else { return nil }
-        return StreamInfo(stream, of: context)
-    }
-
-    /// A stream's parameters, for a decoder.
-    func pointer(toStream index: Int) -> UnsafeMutablePointer<AVStream>? {
-        guard index >= 0, index < streamCount, let streams = context.pointee.streams else { return nil }
-        return streams[index]
-    }
-
-    /// The container's metadata, in its order.
-    package var metadata: [(key: String, value: String)] { entries(of: context.pointee.metadata) }
-
-    /// Bits a second of the whole file, by the header or by its length and duration; `nil` where unknown.
-    package var bitRate: Int64? { context.pointee.bit_rate > 0 ? context.pointee.bit_rate : nil }
-
-    /// The container's duration, rounded to a microsecond; `nil` where unknown.
-    ///
-    /// Streams know it exactly.
-    package var duration: MediaTime? {
-        let duration = context.pointee.duration
-        return duration == shim_no_pts || duration < 0 ? nil : MediaTime(value: duration, timescale: 1_000_000)
-    }
-
-    /// The earliest start of a stream, rounded to a microsecond; `nil` where unknown.
-    package var startTime: MediaTime? {
-        let start = context.pointee.start_time
-        return start == shim_no_pts ? nil : MediaTime(value: start, timescale: 1_000_000)
-    }
-
-    /// The chapters that the container lists.
-    package var chapters: [Chapter] {
-        let count = min(Int(context.pointee.nb_chapters), Limits.metadataItems)
-        return (0..<count).compactMap { index in
-            guard let chapter = context.pointee.chapters?[index]?.pointee else { return nil }
-            let start = MediaTime(ticks: chapter.start, timeBase: chapter.time_base)
-            let end = MediaTime(ticks: chapter.end, timeBase: chapter.time_base)
-            let title = entries(of: chapter.metadata).first { $0.key == "title" }?.value
-            return Chapter(timeRange: MediaTimeRange(start: start, duration: end - start), title: title)
-        }
-    }
-
-    /// The programs of a transport stream: number, name, and the indices of their streams.
-    package var programs: [(number: Int, name: String?, streams: [Int])] {
-        (0..<min(Int(context.pointee.nb_programs), limits.streams)).compactMap { index in
-            guard let program = context.pointee.programs?[index]?.pointee else { return nil }
-            let streams = (0..<Int(program.nb_stream_indexes)).map { Int(program.stream_index[$0]) }
-            let name = entries(of: program.metadata).first { $0.key == "service_name" }?.value
-            return (Int(program.id), name, streams)
-        }
-    }
-}
-
 // MARK: - Reading
 
 extension InputFile {
-    /// The next packet of a stream that is not discarded, in file order; `nil` at the end.
-    ///
-    /// - Throws: what the system says, or ``MediaError/Code-swift.struct/damaged`` where the demuxer gives up.
-    package func readPacket() throws(MediaError) -> Packet? {
+    /// The next packet as libavformat has it, apart from edit lists; `nil` at the end.
+    func readStored() throws(MediaError) -> Packet? {
+        prepareForPackets()
         let packet = try Packet(from: packets)
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
         if let stop = io.stop { throw stop }
@@ -398,6 +383,7 @@ extension InputFile {
         }
         if packet.isCorrupt, Self.blockFormats.contains(formatName) { packet.clearCorrupt() }
         noteEnd(of: packet)
+        if isCutByEdits { packet.leaveOut(first: 0, last: 0) }
         return packet
     }
 
@@ -418,32 +404,28 @@ extension InputFile {
 
     /// Whether the streams' durations are the container's own word and not an estimate by bit rate or time stamps.
     package var statesDurations: Bool {
-        context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM
+        isDescribedByHeaders || context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM
     }
 
     /// Chooses the streams whose packets ``readPacket()`` yields; the demuxer skips the others where it can.
     package func select(streams wanted: Set<Int>) {
+        (selection, heads, finished) = (wanted, [], [])
         for index in 0..<streamCount {
-            pointer(toStream: index)?.pointee.discard = wanted.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+            let isRead = wanted.contains(index) && edited[index] == nil
+            pointer(toStream: index)?.pointee.discard = isRead ? AVDISCARD_DEFAULT : AVDISCARD_ALL
         }
     }
 
-    /// Goes to the last sync sample whose decode time is `ticks` (in the stream's time base) or earlier.
-    ///
-    /// - Returns: Whether the demuxer could; where it could not, the position is undefined, so ``rewind()``.
-    package func seek(stream index: Int, to ticks: Int64) -> Bool {
-        isSeekable && av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD) >= 0
+    /// Goes to the last sync sample whose decode time is `ticks` or earlier, apart from edit lists.
+    func seekStored(stream index: Int, to ticks: Int64) -> Bool {
+        prepareForPackets()
+        return isSeekable && av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
 
-    /// Goes to a byte of the file and forgets what was parsed so far; for streams of packets without a header.
-    package func seek(toByte position: Int64) -> Bool {
-        isSeekable && av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE) >= 0
-    }
-
-    /// The index that the container carries for a stream, or that reading has built up so far.
+    /// The index that the container carries for a stream, or that reading has built up so far, apart from edit lists.
     ///
     /// `avformat_index_get_entry`; the time stamps are decode times in the stream's time base.
-    package func indexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
+    func storedIndexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
         guard let stream = pointer(toStream: index), let position = Int32(exactly: position),
             let entry = avformat_index_get_entry(stream, position)
         else { return nil }
@@ -463,10 +445,12 @@ extension InputFile {
         }
     }
 
-    /// The position in the index of the last sync sample at `ticks` or earlier; `nil` where there is none.
-    package func indexOfKeyframe(stream index: Int, notAfter ticks: Int64) -> Int? {
+    /// The position in the index of the last sample at `ticks` or earlier, a sync sample unless any will do, apart from edit
+    /// lists; `nil` where there is none.
+    func storedIndexPosition(stream index: Int, notAfter ticks: Int64, ofAnySample isAny: Bool = false) -> Int? {
         guard let stream = pointer(toStream: index) else { return nil }
-        let position = av_index_search_timestamp(stream, ticks, AVSEEK_FLAG_BACKWARD)
+        let flags = AVSEEK_FLAG_BACKWARD | (isAny ? AVSEEK_FLAG_ANY : 0)
+        let position = av_index_search_timestamp(stream, ticks, flags)
         return position < 0 ? nil : Int(position)
     }
 }

@@ -23,6 +23,8 @@ final class InputIO: @unchecked Sendable {
     private var offset: Int64 = 0
     /// How many bytes of the file come before the media, and are not there for anybody.
     private(set) var passedOver: Int64 = 0
+    /// Where the codes of boxes lie that libavformat reads as `free` (``HiddenBoxes``); our own readers see them.
+    private var hiddenCodes: [Int64] = []
     private let cancelled = Atomic<Bool>(false)
     private let deadline: ContinuousClock.Instant?
     /// The first error that the system gave for libavformat's reading, which some demuxers take for the file's end.
@@ -130,8 +132,21 @@ final class InputIO: @unchecked Sendable {
         guard let length = size, let context, count > 0, count < length else { return }
         passedOver = count
         size = length - count
+        restart(context)
+    }
+
+    /// Has libavformat read `free` in place of the four-byte codes at these places, from the beginning.
+    ///
+    /// Positions count from the media's first byte. ``bytes(at:count:)`` gives what is in the file.
+    func hideCodes(at places: [Int64]) {
+        guard let context, !places.isEmpty else { return }
+        hiddenCodes += places
+        restart(context)
+    }
+
+    /// Forgets what libavformat has read, which begins again with the first byte.
+    private func restart(_ context: UnsafeMutablePointer<AVIOContext>) {
         offset = 0
-        // What was read to recognise the format is forgotten.
         context.pointee.buf_ptr = context.pointee.buffer
         context.pointee.buf_end = context.pointee.buffer
         context.pointee.pos = 0
@@ -237,8 +252,19 @@ final class InputIO: @unchecked Sendable {
                 noteEnd(at: offset)
                 return stop == nil ? shim_error_eof : shim_error_exit
             }
+            if !hiddenCodes.isEmpty { cover(buffer, count: result, at: offset) }
             offset += Int64(result)
             return Int32(result)
+        }
+    }
+
+    /// Puts `free` over the codes that are hidden, as far as they lie in what was read.
+    private func cover(_ buffer: UnsafeMutablePointer<UInt8>, count: Int, at start: Int64) {
+        for place in hiddenCodes {
+            for (index, byte) in "free".utf8.enumerated() {
+                let position = place + Int64(index) - start
+                if position >= 0, position < Int64(count) { buffer[Int(position)] = byte }
+            }
         }
     }
 

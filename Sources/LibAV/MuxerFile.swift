@@ -121,6 +121,10 @@ extension MuxerFile {
             avcodec_parameters_copy(stream.pointee.codecpar, description.parameters.pointer),
             "avcodec_parameters_copy", doing: "describe a track")
         stream.pointee.time_base = timeBase
+        // From 7.0 on libavformat writes a delay, and adds it, for all sound; players know it of Opus alone.
+        if isMatroska, stream.pointee.codecpar.pointee.codec_id != AV_CODEC_ID_OPUS {
+            stream.pointee.codecpar.pointee.initial_padding = 0
+        }
         setTag(of: stream, wanted: description.codecTag)
         if let rate = description.frameRate?.native, rate.num > 0 {
             stream.pointee.avg_frame_rate = rate
@@ -316,6 +320,8 @@ extension MuxerFile {
         if let presentation = copy.pts { copy.pointer.pointee.pts = presentation &+ shift }
         if let decode = copy.dts { copy.pointer.pointee.dts = decode &+ shift }
         av_packet_rescale_ts(copy.pointer, source, stream.pointee.time_base)
+        // What the muxer is going to add.
+        let added = shift > 0 ? MatroskaDelay.added(to: stream.pointee.codecpar, in: stream.pointee.time_base) : 0
         if let decode = copy.dts {
             var raised = decode
             if let last = lastDecodeTimes[index], decode <= last { raised = last + 1 }
@@ -324,13 +330,17 @@ extension MuxerFile {
             copy.pointer.pointee.dts = raised
             if let presentation = copy.pts, presentation < raised { copy.pointer.pointee.pts = raised }
         }
+        if added > 0 {
+            copy.pointer.pointee.pts = copy.pts.map { $0 &- added } ?? shim_no_pts
+            copy.pointer.pointee.dts = copy.dts.map { $0 &- added } ?? shim_no_pts
+        }
         let status = av_write_frame(context, copy.pointer)
         guard status >= 0 else { throw failure(status, "av_write_frame", doing: "write a packet") }
     }
 
     /// By how much Matroska's times are later than those of the samples.
     ///
-    /// Opus has a `CodecDelay` there, which readers subtract; libavformat 5.1 writes that but does not add it.
+    /// Opus has a `CodecDelay` there, which readers subtract.
     private func codecDelay(of parameters: UnsafePointer<AVCodecParameters>?, in timeBase: AVRational) -> Int64 {
         guard isMatroska, let parameters, parameters.pointee.codec_id == AV_CODEC_ID_OPUS else { return 0 }
         return av_rescale_q(

@@ -127,7 +127,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         keepsCoding = true
     }
 
-    deinit { sws_freeContext(context) }
+    deinit { shim_scaler_free(context) }
 
     /// The picture in the asked format and size, with the times of the original; shares its planes where it is so already.
     ///
@@ -209,7 +209,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             target.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { target in
                 withUnsafePointer(to: &result.pointer.pointee.linesize) { targetStrides in
                     targetStrides.withMemoryRebound(to: Int32.self, capacity: 8) { targetStrides in
-                        sws_scale(context, source, strides, 0, height, target, targetStrides)
+                        shim_scaler_scale(context, source, strides, 0, height, target, targetStrides)
                     }
                 }
             }
@@ -218,14 +218,14 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
 
     private mutating func configure(_ wanted: Configuration, size: Dimensions) throws(MediaError) {
         guard wanted != configured else { return }
-        sws_freeContext(context)
+        shim_scaler_free(context)
         context = nil
         configured = nil
-        let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
         var options: [(String, Int64)] = [
             ("srcw", Int64(wanted.width)), ("srch", Int64(wanted.height)), ("src_format", Int64(wanted.format)),
             ("dstw", Int64(size.width)), ("dsth", Int64(size.height)), ("dst_format", Int64(format.rawValue)),
-            ("sws_flags", Int64(flags)), ("src_h_chr_pos", wanted.chroma.x), ("src_v_chr_pos", wanted.chroma.y),
+            ("sws_flags", Int64(shim_scaler_flags)), ("src_h_chr_pos", wanted.chroma.x),
+            ("src_v_chr_pos", wanted.chroma.y),
             ("dst_h_chr_pos", wanted.targetChroma.x), ("dst_v_chr_pos", wanted.targetChroma.y),
         ]
         // A range that is set later changes nothing for more than 8 bits, nor where only the range differs.
@@ -235,10 +235,10 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             ]
         }
         // Owned from here on, so that it is freed whatever happens.
-        context = sws_alloc_context()
+        context = shim_scaler_alloc()
         guard let made = context,
             options.allSatisfy({ av_opt_set_int(UnsafeMutableRawPointer(made), $0.0, $0.1, 0) >= 0 }),
-            sws_init_context(made, nil, nil) >= 0
+            shim_scaler_init(made) >= 0
         else {
             let source = PixelFormat(AVPixelFormat(rawValue: wanted.format))
             throw MediaError(
@@ -251,7 +251,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         let unit: Int32 = 1 << 16
         // Where the coding is kept, both sides count as limited: libswscale stretches full range to other depths in some
         // of its ways and shifts it in others. Fails for formats that have no matrix, where there is nothing to set.
-        _ = sws_setColorspaceDetails(
+        _ = shim_scaler_colors(
             made, coefficients, wanted.isFullRange && !keepsCoding ? 1 : 0, coefficients,
             wanted.becomesFullRange && !keepsCoding ? 1 : 0, 0, unit, unit)
     }

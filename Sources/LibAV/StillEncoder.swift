@@ -110,18 +110,16 @@ extension StillEncoder {
         let frame = result.pointer
         frame.pointee.color_range = AVCOL_RANGE_JPEG
         let (width, height) = (frame.pointee.width, frame.pointee.height)
-        let flags = SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP
         guard
-            let context = sws_getContext(
-                width, height, AV_PIX_FMT_RGBA, width, height, format, flags, nil, nil, nil)
+            let context = shim_scaler_get(width, height, AV_PIX_FMT_RGBA, format)
         else { throw MediaError(.unsupported, "cannot convert a picture of \(dimensions) for JPEG") }
-        defer { sws_freeContext(context) }
+        defer { shim_scaler_free(context) }
         let (matrix, unit) = (sws_getCoefficients(SWS_CS_ITU601), Int32(1 << 16))
-        _ = sws_setColorspaceDetails(context, matrix, 1, matrix, 1, 0, unit, unit)
+        _ = shim_scaler_colors(context, matrix, 1, matrix, 1, 0, unit, unit)
         // No copy of the pixels is made: a sheet has many.
         let (data, strides) = (frame.pointee.data, frame.pointee.linesize)
         let rows = pixels.withUnsafeBufferPointer { source in
-            sws_scale(
+            shim_scaler_scale(
                 context, [source.baseAddress, nil, nil, nil], [width * 4, 0, 0, 0], 0, height,
                 [data.0, data.1, data.2, nil], [strides.0, strides.1, strides.2, 0])
         }

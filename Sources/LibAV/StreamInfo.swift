@@ -15,7 +15,9 @@ package struct StreamInfo: Sendable {
     package var duration: MediaTime?
     /// The header's word on how many samples it has; `nil` where unknown.
     package var frameCount: Int64?
-    /// Samples a second as the container suggests, and as averaged over the file; `nil` where unknown.
+    /// Frames a second that the container's header states, or the codec's; `nil` where neither does.
+    package var statedFrameRate: Rational?
+    /// Frames a second as libavformat supposes by the first time stamps, and as averaged over the file; `nil` where unknown.
     package var nominalFrameRate: Rational?
     /// See ``nominalFrameRate``.
     package var averageFrameRate: Rational?
@@ -33,6 +35,8 @@ package struct StreamInfo: Sendable {
     package var containerColor: ColorInfo?
     /// The size in which Matroska wants the cropped pictures to be shown; `nil` where the file does not say.
     package var containerDisplay: ContainerDisplay?
+    /// The coded pictures' own word on the shape of a pixel; `nil` where they have none.
+    package var codedPixelAspect: Rational?
     /// What the container says of fields: `progressive`, `tt` or `bb`; `nil` where it says nothing that is known.
     package var containerFieldOrder: String?
     /// The container's word on the stored picture, which libavformat replaces by the coded pictures'; `nil` where it has
@@ -84,6 +88,7 @@ package struct StreamInfo: Sendable {
             displayMatrix = (0..<9).map { shim_display_matrix_at(matrix, $0) }
         }
         format = FormatDescription(stream)
+        codedPixelAspect = fields.codecpar.flatMap { Rational($0.pointee.sample_aspect_ratio) }
         codecParameters = CodecParameters(stream)
         if fields.disposition & AV_DISPOSITION_ATTACHED_PIC != 0, let data = fields.attached_pic.data {
             attachedPicture = Array(UnsafeBufferPointer(start: data, count: max(0, Int(fields.attached_pic.size))))

@@ -16,6 +16,13 @@ package struct MatroskaTrack: Hashable, Sendable {
     /// The language by ISO 639-2; `eng` where it is missing.
     package var language = "eng"
 
+    /// How much the codec delays its output, in nanoseconds.
+    package var codecDelay: UInt64 = 0
+
+    /// Whether blocks hold the codec's own bytes at the segment's own times: neither compressed nor encrypted, and the
+    /// track has no unit of its own.
+    package var isPlain = true
+
     /// The shape and colour of pictures; `nil` for other tracks.
     package var video: MatroskaVideo?
 
@@ -26,6 +33,9 @@ package struct MatroskaTrack: Hashable, Sendable {
             case 0x83: type = field.unsigned ?? 0
             case 0x86: codecID = field.text
             case 0x22B59C: language = field.text
+            case 0x56AA: codecDelay = field.unsigned ?? 0
+            case 0x6D80: isPlain = false
+            case 0x23314F: if field.float != 1 { isPlain = false }
             case 0xE0: video = MatroskaVideo(field.children)
             default: break
             }

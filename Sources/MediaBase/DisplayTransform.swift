@@ -42,6 +42,26 @@ public struct DisplayTransform: Sendable, Hashable {
     /// No turn and no flip.
     public static let identity = DisplayTransform(matrix: [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000])
 
+    /// Width of a pixel by its height that unequal scales make of a square one, before it is turned; 1 for equal scales.
+    ///
+    /// Some files say the shape of their pixels in this way, and have no `pasp`.
+    public var pixelStretch: Rational {
+        guard isQuarterTurn else { return .one }
+        // One number of each pair is 0.
+        let across = Int64(matrix[0].magnitude) + Int64(matrix[1].magnitude)
+        let down = Int64(matrix[3].magnitude) + Int64(matrix[4].magnitude)
+        let stretch = Rational(across, down)
+        return (stretch.doubleValue - 1).magnitude > 0.01 ? stretch : .one
+    }
+
+    /// The same turn; without its scales, where they are unequal.
+    public var withoutStretch: DisplayTransform {
+        guard pixelStretch != .one else { return self }
+        var plain = matrix
+        for place in [0, 1, 3, 4] { plain[place] = plain[place].signum() << 16 }
+        return DisplayTransform(matrix: plain)
+    }
+
     /// The size of a picture of `size` after the turn.
     public func apply(to size: Dimensions) -> Dimensions {
         rotation == 90 || rotation == 270 ? size.transposed : size

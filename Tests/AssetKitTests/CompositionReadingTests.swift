@@ -34,8 +34,7 @@ import Testing
         let sources = [
             try Numbered("a.mp4", in: folder, source: 1, rate: "25", count: 60),
             try Numbered("b.mp4", in: folder, source: 2, rate: "30000/1001", count: 80, input: ["-ss", "0.71"]),
-            try Numbered(
-                "c.mov", in: folder, source: 3, rate: "24", count: 50, options: ["-metadata:s:v:0", "rotate=90"]),
+            try Numbered("c.mov", in: folder, source: 3, rate: "24", count: 50, isTurned: true),
         ]
         #expect(sources[2].track.preferredTransform.rotation != 0)
         #expect(!sources[1].track.segments.isEmpty && (sources[1].frames.first?.number ?? 0) > 2 * 256)

@@ -100,11 +100,12 @@ import Testing
     func framesOfAnotherCompositorGetTheColorsOfTheirTags(matrix: String, range: String) async throws {
         let file = try Written("out.mov")
         let path = file.folder.path("in.mov")
-        _ = try FFmpeg.run([
-            "-f", "lavfi", "-i", "color=c=0xC8281E:r=25:d=0.2:s=192x108,format=gbrp", "-vf",
-            "scale=out_color_matrix=\(matrix):out_range=\(range),format=yuv420p", "-c:v", "libx264", "-crf", "5",
-            "-colorspace", matrix, "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", range, path,
-        ])
+        let tags = FFmpeg.colorTags(
+            after: "scale=out_color_matrix=\(matrix):out_range=\(range),format=yuv420p", matrix: matrix,
+            primaries: "bt709", transfer: "bt709", range: range)
+        _ = try FFmpeg.run(
+            ["-f", "lavfi", "-i", "color=c=0xC8281E:r=25:d=0.2:s=192x108,format=gbrp", "-c:v", "libx264", "-crf", "5"]
+                + tags + [path])
         let asset = Asset(path: FilePath(path))
         let layer = VideoComposition.Layer(track: try Media.track(asset, .video))
         let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)

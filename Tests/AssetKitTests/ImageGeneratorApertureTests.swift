@@ -95,9 +95,15 @@ import Testing
 
     @Test func aGiantPixelAspectIsAnErrorAndNoMemory() throws {
         let folder = try TemporaryFolder()
-        let path = folder.path("wide.mkv")
-        _ = try FFmpeg.run(
-            ["-f", "lavfi", "-i", "testsrc=s=64x4096:d=0.1", "-vf", "setsar=20000/1:max=100000", "-c:v", "ffv1", path])
+        let path = folder.path("wide.mov")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc=s=64x4096:d=0.1", "-vf", "setsar=2", "-c:v", "ffv1", path,
+        ])
+        // 20000 to 1, which ffmpeg's version 9 writes no more.
+        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+        let ratio = try #require(bytes.firstRange(of: Array("pasp".utf8) + [0, 0, 0, 2, 0, 0, 0, 1]))
+        bytes.replaceSubrange(ratio.lowerBound + 4..<ratio.lowerBound + 8, with: [0, 0, 0x4E, 0x20])
+        try Data(bytes).write(to: URL(fileURLWithPath: path))
         let asset = Asset(path: FilePath(path))
         #expect(errorCode { try image(asset) } == .limitExceeded)
         let small = try image(asset) { $0.maximumSize = Dimensions(width: 320, height: 0) }
@@ -113,8 +119,9 @@ import Testing
         let source = "testsrc2=s=320x240:r=50:d=0.4,format=\(format)"
         let (woven, whole) = (folder.path("woven.mkv"), folder.path("whole.mkv"))
         _ = try FFmpeg.run([
-            "-f", "lavfi", "-i", source, "-vf", "tinterlace=\(topFirst ? "interleave_top" : "interleave_bottom")",
-            "-c:v", "ffv1", "-flags", "+ildct+ilme", "-top", topFirst ? "1" : "0", woven,
+            "-f", "lavfi", "-i", source, "-vf",
+            topFirst ? "tinterlace=interleave_top,setfield=tff" : "tinterlace=interleave_bottom,setfield=bff",
+            "-c:v", "ffv1", "-flags", "+ildct+ilme", woven,
         ])
         _ = try FFmpeg.run(["-f", "lavfi", "-i", source, "-c:v", "ffv1", whole])
         func picture(_ path: String, _ time: MediaTime) throws -> PixelBuffer {

@@ -3,11 +3,11 @@ import Foundation
 import SystemPackage
 import TestSupport
 
-/// Video whose pictures carry a number, and what ffmpeg says of which is shown when.
+/// Video whose pictures carry a number, and which is shown when: ffmpeg's pictures as the edit list shows them.
 struct Numbered {
     let asset: Asset
     let track: AssetTrack
-    /// Each picture's time and number, as ffmpeg decodes them.
+    /// Each picture's time and number.
     let frames: [(time: MediaTime, number: Int)]
     let end: MediaTime
 
@@ -17,25 +17,41 @@ struct Numbered {
     ///
     /// - Parameters:
     ///   - source: Its own number, which is 256ths of the pictures' ones.
-    ///   - options: What a copy of the file is made with: edits, turns.
+    ///   - input: What a copy of the file is made with: edits.
+    ///   - isTurned: Whether its display matrix turns the pictures.
     init(
         _ name: String, in folder: TemporaryFolder, source: Int, rate: String, count: Int, input: [String] = [],
-        options: [String] = []
+        isTurned: Bool = false
     ) throws {
         let plain = folder.path("plain-" + name)
         try NumberedPictures.make(
             plain, source: source, rate: rate, count: count, options: ["-video_track_timescale", "90000"])
         let path = folder.path(name)
-        _ = try FFmpeg.run(input + ["-i", plain, "-c", "copy", "-movie_timescale", "90000"] + options + [path])
+        _ = try FFmpeg.run(input + ["-i", plain, "-c", "copy", "-movie_timescale", "90000", path])
+        if isTurned { try DisplayMatrix.turn(path, height: Int32(NumberedPictures.height)) }
         asset = Asset(path: FilePath(path))
         track = try Media.track(asset, .video)
         let times = try FFmpeg.probe([
-            "-select_streams", "v:0", "-show_entries", "frame=pts", "-of", "csv=p=0", path,
+            "-ignore_editlist", "1", "-select_streams", "v:0", "-show_entries", "frame=pts", "-of", "csv=p=0", path,
         ]).compactMap { Int64($0.prefix { $0 != "," }) }
-        let rows = try NumberedPictures.rows(path)
+        let rows = try NumberedPictures.rows(path, ignoresEdits: true)
         guard times.count == rows.count else { throw TestSupportError("ffmpeg and ffprobe disagree") }
-        frames = zip(times, rows).map { (MediaTime(value: $0, timescale: 90000), Self.number(of: $1)) }
+        let media = zip(times, rows).map { (time: $0, number: Self.number(of: $1)) }
+        frames = Self.shown(media, by: EditList.entries(of: try folder.bytes(name)))
         end = track.timeRange.end
+    }
+
+    /// The pictures of the media as an edit list with one part shows them: the one on screen where it begins, from there on.
+    private static func shown(
+        _ media: [(time: Int64, number: Int)], by entries: [EditList.Entry]
+    ) -> [(time: MediaTime, number: Int)] {
+        let late = entries.prefix { $0.mediaTime < 0 }.reduce(0) { $0 + Int64($1.duration) }
+        let first = entries.first { $0.mediaTime >= 0 }.map { Int64($0.mediaTime) } ?? 0
+        let end = entries.reduce(0) { $0 + Int64($1.duration) }
+        let start = media.lastIndex { $0.time <= first } ?? 0
+        return media[start...].map { (max(late, late + $0.time - first), $0.number) }
+            .filter { entries.isEmpty || $0.0 < end }
+            .map { (MediaTime(value: $0.0, timescale: 90000), $0.1) }
     }
 
     /// The number of the picture that is on screen at a time.

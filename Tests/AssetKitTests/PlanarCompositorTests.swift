@@ -11,12 +11,12 @@ import Testing
 
     private func source(_ name: String, in folder: TemporaryFolder, luma: String, chroma: String) throws -> Asset {
         let path = folder.path(name)
-        let tags = ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", "tv"]
+        let tags = FFmpeg.colorTags(
+            after: "format=yuv420p,geq=lum='\(luma)':cb='\(chroma)':cr='256-(\(chroma))'", matrix: "bt709",
+            primaries: "bt709", transfer: "bt709", range: "tv")
         _ = try FFmpeg.run(
-            [
-                "-f", "lavfi", "-i", "color=c=black:s=\(Self.size):r=25:d=1", "-vf",
-                "format=yuv420p,geq=lum='\(luma)':cb='\(chroma)':cr='256-(\(chroma))'", "-c:v", "libx264", "-qp", "0",
-            ] + tags + [path])
+            ["-f", "lavfi", "-i", "color=c=black:s=\(Self.size):r=25:d=1", "-c:v", "libx264", "-qp", "0"] + tags
+                + [path])
         return Asset(path: FilePath(path))
     }
 

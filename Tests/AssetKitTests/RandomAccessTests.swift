@@ -19,6 +19,12 @@ import Testing
 
     /// Makes a file of moving pictures, with sound between them where a codec for it is named.
     private func make(_ name: String, _ video: [String], _ audio: [String] = []) throws -> Asset {
+        try Self.make(name, video, audio, in: folder)
+    }
+
+    private static func make(
+        _ name: String, _ video: [String], _ audio: [String] = [], in folder: TemporaryFolder
+    ) throws -> Asset {
         let sound = ["-f", "lavfi", "-i", "sine=duration=6:sample_rate=48000"]
         _ = try FFmpeg.run(
             ["-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=6"] + (audio.isEmpty ? [] : sound) + ["-c:v"]
@@ -36,7 +42,7 @@ import Testing
         let sums = String(
             decoding: try FFmpeg.run([
                 "-threads", "1", "-copyts", "-i", path, "-map", "0:v:0", "-fps_mode", "passthrough", "-enc_time_base",
-                "-1", "-f", "framemd5", "-",
+                "1/90000", "-f", "framemd5", "-",
             ]), as: UTF8.self
         ).split(separator: "\n").filter { !$0.hasPrefix("#") }
             .compactMap { $0.split(separator: ",").last.map { $0.trimmingCharacters(in: .whitespaces) } }
@@ -132,7 +138,7 @@ import Testing
         try #require(groups.count > 10)
         for group in groups { bytes[group + 7] |= 0x40 }
         try folder.write("closed.mov", bytes)
-        _ = try FFmpeg.run(["-ss", "0.5", "-i", folder.path("closed.mov"), "-c", "copy", folder.path("part.mov")])
+        _ = try FFmpeg.run(["-ss", "0.52", "-i", folder.path("closed.mov"), "-c", "copy", folder.path("part.mov")])
         let asset = Asset(path: FilePath(folder.path("part.mov")))
         let frames = try frames("part.mov", of: asset)
         try #require(frames[0].time == .zero)
@@ -153,13 +159,26 @@ import Testing
 
     // MARK: - Time stamps that are missing or doubled
 
-    /// ffmpeg's program streams give two pictures of H.264 with B-frames one time stamp, and others none.
-    @Test func picturesWithDoubledTimeStampsAreKept() throws {
-        let asset = try make("a.vob", Self.x264, ["ac3"])
-        let path = folder.path("a.vob")
-        let stamps = try FFmpeg.probe([
+    private static func stamps(_ path: String) throws -> [Int64] {
+        try FFmpeg.probe([
             "-select_streams", "v:0", "-show_entries", "frame=best_effort_timestamp", "-of", "default=nk=1:nw=1", path,
         ]).compactMap { Int64($0) }
+    }
+
+    /// Whether this machine's ffmpeg writes and reads program streams with doubled time stamps; version 9's does not.
+    private static let doublesTimeStamps: Bool = {
+        guard let folder = try? TemporaryFolder(), (try? make("a.vob", x264, ["ac3"], in: folder)) != nil,
+            let stamps = try? stamps(folder.path("a.vob"))
+        else { return true }
+        return Set(stamps).count < stamps.count
+    }()
+
+    /// ffmpeg's program streams give two pictures of H.264 with B-frames one time stamp, and others none.
+    @Test(.enabled(if: doublesTimeStamps, "this ffmpeg makes no such file"))
+    func picturesWithDoubledTimeStampsAreKept() throws {
+        let asset = try make("a.vob", Self.x264, ["ac3"])
+        let path = folder.path("a.vob")
+        let stamps = try Self.stamps(path)
         try #require(Set(stamps).count < stamps.count, "the file has no doubled time stamps")
         let track = try Media.track(asset, .video)
         let buffers = try Media.all(TrackOutput(track: track, videoSettings: VideoSettings()), of: asset)

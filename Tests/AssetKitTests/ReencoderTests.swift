@@ -40,16 +40,26 @@ import Testing
         let type = try #require(MediaFileType(pathExtension: ending))
         let asset = try Media.asset(fixture)
         try Reencoder(asset: asset, writer: file.writer(type), video: .copy, audio: .copy).runNow()
+        // ffprobe moves pictures where an edit begins inside one; where that is, the copy's begins there.
+        let isMoved = fixture == "mid-gop-edit.mp4"
+        func listed(_ path: String, _ stream: String) throws -> [String] {
+            try packets(path, stream).map { isMoved ? String($0.drop { $0 != "," }) : $0 }
+        }
         for stream in ["v:0", "a:0", "a:1"] {
-            #expect(try packets(file.path, stream) == packets(source, stream), "\(stream)")
+            #expect(try listed(file.path, stream) == listed(source, stream), "\(stream)")
+        }
+        if isMoved {
+            func shown(_ asset: Asset) throws -> [MediaTimeRange] {
+                let output = TrackOutput(track: try Media.track(asset, .video), videoSettings: VideoSettings())
+                return try Media.all(output, of: asset).map(\.timeRange)
+            }
+            #expect(try shown(file.asset) == shown(asset))
         }
         let copies = try file.asset.loadNow(.tracks).filter { [.audio, .video].contains($0.mediaType) }
         let originals = try asset.loadNow(.tracks).filter { [.audio, .video].contains($0.mediaType) }
         for (copy, original) in zip(copies, originals) {
             #expect(copy.preferredTransform == original.preferredTransform)
             #expect(copy.isEnabled == original.isEnabled)
-            // libavformat 5.1 moves the pictures where an edit begins between two of them.
-            if fixture == "mid-gop-edit.mp4" { continue }
             let (end, wanted) = (copy.timeRange.end, original.timeRange.end)
             #expect(abs((end - wanted).seconds) < 0.0005, "\(copy.mediaType) ends at \(end), not \(wanted)")
         }

@@ -19,6 +19,7 @@ struct FragmentSummaryTests {
         #expect(summary.sampleCount == 2)
         #expect(summary.duration == 70)
         #expect(summary.endDecodeTime == 1 << 40 + 70)
+        #expect(summary.extent == 70)
         #expect(header.isFragmented)
         #expect(header.fragmentedDuration == 900)
         #expect(header.areFragmentsComplete)
@@ -50,7 +51,22 @@ struct FragmentSummaryTests {
         #expect(fragments.map(\.trackID) == [1, 7])
         #expect(fragments.map(\.duration) == [200, 9])
         #expect(fragments.map(\.endDecodeTime) == [1125, 9])
+        #expect(fragments.map(\.extent) == [1125, 9])
         #expect(fragments.map(\.sampleCount) == [2, 1])
+    }
+
+    @Test func fragmentsThatOverlapLastFromTheFirstToTheLast() throws {
+        let run = fullBox("trun", u32(3))
+        // 1000 to 1300, 1200 to 1500, and one that is stored late: 900 to 1200.
+        let moofs = [1000, 1200, 900].map { (start: UInt32) in
+            box("moof", box("traf", fullBox("tfhd", u32(1)), fullBox("tfdt", u32(start)), run))
+        }
+        let (fragments, _) = try fragments(moofs.flatMap(\.self))
+        let summary = try #require(fragments.first)
+        #expect(summary.duration == 900)
+        #expect(summary.startDecodeTime == 900)
+        #expect(summary.endDecodeTime == 1500)
+        #expect(summary.extent == 600)
     }
 
     @Test func hugeCountsDoNotOverflow() throws {

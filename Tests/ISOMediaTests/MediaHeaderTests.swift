@@ -18,6 +18,20 @@ struct MediaHeaderTests {
         #expect(long.language.iso639 == "und")
     }
 
+    /// Seconds since 1904 by `date -u -d '2020-01-02 03:04:05' +%s` and 2,082,844,800 more, as 66 years have 17 leap days.
+    @Test(
+        arguments: [
+            (0, nil), (1, "1970-01-01T00:00:01.000000Z"), (2_082_844_800, "1970-01-01T00:00:00.000000Z"),
+            (3_660_779_045, "2020-01-02T03:04:05.000000Z"), (3_034_713_599, "2000-02-29T23:59:59.000000Z"),
+            (3_034_713_600, "2000-03-01T00:00:00.000000Z"), (4_294_967_295, "2040-02-06T06:28:15.000000Z"),
+            (.max, nil),
+        ] as [(UInt64, String?)]) func datesOfHeaders(seconds: UInt64, text: String?) throws
+    {
+        #expect(CreationTime.text(seconds) == text)
+        let mdhd = fullBox("mdhd", version: 1, u64(seconds, 0), u32(1), u64(1), u16(0x55C4, 0))
+        #expect(try media(mdhd)?.creationTime == text)
+    }
+
     @Test func timescaleZeroIsNil() throws {
         let header = try Movie.header(box("trak", Movie.tkhd(), box("mdia", Movie.mdhd(timescale: 0))))
         #expect(header.tracks.first?.media?.timescale == nil)

@@ -48,6 +48,30 @@ struct MovieEditorTests {
         #expect(Array(editor.bytes[32..<36]) == u32(240))
     }
 
+    /// One frame of 1001/30000 s more than the media has.
+    @Test func timecodesEndWithTheirMedia() throws {
+        func movie(edit: UInt32, handler: FourCC) -> Bytes {
+            box(
+                "moov", fullBox("mvhd", u32(0, 0, 60000, edit), zeros(80)),
+                box(
+                    "trak", fullBox("tkhd", u32(0, 0, 1, 0, edit), zeros(60)),
+                    box("edts", fullBox("elst", u32(1, edit), i32(0), u16(1, 0))),
+                    box("mdia", Movie.mdhd(timescale: 30000, duration: 30030), Movie.hdlr(handler), box("minf"))))
+        }
+        var editor = try MovieEditor(movie(edit: 62062, handler: "tmcd"))
+        try editor.endTimecodesWithTheirMedia()
+        let header = try header(editor.bytes)
+        #expect(header.tracks.first?.edits == [EditListEntry(segmentDuration: 60060, mediaTime: 0)])
+        #expect(header.tracks.first?.header?.duration == 60060)
+        #expect(header.duration == 60060)
+        // What is no longer than its media, and what is no timecode, stays as it is.
+        for (edit, handler) in [(60060, "tmcd"), (50000, "tmcd"), (62062, "vide")] as [(UInt32, FourCC)] {
+            var editor = try MovieEditor(movie(edit: edit, handler: handler))
+            try editor.endTimecodesWithTheirMedia()
+            #expect(editor.bytes == movie(edit: edit, handler: handler))
+        }
+    }
+
     @Test func longEditsTakeSixtyFourBits() throws {
         var editor = try MovieEditor(movie())
         let edit = EditListEntry(segmentDuration: 1 << 40, mediaTime: 1 << 35)

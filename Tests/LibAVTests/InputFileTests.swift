@@ -22,22 +22,6 @@ import Testing
             mediaError { try InputFile(opening: .descriptor(FileDescriptor(rawValue: 9999))) }?.code == .inputOutput)
     }
 
-    @Test(
-        arguments: [
-            // 48000 Hz, two channels; 44100 Hz, one.
-            ([0x11, 0x90], 48000, 2), ([0x12, 0x08], 44100, 1),
-            // The same with an extension that excludes band replication, and one that has it.
-            ([0x11, 0x90, 0x56, 0xE5, 0x00], 48000, 2), ([0x11, 0x90, 0x56, 0xE5, 0x80], nil, 2),
-            // 22050 Hz may have it without a word; main profile; 960 samples a frame; eight channels; cut off.
-            ([0x13, 0x90], nil, 2), ([0x09, 0x90], nil, 2), ([0x11, 0x94], nil, 2), ([0x11, 0xB8], nil, 2),
-            ([0x11], nil, 2), ([], nil, 2),
-        ] as [([UInt8], Int?, Int)])
-    func headersOfAACThatLeaveNothingOpen(bytes: [UInt8], rate: Int?, channels: Int) {
-        let header = PlainAACHeader(bytes)
-        #expect(header?.sampleRate == rate)
-        if let header { #expect(header.channels == channels) }
-    }
-
     @Test func soundInDisguiseIsFound() throws {
         let folder = try TemporaryFolder()
         let stream = folder.path("sound.dts")

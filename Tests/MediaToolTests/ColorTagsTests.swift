@@ -12,13 +12,15 @@ import Testing
             func luma(_ matrix: String, range: String = "tv") -> String {
                 "scale=out_color_matrix=\(matrix):out_range=\(range),format=yuv420p"
             }
-            func tags(_ matrix: String, range: String = "tv") -> [String] {
-                ["-colorspace", matrix, "-color_primaries", matrix, "-color_trc", matrix, "-color_range", range]
+            func tagged(_ matrix: String, range: String = "tv") -> [String] {
+                FFmpeg.colorTags(
+                    after: luma(matrix, range: range), matrix: matrix, primaries: matrix, transfer: matrix, range: range
+                )
             }
             let x264 = ["-c:v", "libx264", "-crf", "5"]
             return switch self {
-            case .tagged709: ["-vf", luma("bt709")] + x264 + tags("bt709")
-            case .tagged601: ["-vf", luma("smpte170m")] + x264 + tags("smpte170m")
+            case .tagged709: tagged("bt709") + x264
+            case .tagged601: tagged("smpte170m") + x264
             // By the size, as players assume it.
             case .untagged:
                 [
@@ -26,13 +28,11 @@ import Testing
                     luma(isStandard ? "smpte170m" : "bt709")
                         + ",setparams=colorspace=unknown:color_primaries=unknown:color_trc=unknown",
                 ] + x264
-            case .fullRange: ["-vf", luma("bt709", range: "pc")] + x264 + tags("bt709", range: "pc")
+            case .fullRange: tagged("bt709", range: "pc") + x264
             case .rgb: ["-c:v", "qtrle", "-pix_fmt", "rgb24"]
             case .taggedRGB:
-                [
-                    "-c:v", "libx264rgb", "-crf", "1", "-pix_fmt", "rgb24", "-color_primaries", "bt709", "-color_trc",
-                    "iec61966-2-1",
-                ]
+                FFmpeg.colorTags(after: "format=rgb24", primaries: "bt709", transfer: "iec61966-2-1")
+                    + ["-c:v", "libx264rgb", "-crf", "1"]
             }
         }
     }

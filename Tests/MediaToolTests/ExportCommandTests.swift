@@ -130,11 +130,13 @@ import Testing
     func brightnessThatOnlyThePicturesTellIsKept(command: [String]) throws {
         let path = folder.path("pq.mp4")
         let display = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
-        _ = try FFmpeg.run([
-            "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1,format=yuv420p10le", "-c:v", "libx265", "-preset",
-            "ultrafast", "-color_primaries", "bt2020", "-color_trc", "smpte2084", "-colorspace", "bt2020nc",
-            "-x265-params", "log-level=error:master-display=\(display):max-cll=900,400:hdr10=1", "-tag:v", "hvc1", path,
-        ])
+        let tags = FFmpeg.colorTags(matrix: "bt2020nc", primaries: "bt2020", transfer: "smpte2084")
+        _ = try FFmpeg.run(
+            [
+                "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1,format=yuv420p10le", "-c:v", "libx265", "-preset",
+                "ultrafast", "-x265-params", "log-level=error:master-display=\(display):max-cll=900,400:hdr10=1",
+                "-tag:v", "hvc1",
+            ] + tags + [path])
         let entries = ["-show_entries", "stream_side_data=max_luminance,min_luminance,red_x,max_content,max_average"]
         #expect(try FFmpeg.probe(entries + ["-of", "default=nw=1", path]) == [])
         let result = try Program.run(

@@ -108,13 +108,23 @@ import Testing
     @Test func theWatchSeesWhatIsAllowed() throws {
         let canaries = try Canaries()
         #expect(!canaries.wasOpened)
-        let list = try canaries.folder.write("list.m3u8", Self.lists(canaries.folder.path, canaries.port)[0].text.utf8)
+        // By content, whatever it is called.
+        let text = Self.lists(canaries.folder.path, canaries.port)[0].text
+        let renamed = try canaries.folder.write("list.mp4", text.utf8)
+        let unknown = try Program.run(Program.mediatool, ["probe", renamed])
+        #expect(unknown.status == 2 && unknown.error.contains("nested files are allowed"), "\(unknown.error)")
+        let piped = try Program.run(Program.mediatool, ["probe", "-"], input: Array(text.utf8))
+        #expect(piped.status == 2 && piped.error.contains("nested files are allowed"), "\(piped.error)")
+        #expect(!canaries.wasOpened)
+        let list = try canaries.folder.write("list.m3u8", text.utf8)
         let refused = try Program.run(Program.mediatool, ["probe", list])
         #expect(refused.status == 2 && refused.error.contains("nested files are allowed"), "\(refused.error)")
         #expect(!canaries.wasOpened)
         let allowed = try Program.run(Program.mediatool, ["probe", "--allow-nested", list])
         #expect(allowed.status == 0, "\(allowed.error)")
         #expect(canaries.wasOpened)
+        let another = try Program.run(Program.mediatool, ["probe", "--allow-nested", renamed])
+        #expect(another.status == 0, "\(another.error)")
     }
 
     /// Absolute paths and names with a blank too, but no connections.

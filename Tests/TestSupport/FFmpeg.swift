@@ -17,6 +17,22 @@ public enum FFmpeg {
         return result.bytes
     }
 
+    /// The options that tag a file's frames with colours, after further filters; their samples stay as they are.
+    ///
+    /// From version 7 on the options of an output alone, such as `-colorspace`, convert or do nothing, and full range is
+    /// converted where `-color_range` does not ask for it too.
+    public static func colorTags(
+        after filters: String = "", matrix: String? = nil, primaries: String? = nil, transfer: String? = nil,
+        range: String? = nil
+    ) -> [String] {
+        // The filter knows two curves by the standards alone that they come from.
+        let curve = transfer.map { ["gamma22": "bt470m", "gamma28": "bt470bg"][$0] ?? $0 }
+        let tags = [("colorspace", matrix), ("color_primaries", primaries), ("color_trc", curve), ("range", range)]
+        let settings = tags.compactMap { name, value in value.map { name + "=" + $0 } }.joined(separator: ":")
+        let filter = ["-vf", (filters.isEmpty ? "" : filters + ",") + "setparams=" + settings]
+        return filter + (range.map { ["-color_range", $0] } ?? [])
+    }
+
     /// Runs ffprobe with only its errors shown, and gives the lines it prints.
     public static func probe(_ arguments: [String]) throws -> [String] {
         let result = try Program.run("ffprobe", ["-v", "error"] + arguments)

@@ -29,10 +29,13 @@ public enum NumberedPictures {
     }
 
     /// The middle row of each picture of a file in their size, as ffmpeg decodes them.
-    public static func rows(_ path: String) throws -> [[UInt8]] {
-        let pixels = try FFmpeg.run([
-            "-noautorotate", "-i", path, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-",
-        ])
+    ///
+    /// - Parameter ignoresEdits: Whether pictures are there whatever the edit list of an MP4 or QuickTime file says.
+    public static func rows(_ path: String, ignoresEdits: Bool = false) throws -> [[UInt8]] {
+        let pixels = try FFmpeg.run(
+            (ignoresEdits ? ["-ignore_editlist", "1"] : []) + [
+                "-noautorotate", "-i", path, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-",
+            ])
         return stride(from: 0, to: pixels.count / (width * height), by: 1).map { frame in
             Array(pixels[(frame * height + height / 2) * width..<(frame * height + height / 2 + 1) * width])
         }

@@ -23,7 +23,9 @@ NEEDS = {"waveform": "audio", "thumbs": "video"}
 SIZES = {"decord/video_90.mov": (320, 568), "decord/video_180.mov": (568, 320), "decord/video_270.mov": (320, 568),
          "rails/rotated_video.mp4": (480, 640), "rails/video_with_rectangular_samples.mp4": (1920, 1080),
          "rotated-90.mov": (90, 160), "rotated-180.mov": (160, 90), "rotated-270.mov": (90, 160),
-         "mirrored.mp4": (160, 90), "mirrored-rotated-90.mp4": (90, 160), "anamorphic.mp4": (256, 144)}
+         "mirrored.mp4": (160, 90), "mirrored-rotated-90.mp4": (90, 160), "anamorphic.mp4": (256, 144),
+         # Unequal scales of the matrix, and a `pasp` of 4:3 where the codec has 1:1; ffmpeg follows neither.
+         "fate/displaymatrix.mov": (240, 320), "fate/dnxhd100_cid1260.mov": (1920, 1080)}
 
 # ffmpeg's crop for a clean aperture (clap), which is 704/1 x 480/1 and 1416/1 x 1062/1 about the middle.
 CLEAN = {"format-corpus/dv-ntsc-progressive.mov": ("crop=704:480:8:0", (640, 480)),
@@ -165,8 +167,8 @@ def likeness(path, image, size, crop):
     if stream.get("color_transfer") in ("smpte2084", "arib-std-b67"):
         return None
     actual = Fraction(image["actual"]["value"], image["actual"]["timescale"])
-    times = [frame.time for frame in reference.frames(path)]
-    expect(actual in times, f"no frame begins at {actual}")
+    numbers = {frame.time: frame.number for frame in reference.frames(path)}
+    expect(actual in numbers, f"no frame begins at {actual}")
     raw = ["-frames:v", "1", "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
     # Chroma lies to the left where nothing else is said, except in what comes from still images, where ffmpeg takes the
     # middle as we do. ffmpeg turns first: what it mirrors has its chroma to the right.
@@ -175,10 +177,10 @@ def likeness(path, image, size, crop):
     got = numpy.frombuffer(run(["ffmpeg", "-v", "error", "-nostdin", "-i", image["file"], *raw]), "u1")
     best = 0.0
     for siting in sitings:
-        picture = f"select=eq(n\\,{times.index(actual)}),{crop},scale={size[0]}:{size[1]}{siting}"
+        picture = f"select=eq(n\\,{numbers[actual]}),{crop},scale={size[0]}:{size[1]}{siting}"
         wanted = numpy.frombuffer(
-            run(["ffmpeg", "-v", "error", "-nostdin", "-i", path, "-map", f"0:{stream['index']}", "-fps_mode",
-                 "passthrough", "-vf", picture, *raw]), "u1")
+            run(["ffmpeg", "-v", "error", "-nostdin", *reference.unedited(path), "-i", path, "-map",
+                 f"0:{stream['index']}", "-fps_mode", "passthrough", "-vf", picture, *raw]), "u1")
         if len(got) == len(wanted):
             error = ((got.astype(numpy.float64) - wanted) ** 2).mean()
             best = max(best, 99.0 if error == 0 else 10 * math.log10(255 ** 2 / error))

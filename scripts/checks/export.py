@@ -66,7 +66,8 @@ def copied(path, schema):
             expect(whole.returncode == 2 and b"does not show the picture" in whole.stderr, "not refused")
             return "refused, as it shows not all of its pictures"
         exported(path, made, schema, first, last, shown, "--copy")
-        wanted, found = pictures(path)[-len(shown):][first:last], pictures(made)
+        wanted = [frame.md5 for frame in reference.frames(path)][-len(shown):][first:last]
+        found = pictures(made)
         expect(len(found) == len(wanted), f"{len(found)} pictures instead of {len(wanted)}")
         other = sum(one != two for one, two in zip(wanted, found))
         expect(not other, f"{other} of {len(wanted)} pictures are others")
@@ -77,5 +78,5 @@ def pictures(path):
     """The MD5 of each decoded picture of the first video track."""
     number = reference.streams(path, "video")[0]["index"]
     lines = run(["ffmpeg", "-v", "error", "-nostdin", "-copyts", "-noautorotate", "-i", path, "-map", f"0:{number}",
-                 "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "framemd5", "-"]).decode().splitlines()
+                 "-fps_mode", "passthrough", "-enc_time_base", "1/90000", "-f", "framemd5", "-"]).decode().splitlines()
     return [line.rsplit(",", 1)[1].strip() for line in lines if not line.startswith("#")]

@@ -86,7 +86,7 @@ def compare(path, preset, schema):
         compare_tags(path, source["video"][number:][:1] + heard, made, copy["video"] + copy["audio"])
         expect(boxes_of(made)[:2] == [b"ftyp", b"moov"], "the index does not come first")
         errors = run(["ffmpeg", "-v", "error", "-nostdin", "-i", made, "-fps_mode", "passthrough",
-                      "-enc_time_base", "-1", "-f", "null", "-"], check=False).stderr
+                      "-enc_time_base", "1/90000", "-f", "null", "-"], check=False).stderr
         expect(not errors.strip(), f"ffmpeg complains: {errors.decode(errors='replace')[:200]}")
         return f"{frames} frames, {tracks} sound tracks"
 
@@ -97,8 +97,10 @@ def streams(path):
 
 def times(path, number):
     """The presentation times that ffprobe decodes, from the presentation's zero."""
+    if boxes.is_iso(path):
+        return [frame.time for frame in reference.frames(path, number)]
     stream = reference.streams(path, "video")[number]
-    base, start = Fraction(stream["time_base"]), reference.container_start(path)
+    base, start = Fraction(stream["time_base"]), reference.stream_start(path, stream["index"])
     listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
                      reference.FRAME_FIELDS)["frames"]
     return [time for time, _ in reference.intervals(listed, base, start)]
@@ -279,23 +281,24 @@ def tell_left_out(path, made, indices):
 
 
 def listed_packets(path, stream):
-    """ffprobe's packets, each once: libavformat reads those around the borders of an edit list's parts again."""
-    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_data_hash", "md5", "-show_entries",
-                     "packet=pts,flags,size,pos,data_hash")["packets"]
-    if not boxes.is_iso(path):
-        return listed
-    places = {}
-    for packet in listed:
-        before = places.setdefault((packet["pos"], packet["size"]), packet)
-        if "D" not in packet["flags"]:
-            before["flags"] = packet["flags"]
-    return list(places.values())
+    """ffprobe's packets, whatever an edit list says of them."""
+    return ffprobe(path, *reference.unedited(path), "-select_streams", str(stream["index"]), "-show_data_hash", "md5",
+                   "-show_entries", "packet=pts,dts,flags,size,pos,data_hash")["packets"]
 
 
 def packets(path, stream):
-    """(time, whether a sync sample, MD5 of the bytes) of each packet."""
-    base = Fraction(stream["time_base"])
-    return [(p.get("pts", 0) * base, p["flags"].startswith("K"), p["data_hash"]) for p in listed_packets(path, stream)]
+    """(time, whether a sync sample, MD5 of the bytes) of each packet; those that are decoded after an edit list's end are left
+    out, and the picture on screen where it begins is shown from there on."""
+    base, shift = Fraction(stream["time_base"]), reference.shift(path, stream)
+    listed = listed_packets(path, stream)
+    parts = reference.parts(path, stream)
+    if parts and parts[-1][1] is not None:
+        listed = [p for p in listed if p.get("dts", p.get("pts", 0)) * base + shift < parts[-1][1]]
+    found = [(p.get("pts", 0) * base + shift, p["flags"].startswith("K"), p["data_hash"]) for p in listed]
+    if parts and stream["codec_type"] == "video":
+        on_screen = max((time for time, _, _ in found if time <= parts[0][0]), default=None)
+        found = [(parts[0][0] if time == on_screen else time, key, md5) for time, key, md5 in found]
+    return found
 
 
 def unit_packets(path, stream):
@@ -329,7 +332,13 @@ def hides_between(path, stream):
     """Whether ffprobe tells pictures that are not shown between others that are, as overlapping fragments have them."""
     if not boxes.is_iso(path):
         return False
-    listed = [p for p in listed_packets(path, stream) if p.get("pts", -1) >= 0]
+    # libavformat reads the packets around the borders of an edit list's parts again; each counts once.
+    places = {}
+    for packet in ffprobe(path, "-select_streams", str(stream["index"]), "-show_entries", "packet=pts,flags,size,pos")["packets"]:
+        before = places.setdefault((packet["pos"], packet["size"]), packet)
+        if "D" not in packet["flags"]:
+            before["flags"] = packet["flags"]
+    listed = [p for p in places.values() if p.get("pts", -1) >= 0]
     hidden = [p["pts"] for p in listed if "D" in p["flags"]]
     return bool(hidden) and any(p["pts"] > min(hidden) for p in listed if "D" not in p["flags"])
 

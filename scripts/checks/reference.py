@@ -61,6 +61,40 @@ def container_start(path):
     return near[0] if near else rounded
 
 
+@cache
+def stream_start(path, index):
+    """The time of a stream that is its zero: the container's start, or where there are several programs, the earliest start of
+    a picture or sound of its own programs, near its own."""
+    probed = ffprobe(path, "-show_programs", "-show_streams")
+    programs = [{stream["index"] for stream in program["streams"]} for program in probed.get("programs", [])]
+    starts = {s["index"]: Fraction(s["start_pts"]) * Fraction(s["time_base"]) for s in probed["streams"]
+              if "start_pts" in s and s.get("codec_type") in ("video", "audio")}
+    if len(programs) < 2 or index not in starts:
+        return container_start(path)
+    return min(start for other, start in starts.items() if abs(start - starts[index]) <= 30
+               and (other == index or any({index, other} <= program for program in programs)))
+
+
+def unedited(path):
+    """The options by which ffmpeg and ffprobe leave edit lists and padding alone, which are followed here."""
+    return ["-ignore_editlist", "1"] if boxes.is_iso(path) else []
+
+
+def parts(path, stream):
+    """The parts of an edit list (`boxes.parts`), whose starts lie on the stream's clock as all times do; None without one."""
+    found = boxes.parts(path, int(stream["id"], 16)) if boxes.is_iso(path) else None
+    base = Fraction(stream["time_base"])
+    return found and [(round_half_away(start / base) * base, end, media) for start, end, media in found]
+
+
+def shift(path, stream):
+    """What is added to the times of a stream's media in seconds, as the first part of its edit list has it."""
+    if stream.get("codec_type") == "audio" and int(stream.get("sample_rate", 0)) > 0:
+        return heard(path, stream, int(stream["sample_rate"]))[0]
+    found = parts(path, stream)
+    return found[0][0] - found[0][2] if found else Fraction(0)
+
+
 # --- Sound ----------------------------------------------------------------------------------------------------------
 
 
@@ -102,7 +136,7 @@ class Sound:
         form, dtype = RAW[kind]
         if not self.has_frames:
             return numpy.zeros((0, self.channels), dtype)
-        data = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-i", self.path, "-map", f"0:a:{self.track}",
+        data = run(["ffmpeg", "-v", "error", "-nostdin", *flags, *whole_sound(self.path), "-i", self.path, "-map", f"0:a:{self.track}",
                     "-f", form, "-"])
         return numpy.frombuffer(data, dtype).reshape(-1, self.channels)
 
@@ -117,19 +151,39 @@ class Sound:
         return numpy.concatenate(parts)[:None if self.end is None else max(0, self.end - skipping)]
 
 
+def whole_sound(path):
+    """The options by which ffmpeg and ffprobe give all samples, also those that a container says are not heard."""
+    return [*unedited(path), "-flags2", "+skip_manual"] if boxes.is_iso(path) or path.endswith(".caf") else []
+
+
+def heard(path, stream, rate):
+    """What is added to the media's times in seconds, and where the sound ends in samples (None: all)."""
+    if boxes.is_iso(path):
+        shown = parts(path, stream)
+        if shown:
+            start, end, media = shown[0]
+            return start - media, None if shown[-1][1] is None else math.ceil(shown[-1][1] * rate)
+        if shown is None:
+            tags = {**ffprobe(path, "-show_format")["format"].get("tags", {}), **stream.get("tags", {})}
+            if "iTunSMPB" in tags:
+                _, priming, _, count = (int(field, 16) for field in tags["iTunSMPB"].split()[:4])
+                return Fraction(-priming, rate), count
+        return Fraction(0), None
+    table = boxes.packet_table(path) if path.endswith(".caf") else None
+    return (Fraction(-table[0], rate), table[1]) if table else (Fraction(0), None)
+
+
 @once
 def sound(path, track=0):
     """Finds out how audio track `track` lies on the presentation's time line."""
     stream = streams(path, "audio")[track]
     rate = int(stream["sample_rate"])
-    listed = ffprobe(path, "-select_streams", f"{stream['index']}", "-show_frames", "-show_entries",
+    listed = ffprobe(path, *whole_sound(path), "-select_streams", f"{stream['index']}", "-show_frames", "-show_entries",
                      "frame=best_effort_timestamp,sample_fmt,channels,nb_samples")["frames"]
-    lead, end, holes = 0, None, []
-    interval = boxes.edited_interval(path, int(stream["id"], 16)) if boxes.is_iso(path) else None
-    if interval:
-        end = math.ceil(interval[1] * rate)
+    lead, holes = 0, []
+    shift, end = heard(path, stream, rate)
     if listed and "best_effort_timestamp" in listed[0]:
-        base, start = Fraction(stream["time_base"]), container_start(path)
+        base, start = Fraction(stream["time_base"]), stream_start(path, stream["index"]) - shift
         late = listed[0]["best_effort_timestamp"] * base - start
         # Where the container's clock is coarser than samples, a first sample within one tick of zero is at zero.
         if base <= Fraction(1, rate) or abs(late) > base:
@@ -193,11 +247,13 @@ def peaks_from(int16, starts, bits, split):
 
 @dataclass
 class Frame:
-    """One frame in presentation order: exact seconds, ffprobe's own duration, sync flag, MD5 of the native pixels."""
+    """One frame in presentation order: exact seconds, ffprobe's own duration, sync flag, MD5 of the native pixels, and its
+    number among those that ffmpeg decodes apart from edit lists."""
     time: Fraction
     duration: Fraction
     is_key: bool
     md5: str
+    number: int
 
 
 FRAME_FIELDS = "frame=best_effort_timestamp,pkt_duration,duration,key_frame"
@@ -255,22 +311,39 @@ def break_of(path, track=0):
 def frames(path, track=0, flags=("-threads", "1")):
     """All frames that ffmpeg presents of video track `track` with one thread, with exact times from ffprobe."""
     stream = streams(path, "video")[track]
-    base, start = Fraction(stream["time_base"]), container_start(path)
-    listed = ffprobe(path, "-select_streams", str(stream["index"]), "-show_frames", "-show_entries", FRAME_FIELDS)["frames"]
+    base, start = Fraction(stream["time_base"]), stream_start(path, stream["index"])
+    listed = ffprobe(path, *unedited(path), "-select_streams", str(stream["index"]), "-show_frames", "-show_entries",
+                     FRAME_FIELDS)["frames"]
     # ffmpeg's own choice for VP8 and VP9 leaves alpha out, which lies beside the pictures.
     alpha = {"vp9": "libvpx-vp9", "vp8": "libvpx"}.get(stream["codec_name"])
     if alpha and stream.get("tags", {}).get("alpha_mode") == "1":
         flags = (*flags, f"-c:{stream['index']}", alpha)
-    text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, "-copyts", "-noautorotate", "-i", path,
-                "-map", f"0:{stream['index']}", "-autoscale", "0", "-fps_mode", "passthrough", "-enc_time_base", "-1",
+    text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, *unedited(path), "-copyts", "-noautorotate", "-i", path,
+                "-map", f"0:{stream['index']}", "-noautoscale", "-fps_mode", "passthrough", "-enc_time_base", "1/90000",
                 "-f", "framemd5", "-"]).decode()
     hashes = [line.split(",")[5].strip() for line in text.splitlines() if not line.startswith("#")]
     if len(hashes) != len(listed):
         raise RuntimeError(f"ffprobe lists {len(listed)} frames, ffmpeg decodes {len(hashes)}")
-    result = [Frame(time, length, bool(entry["key_frame"]), md5)
-              for (time, length), entry, md5 in zip(intervals(listed, base, start), listed, hashes)]
+    result = [Frame(time, length, bool(entry["key_frame"]), md5, number) for number, ((time, length), entry, md5)
+              in enumerate(zip(intervals(listed, base, start), listed, hashes))]
+    shown = parts(path, stream)
+    if shown is not None:
+        return edited(result, shown)
     is_program_stream = ffprobe(path, "-show_format")["format"]["format_name"] == "mpeg"
     return settled(result) if is_program_stream else result
+
+
+def edited(frames, shown):
+    """The frames of the media as the parts of an edit list show them: the one that is on screen where a part begins is shown
+    from there on."""
+    result = []
+    for start, end, media in shown:
+        before = [frame for frame in frames if frame.time <= media]
+        for frame in [*before[-1:], *(frame for frame in frames if frame.time > media)]:
+            time = max(start, start + frame.time - media)
+            if end is None or time < end:
+                result.append(Frame(time, frame.duration, frame.is_key, frame.md5, frame.number))
+    return result
 
 
 def settled(frames):

@@ -3,7 +3,8 @@
 import json
 from fractions import Fraction
 
-from .probe import Comparison, seconds
+from . import reference
+from .probe import Comparison, origins, seconds
 from .programs import is_list, mediatool
 from .tools import expect, ffprobe
 
@@ -12,6 +13,8 @@ EXCEPTIONS = {
     # ffprobe leaves out the packets of a chapter track; the three titles are samples all the same.
     "androidx/sample_with_chapters.mp4": {"#2 packets", "#2 bytes"},
     "chapters.mp4": {"#2 packets", "#2 bytes"},
+    # By the table of durations (`stts`) the last subtitle, an empty one, lasts for no time; ffprobe makes up 0.12 s.
+    "many-tracks.mp4": {"#4 average", "#4 duration", "#4 shortest", "#4 longest"},
     # A cover picture has no place on the time line, and keyframes are counted as places to begin at.
     "artwork.m4a": {"#1 keyframes"},
     "artwork.mp3": {"#1 keyframes"},
@@ -25,7 +28,7 @@ def scan(report, files):
 
 def one_file(name, path):
     try:
-        wanted = ffprobe(path, "-show_packets", "-show_streams")
+        wanted = ffprobe(path, *reference.unedited(path), "-show_packets", "-show_streams")
     except RuntimeError:
         return "refused"
     if is_list(path):
@@ -33,15 +36,13 @@ def one_file(name, path):
     result = mediatool("probe", "--json", "--scan", path)
     expect(result.returncode == 0, f"exit {result.returncode}: {result.stderr.decode(errors='replace')}")
     got = json.loads(result.stdout)
-    container = got["container"]
-    origin = Fraction(0)
-    if not set(container["formatNames"]) & {"mov", "matroska"}:
-        origin = seconds(container.get("startTime")) or origin
+    starts = origins(got, wanted["streams"])
     fields = Comparison(EXCEPTIONS.get(name, set()))
     for track, stream in zip(got["tracks"], wanted["streams"]):
         packets = [packet for packet in wanted["packets"] if packet["stream_index"] == track["index"]]
+        origin = starts.get(track["index"])
         compare(fields, f"#{track['index']}", track, packets, shown(path, stream, packets), Fraction(stream["time_base"]),
-                origin)
+                origin if origin is None else origin - reference.shift(path, stream))
         if "frameCount" in track.get("scan", {}) and track["scan"]["frameCount"] != track["scan"]["packetCount"]:
             # Packets that hold one field: only decoding tells ffprobe how many frames they make.
             decoded = ffprobe(path, "-count_frames", "-show_entries", "stream=nb_read_frames")["streams"][track["index"]]
@@ -73,6 +74,8 @@ def compare(fields, place, track, packets, shown, base, origin):
     if track["type"] == "video":
         keys = sum("K" in packet["flags"] for packet in packets)
         fields.same(place, "keyframes", found.get("keyframes", {}).get("count", 0), keys)
+    if origin is None:
+        return
     times, all_times = (sorted((packet.get("pts", packet.get("dts")) * base - origin, packet.get("duration", 0) * base)
                                for packet in entries if "pts" in packet or "dts" in packet)
                         for entries in (shown, packets))

@@ -52,7 +52,7 @@ extension Asset {
         }
         var left = Set(tracks.map(\.index).filter { samples[$0] == nil })
         guard !left.isEmpty else { return samples }
-        let file = try openForLookUp(readsAhead: false)
+        let file = try openForLookUp(nil, readsAhead: false)
         var count = 0
         while !left.isEmpty, count < Self.mostPackets, let packet = try readOn(file) {
             count += 1
@@ -82,10 +82,13 @@ extension PictureHeaders {
         var color = ColorInfo(
             primaries: points.primaries, transfer: points.transfer, matrix: points.matrix,
             isFullRange: points.isFullRange)
-        color.chromaLocation = sequence.chromaLocation.flatMap {
-            [0: "left", 1: "center", 2: "topleft", 3: "top", 4: "bottomleft", 5: "bottom"][$0]
-        }
+        color.chromaLocation = Self.name(ofChromaLocation: sequence.chromaLocation)
         return color.isUnknown ? nil : color
+    }
+
+    /// libavutil's name of a place of chroma samples that ITU-T H.273 numbers.
+    static func name(ofChromaLocation number: Int?) -> String? {
+        number.flatMap { [0: "left", 1: "center", 2: "topleft", 3: "top", 4: "bottomleft", 5: "bottom"][$0] }
     }
 
     /// What the headers say of fields: `progressive`, `interlaced` where the order is not told, `tt` or `bb`.

@@ -31,11 +31,6 @@ public final class Asset: Sendable {
         /// What the file may ask for, and until when it is read.
         public var limits = MediaLimits()
 
-        /// Whether the asset is opened for what it says of itself alone; a reader then has to open the file again.
-        ///
-        /// Nothing changes where timing is precise, or the source is a stream.
-        package var isForDescription = false
-
         /// Whether what comes through a pipe is first read to its end, into a temporary file without a name, so that it can
         /// be read more than once and its length be told; MP4 and MP3 are in any case.
         package var spoolsPipe = false
@@ -183,9 +178,7 @@ extension Asset {
 
     private func read() throws(MediaError) -> AssetContents {
         do {
-            let byHeaders = options.isForDescription && !options.isPrecise
-            var file = try open(
-                cancellation, byHeaders ? .forDescription { PictureFacts($0, sample: []) } : .forReading)
+            let file = try open(cancellation)
             let (isStream, spool, countedBytes) = (!file.isSeekable, file.spool, file.inputBytes)
             // Now, because a pipe that was read to its end is opened again from there.
             state.withLock {
@@ -194,16 +187,13 @@ extension Asset {
                 $0.countedBytes = countedBytes
             }
             var contents = try AssetContents(file, scan: nil)
-            if !PictureFacts.firstSamplesAgree(with: file) {
-                file = try open(cancellation)
-                contents = try AssetContents(file, scan: nil)
-            }
             guard options.isPrecise, file.isSeekable else {
+                file.apply(contents.edits, starts: contents.starts)
                 state.withLock { $0.file = file }
                 return contents
             }
-            let scan = try PacketScan(file, origin: contents.origin)
-            contents = try AssetContents(file, scan: scan)
+            let scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
+            contents = try AssetContents(file, scan: scan, programOrigins: contents.programOrigins)
             state.withLock { $0.scan = scan }
             return contents
         } catch {
@@ -221,12 +211,11 @@ extension Asset {
         }
     }
 
-    private func open(
-        _ cancellation: Cancellation, _ readAhead: ReadAhead = .forReading
-    ) throws(MediaError) -> InputFile {
+    private func open(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-            readAhead: readAhead, spoolsPipe: options.spoolsPipe, limits: options.limits, cancellation: cancellation)
+            spoolsPipe: options.spoolsPipe, limits: options.limits, cancellation: cancellation,
+            describedBy: StreamFacts.read)
     }
 
     /// An open file at its beginning that belongs to the caller alone.
@@ -235,9 +224,9 @@ extension Asset {
     /// - Parameter cancellation: Ends the reading of the file.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for the second reader of a pipe.
     func takeFile(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
-        _ = try contents()
+        let contents = try contents()
         let (file, isStream) = state.withLock { ($0.file.take(), $0.isStream) }
-        if let file, file.isReadyForReading {
+        if let file {
             cancellation.bind(file)
             return file
         }
@@ -245,7 +234,9 @@ extension Asset {
             throw MediaError(.invalidArgument, "a stream can be read only once", path: displayName)
         }
         do {
-            return try open(cancellation)
+            let file = try open(cancellation)
+            file.apply(contents.edits, starts: contents.starts)
+            return file
         } catch {
             throw error.at(path: displayName)
         }
@@ -256,12 +247,16 @@ extension Asset {
 
     /// A second opening for looking up packets.
     ///
-    /// - Parameter readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
-    func openForLookUp(readsAhead: Bool) throws(MediaError) -> InputFile {
+    /// - Parameters:
+    ///   - contents: What is known of the asset, by which packets get their times.
+    ///   - readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
+    func openForLookUp(_ contents: AssetContents?, readsAhead: Bool) throws(MediaError) -> InputFile {
         do {
-            return try InputFile(
+            let file = try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-                readAhead: readsAhead ? .forReading : .none, limits: options.limits)
+                readsAhead: readsAhead, limits: options.limits, describedBy: StreamFacts.read)
+            file.apply(contents?.edits ?? [:], starts: contents?.starts ?? [:])
+            return file
         } catch {
             throw error.at(path: displayName)
         }
@@ -270,7 +265,7 @@ extension Asset {
     /// Bytes of the source, apart from any reader; `nil` for a stream, and where they cannot be read.
     func sourceBytes(at position: UInt64, count: Int) -> [UInt8]? {
         let kept = state.withLock { $0.file }
-        guard canBeReadAgain, let file = try? kept ?? openForLookUp(readsAhead: false) else { return nil }
+        guard canBeReadAgain, let file = try? kept ?? openForLookUp(nil, readsAhead: false) else { return nil }
         return try? file.bytes(at: position, count: count)
     }
 
@@ -301,7 +296,8 @@ extension Asset {
             do throws(MediaError) {
                 let isStream = !canBeReadAgain
                 scan = try PacketScan(
-                    isStream ? try takeFile(cancellation) : try open(cancellation), origin: contents.origin)
+                    isStream ? try takeFile(cancellation) : try open(cancellation),
+                    origin: contents.mediaOrigin(ofStream:))
             } catch {
                 throw error.at(path: displayName)
             }

@@ -9,19 +9,29 @@ struct AssetContents: Sendable {
     var metadata: [MetadataItem]
     var chapters: [Chapter]
     var warnings: [String]
-    /// The container's time that is the presentation's zero.
+    /// The container's time that is the presentation's zero, but for the streams in ``programOrigins``.
     var origin: MediaTime
+    /// The same for streams of programs that have clocks of their own, by the stream's index.
+    private(set) var programOrigins: [Int: MediaTime] = [:]
     /// How far random access can be relied on.
     var seeking: SeekBehaviour
     /// Whether durations are exact: by the container's nature, or because all packets were read.
     var isTimingPrecise: Bool
+    /// How the edit lists have packets shown, by stream: for every opening of the file.
+    var edits: [Int: StreamEdits] = [:]
+    /// When the media of streams begins by the container's own tables, apart from edit lists, in ticks of each stream.
+    var starts: [Int: Int64] = [:]
     /// How many bytes come before the media.
     var skippedBytes: Int64 = 0
 
     /// The contents of a file that was just opened.
     ///
-    /// - Parameter scan: Whether all packets were read, and what that showed.
-    init(_ file: InputFile, scan: PacketScan?) throws(MediaError) {
+    /// - Parameters:
+    ///   - scan: What reading all packets showed; `nil` where they were not read.
+    ///   - programOrigins: ``programOrigins`` of the contents by which the packets were read; `nil` to find them.
+    init(
+        _ file: InputFile, scan: PacketScan?, programOrigins: [Int: MediaTime]? = nil
+    ) throws(MediaError) {
         skippedBytes = file.passedOver
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         var warnings: [String] = []
@@ -32,14 +42,26 @@ struct AssetContents: Sendable {
         for place in streams.indices {
             movie?.complete(&streams[place], warnings: &warnings)
             matroska?.complete(&streams[place], warnings: &warnings)
-            EncoderDelay.complete(&streams[place], of: file)
+            streams[place].stateCodedFrameRate()
+            try EncoderDelay.complete(&streams[place], of: file)
             EncoderDelay.endOpus(&streams[place], of: file)
         }
-        let entries = Self.settleTimecodes(of: &streams, in: file)
+        var entries = Self.settleTimecodes(of: &streams, in: file)
+        movie?.completeDate(of: &entries)
+        for place in streams.indices where streams[place].attachedPicture == nil {
+            starts[streams[place].index] = movie?.firstTime(of: streams[place])
+            try Self.edit(&streams[place], of: file, by: movie, &edits, warnings: &warnings)
+        }
         seeking = SeekBehaviour(formatName: file.formatName)
         isTimingPrecise = scan != nil || !seeking.needsScan
         let start = Self.start(of: streams)
         origin = seeking.startsAtZero ? .zero : start ?? .zero
+        self.programOrigins = programOrigins ?? ProgramClocks.origins(of: streams, in: file)
+        if !self.programOrigins.isEmpty {
+            for place in streams.indices {
+                ProgramClocks.forgetForeignTimes(of: &streams[place], origins: self.programOrigins, in: file)
+            }
+        }
         container = ContainerInfo(file, start: start, movie: movie)
         let keySpace = MetadataItem.KeySpace(formatName: file.formatName, majorBrand: container.majorBrand)
         // What is a property of the container is not repeated as metadata.
@@ -54,12 +76,12 @@ struct AssetContents: Sendable {
             items.append(MetadataItem(keySpace: keySpace, identifier: "artwork", value: .data(picture)))
         }
         metadata = items
-        chapters = file.chapters
-        let origin = origin
+        chapters = movie?.shown(file.chapters, of: streams, by: edits) ?? file.chapters
+        let (common, ofPrograms, edits) = (origin, self.programOrigins, edits)
         tracks = streams.map { stream in
             AssetTrack(
-                stream, origin: origin, keySpace: keySpace, edits: movie?.track(stream),
-                scan: scan)
+                stream, origin: ofPrograms[stream.index] ?? common, keySpace: keySpace, edits: movie?.track(stream),
+                shown: edits[stream.index], scan: scan)
         }
         if scan == nil, let movie, movie.hasUncountedFragments {
             warnings.append(
@@ -71,11 +93,42 @@ struct AssetContents: Sendable {
         }
         self.warnings = warnings
         duration = Self.duration(of: tracks, file: file, isISO: movie != nil)
+        container.completePrograms(tracks) { ofPrograms[$0] ?? start }
         if chapters.isEmpty { chapters = movie?.chapters(within: duration) ?? [] }
-        container.setBitRate(duration: duration, headerDuration: file.duration)
+        container.setBitRate(duration: duration)
         container.startTimecode =
             (tracks.filter { $0.mediaType == .timecode } + tracks).compactMap(\.startTimecode).first
             ?? entries.first { $0.key == "timecode" }?.value
+    }
+
+    /// The container's time that is the presentation's zero for a stream.
+    func origin(ofStream index: Int) -> MediaTime { programOrigins[index] ?? origin }
+
+    /// The time of a stream's media that is shown at the presentation's zero, as the first part of its edit list has it.
+    func mediaOrigin(ofStream index: Int) -> MediaTime {
+        guard let edits = edits[index], let track = tracks.first(where: { $0.index == index }) else {
+            return origin(ofStream: index)
+        }
+        return origin(ofStream: index) - edits.shift(in: track.timeBase)
+    }
+
+    /// Notes which parts of a stream's media are shown, and when it begins by that.
+    private static func edit(
+        _ stream: inout StreamInfo, of file: InputFile, by movie: ISOMovie?, _ edits: inout [Int: StreamEdits],
+        warnings: inout [String]
+    ) throws(MediaError) {
+        let list =
+            if let movie {
+                movie.edits(of: stream, besides: stream.metadata + file.metadata, warnings: &warnings)
+            } else {
+                try EncoderDelay(caf: file)?.edits(of: stream, media: nil)
+            }
+        if let first = movie?.firstTime(of: stream) {
+            stream.startTime = MediaTime(ticks: first, timeBase: stream.timeBase)
+        }
+        guard let list else { return }
+        edits[stream.index] = list
+        stream.startTime = stream.startTime.map { list.start(ofMedia: $0, in: stream.timeBase) }
     }
 
     /// The earliest start of the streams that are seen or heard: libavformat's `start_time`, but exact.
@@ -104,7 +157,8 @@ struct AssetContents: Sendable {
         let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map { track in
             // Without an edit list an ISO track lasts as long as its samples, though composition offsets may show the
             // last of them later (ISO/IEC 14496-12, 8.3.2).
-            isISO && track.segments.isEmpty ? track.mediaDuration ?? track.timeRange.end : track.timeRange.end
+            isISO && track.segments.isEmpty && track.editedEnd == nil
+                ? track.mediaDuration ?? track.timeRange.end : track.timeRange.end
         }
         if let longest = ends.filter(\.isNumeric).max() { return longest }
         return file.duration ?? .indefinite

@@ -25,8 +25,11 @@ public struct AssetTrack: Sendable, Hashable {
     public let displayTransform: DisplayTransform?
     /// The sizes that QuickTime keeps for a track, before its turn; `nil` where the file has none.
     public let trackAperture: TrackAperture?
-    /// Frames a second that the container suggests; `nil` where unknown, or where there are no frames.
+    /// Frames a second by the container's word, or the codec's, or as the first time stamps suggest; `nil` where unknown,
+    /// or where there are no frames.
     public let nominalFrameRate: Rational?
+    /// Nobody states the frame rates: they are libavformat's guess by the first time stamps.
+    public let isFrameRateEstimated: Bool
     /// Frames a second averaged over the track; `nil` where unknown.
     public let averageFrameRate: Rational?
     /// Whether frames follow each other at one rate throughout; `nil` where unknown without reading all packets.
@@ -63,6 +66,8 @@ public struct AssetTrack: Sendable, Hashable {
     /// The picture that a cover art track holds, as stored; `nil` for other tracks.
     public let attachedPicture: [UInt8]?
 
+    /// Where the edit list ends the track, or what iTunes notes in its place; `nil` where neither says it.
+    let editedEnd: MediaTime?
     /// The unit of the stream's time stamps.
     let timeBase: Rational
     /// Where the first sample lies in the file; `nil` where no table says.
@@ -84,7 +89,7 @@ public struct AssetTrack: Sendable, Hashable {
 
     init(
         _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: TrackEdits?,
-        scan: PacketScan?
+        shown: StreamEdits? = nil, scan: PacketScan?
     ) {
         let scanned = scan?.streams[stream.index]
         var stream = stream
@@ -103,7 +108,10 @@ public struct AssetTrack: Sendable, Hashable {
         let counted = edits?.isLengthKnown == false ? scannedDuration : nil
         mediaDuration = counted ?? edits?.mediaDuration ?? scannedDuration ?? stream.duration
         segments = edits?.segments ?? []
-        timeRange = Self.timeRange(stream, origin: origin, edits: edits, scanned: scanned)
+        editedEnd = Self.end(segments, shown, in: stream.timeBase)
+        timeRange = Self.timeRange(
+            stream, origin: origin, earliest: shown?.start(in: stream.timeBase) ?? .zero, end: editedEnd, edits: edits,
+            scanned: scanned)
         let isVideo = stream.format.mediaType == .video
         var format = stream.format
         // libavformat divides by the header's duration, which for fragments to come can be the highest number.
@@ -124,8 +132,10 @@ public struct AssetTrack: Sendable, Hashable {
         containerSize = isVideo ? stream.containerSize : nil
         containerSampleRate = isVideo ? nil : stream.containerSampleRate
         containerSpeakers = stream.containerSpeakers
-        nominalFrameRate = isVideo ? stream.nominalFrameRate : nil
-        averageFrameRate = isVideo ? stream.averageFrameRate : nil
+        let rate = isVideo ? FrameRate(of: stream, edits: edits, measured: scanned?.statistics) : FrameRate()
+        nominalFrameRate = rate.nominal
+        averageFrameRate = rate.average
+        isFrameRateEstimated = rate.isEstimate
         minimumFrameDuration = isVideo ? edits?.shortestSample ?? scanned?.statistics.frameDuration.minimum : nil
         sampleCount = edits?.sampleCount ?? scanned.map { Int64($0.statistics.frameCount) } ?? stream.frameCount
         dispositions = stream.dispositions
@@ -154,13 +164,20 @@ public struct AssetTrack: Sendable, Hashable {
         return [("title", name)]
     }
 
+    private static func end(_ segments: [Segment], _ shown: StreamEdits?, in timeBase: Rational) -> MediaTime? {
+        if let end = segments.end { return end }
+        guard segments.isEmpty, let last = shown?.parts.last, last.end < .max else { return nil }
+        return MediaTime(ticks: last.end, timeBase: timeBase)
+    }
+
     private static func timeRange(
-        _ stream: StreamInfo, origin: MediaTime, edits: TrackEdits?, scanned: PacketScan.Stream?
+        _ stream: StreamInfo, origin: MediaTime, earliest: MediaTime, end: MediaTime?, edits: TrackEdits?,
+        scanned: PacketScan.Stream?
     ) -> MediaTimeRange {
-        // Samples before zero (priming, frames that others need) are not shown.
+        // Samples before the first edit (priming, frames that others need) are not shown.
         let first = scanned?.range.start ?? stream.startTime.map { $0 - origin }
-        let start = stream.attachedPicture == nil ? first.map { max($0, .zero) } ?? .zero : .zero
-        if let end = edits?.segments.end { return MediaTimeRange(start: min(start, end), end: end) }
+        let start = stream.attachedPicture == nil ? first.map { $0 > earliest ? $0 : earliest } ?? .zero : .zero
+        if let end { return MediaTimeRange(start: min(start, end), end: end) }
         // A cover is one packet, and is shown as long as the asset lasts.
         if let scanned, stream.attachedPicture == nil, scanned.isEndKnown || stream.duration == nil {
             return MediaTimeRange(start: start, end: max(start, scanned.range.end))
@@ -173,7 +190,9 @@ public struct AssetTrack: Sendable, Hashable {
 
 extension AssetTrack {
     /// How pictures are turned for display; not at all where the file says nothing.
-    public var preferredTransform: DisplayTransform { displayTransform ?? .identity }
+    ///
+    /// Unequal scales are left out: they are part of the pixels' shape, ``VideoFormat/sampleAspectRatio``.
+    public var preferredTransform: DisplayTransform { displayTransform?.withoutStretch ?? .identity }
 
     /// Whether it is a cover picture rather than moving ones.
     public var isAttachedPicture: Bool { attachedPicture != nil }
@@ -205,11 +224,6 @@ extension AssetTrack {
         case .legible: mediaType == .subtitle
         }
     }
-}
-
-extension AssetTrack {
-    /// Where the edit list ends the track; `nil` where there is none, or it leaves the end open.
-    var editedEnd: MediaTime? { segments.end }
 }
 
 extension [AssetTrack.Segment] {

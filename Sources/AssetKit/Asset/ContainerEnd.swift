@@ -1,6 +1,6 @@
 import MediaBase
 
-/// Where the media of an AVI, MXF, ASF or FLV file ends by the container's own word.
+/// Where the media of an AVI, MXF, ASF, FLV or GIF file ends by the container's own word.
 ///
 /// libavformat 5.1 reads such a file up to its end, wherever that is, and does not say that something is missing.
 struct ContainerEnd {
@@ -29,8 +29,44 @@ struct ContainerEnd {
         case "mxf": try endOfMXF()
         case "asf": try endOfASF()
         case "flv": try endOfFLV()
+        case "gif": try endOfGIF()
         default: nil
         }
+    }
+
+    /// A GIF ends with its trailer, after blocks that each say how long they are (GIF89a, 23 to 27).
+    ///
+    /// - Returns: One byte more than there are where the trailer is missing.
+    private func endOfGIF() throws(MediaError) -> UInt64? {
+        guard length > 13 else { return nil }
+        // Data of a picture, or an extension, ends with an empty block.
+        if try source.read(at: length - 2, count: 2) == [0, 0x3B] { return length }
+        func tableSize(_ flags: UInt8) -> UInt64 { flags & 0x80 == 0 ? 0 : 3 << (UInt64(flags & 7) + 1) }
+        var (start, window): (UInt64, [UInt8]) = (0, [])
+        func byte(_ place: UInt64) throws(MediaError) -> UInt8? {
+            if place < start || place - start >= UInt64(window.count) {
+                (start, window) = (place, try source.read(at: place, count: Self.head))
+            }
+            return window.first == nil || place - start >= UInt64(window.count) ? nil : window[Int(place - start)]
+        }
+        guard let flags = try byte(10) else { return nil }
+        var place = 13 + tableSize(flags)
+        while let kind = try byte(place) {
+            switch kind {
+            case 0x3B: return place + 1
+            case 0x21: place += 2
+            case 0x2C:
+                guard let flags = try byte(place + 9) else { return length + 1 }
+                place += 11 + tableSize(flags)
+            // What is no block: somebody else's matter.
+            default: return nil
+            }
+            while let size = try byte(place) {
+                place += 1 + UInt64(size)
+                if size == 0 { break }
+            }
+        }
+        return length + 1
     }
 
     /// Each RIFF says how long it is (Microsoft, AVI RIFF File Reference; OpenDML AVI, 3.0).

@@ -38,6 +38,11 @@ public struct ContainerInfo: Sendable, Hashable {
         public var name: String?
         /// The indices of its tracks.
         public var trackIndices: [Int]
+        /// The time stamp, in the program's own clock, from which the times of its tracks are counted; `nil` where
+        /// unknown.
+        public var startTime: MediaTime?
+        /// How long it lasts: until the last of its tracks of pictures or sound ends; `nil` where unknown.
+        public var duration: MediaTime?
     }
 
     /// What is said of a composition, which is in no file.
@@ -63,13 +68,30 @@ public struct ContainerInfo: Sendable, Hashable {
 }
 
 extension ContainerInfo {
+    /// Says when the programs begin and how long they last.
+    ///
+    /// - Parameter origin: Tells the container's time that is zero for a track; `nil` where unknown.
+    mutating func completePrograms(_ tracks: [AssetTrack], origin: (_ index: Int) -> MediaTime?) {
+        for place in programs.indices {
+            let media = programs[place].trackIndices.compactMap { index in tracks.first { $0.index == index } }
+                .filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
+            let lead = media.first { $0.mediaType == .video } ?? media.first
+            programs[place].startTime = lead.flatMap { origin($0.index) }
+            programs[place].duration = media.map(\.timeRange.end).filter(\.isNumeric).max()
+        }
+    }
     /// The names in ``format``, the one it is best known by first.
     public var formatNames: [String] { format.split(separator: ",").map(String.init) }
 
-    /// Corrects the bit rate, which libavformat works out from the header's duration, by the duration that was found.
-    mutating func setBitRate(duration: MediaTime, headerDuration: MediaTime?) {
-        guard let sizeBytes, duration.isNumeric, duration > .zero, duration != headerDuration else { return }
-        let rate = Double(sizeBytes) * 8 / duration.seconds
-        bitRate = Int64(exactly: rate.rounded())
+    /// Works out the bit rate by the duration that was found, cut to whole bits: libavformat goes by the header's, and its
+    /// versions round differently.
+    mutating func setBitRate(duration: MediaTime) {
+        guard let sizeBytes, let bytes = UInt64(exactly: sizeBytes), duration.isNumeric,
+            let ticks = UInt64(exactly: duration.value), let scale = UInt64(exactly: duration.timescale), ticks > 0
+        else { return }
+        let (bits, overflow) = bytes.multipliedReportingOverflow(by: 8)
+        let product = bits.multipliedFullWidth(by: scale)
+        guard !overflow, product.high < ticks else { return }
+        bitRate = Int64(exactly: ticks.dividingFullWidth(product).quotient)
     }
 }

@@ -7,6 +7,14 @@ struct EncoderDelay: Equatable, Sendable {
     var priming: Int
     /// Samples after the last real one; `nil` where nothing is noted.
     var remainder: Int?
+    /// The real samples in between; `nil` where their number is not noted.
+    var count: Int64?
+
+    /// All samples together; `nil` where their number is not noted.
+    var total: Int64? {
+        guard let count, let remainder else { return nil }
+        return count.addingClamped(Int64(priming)).addingClamped(Int64(remainder))
+    }
 
     /// The delay of MPEG audio's decoder, which comes on top of the encoder's.
     private static let decoderDelay = 529
@@ -18,11 +26,30 @@ struct EncoderDelay: Equatable, Sendable {
         remainder = nil
     }
 
-    /// Reads the text that iTunes writes as `iTunSMPB`: hexadecimal numbers, of which the second and third matter.
+    /// Reads the text that iTunes writes as `iTunSMPB`: hexadecimal numbers, of which the second to fourth matter.
     init?(iTunes text: String) {
-        let fields = text.split(separator: " ").map { UInt32($0, radix: 16) }
-        guard fields.count >= 4, let priming = fields[1], let remainder = fields[2] else { return nil }
+        let fields = text.split(separator: " ").map { Int64($0, radix: 16) }
+        guard fields.count >= 4, let priming = fields[1].flatMap({ UInt32(exactly: $0) }),
+            let remainder = fields[2].flatMap({ UInt32(exactly: $0) })
+        else { return nil }
         self.init(priming: Int(priming), remainder: Int(remainder))
+        count = fields[3].flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    /// Reads the packet table of a CAF file (`pakt`): after the number of packets, the real samples, and those before and
+    /// after them.
+    init?(caf file: InputFile) throws(MediaError) {
+        guard file.formatName == "caf", file.isSeekable, let chunks = SoundFileChunks(formatName: "caf") else {
+            return nil
+        }
+        let bytes = try chunks.bytes(ofChunk: "pakt", count: 24, in: FileByteSource(file: file))
+        var reader = BigEndianReader(bytes)
+        guard bytes.count == 24, (try? reader.skip(8)) != nil, let count = try? reader.int64(),
+            let priming = try? reader.int32(), let remainder = try? reader.int32(), count > 0, priming >= 0,
+            remainder >= 0
+        else { return nil }
+        self.init(priming: Int(priming), remainder: Int(remainder))
+        self.count = count
     }
 
     /// Reads the LAME tag in the first frame of an MP3 (behind its ID3v2 tags).
@@ -44,10 +71,14 @@ struct EncoderDelay: Equatable, Sendable {
     }
 
     /// Adds to a stream what an MP3, Opus or iTunes says beside it, where nothing else does.
-    static func complete(_ stream: inout StreamInfo, of file: InputFile) {
+    ///
+    /// - Throws: what the file throws.
+    static func complete(_ stream: inout StreamInfo, of file: InputFile) throws(MediaError) {
         guard let audio = stream.format.audio, audio.priming == nil else { return }
         let delay: EncoderDelay?
-        if file.formatName == "mp3", file.isSeekable {
+        if let table = try EncoderDelay(caf: file) {
+            delay = table
+        } else if file.formatName == "mp3", file.isSeekable {
             delay = EncoderDelay { offset, count in (try? file.bytes(at: offset, count: count)) ?? [] }
         } else if stream.format.codec == "opus" {
             delay = EncoderDelay(opus: stream.format.extradata)
@@ -58,6 +89,23 @@ struct EncoderDelay: Equatable, Sendable {
         guard let delay else { return }
         stream.format.audio?.priming = delay.priming
         stream.format.audio?.remainder = delay.remainder
+    }
+
+    /// The stretch of a stream's media that is heard, in ticks of the stream's time base; `nil` where nothing is cut.
+    ///
+    /// - Parameter media: How many samples there are, by the clock of the stream's time base; `nil` for unknown. The numbers
+    ///   count those where they add up to that, else the samples that the decoder gives.
+    func edits(of stream: StreamInfo, media: Int64?) -> StreamEdits? {
+        guard let audio = stream.format.audio, priming > 0 || count != nil else { return nil }
+        let unit = media != nil && media == total ? stream.timeBase : Rational(1, Int64(max(1, audio.sampleRate)))
+        func ticks(_ samples: Int64) -> Int64? {
+            MediaTime(ticks: samples, timeBase: unit).ticks(in: stream.timeBase, rounding: .halfAwayFromZero)
+        }
+        guard let first = ticks(Int64(priming)) else { return nil }
+        return StreamEdits([
+            StreamEdits.Part(
+                start: 0, end: count.flatMap(ticks) ?? .max, mediaStart: first, firstPicture: first, rate: .one)
+        ])
     }
 
     /// Takes what is not shown from the duration of Opus in Ogg.

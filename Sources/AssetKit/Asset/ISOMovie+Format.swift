@@ -9,7 +9,9 @@ extension ISOMovie {
     ///
     /// - Parameter warnings: Gets a sentence for each thing that cannot be used as it is written.
     func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
-        guard let id = UInt32(exactly: stream.id), let track = header.track(id: id),
+        let numbered = UInt32(exactly: stream.id).flatMap { header.track(id: $0) }
+        if let date = numbered?.media?.creationTime { Self.setDate(date, in: &stream.metadata) }
+        guard let id = UInt32(exactly: stream.id), let track = numbered,
             let first = track.sampleEntries.first
         else { return }
         if let size = stream.format.video?.encodedSize {
@@ -19,7 +21,10 @@ extension ISOMovie {
             stream.containerSize = first.visual.map { Dimensions(width: Int($0.width), height: Int($0.height)) }
             stream.format.video?.gamma = first.visual?.gamma.map { Rational(Int64($0), 1 << 16) }
         }
-        stream.format.video?.setExactRatio(first.visual)
+        if stream.format.video != nil {
+            let ratio = Self.pixelAspect(first, of: stream, warnings: &warnings)
+            stream.format.video?.sampleAspectRatio = ratio
+        }
         if stream.format.bitRate == nil, let rate = first.bitRates?.average, rate > 0 {
             stream.format.bitRate = Int64(rate)
         }
@@ -34,7 +39,41 @@ extension ISOMovie {
         }
     }
 
+    /// Puts the movie's own date among its metadata.
+    func completeDate(of entries: inout [(key: String, value: String)]) {
+        if let date = header.creationTime { Self.setDate(date, in: &entries) }
+    }
+
+    /// Puts the header's date in place of what libavformat makes of it and of others: 9 joins them with a semicolon.
+    private static func setDate(_ date: String, in entries: inout [(key: String, value: String)]) {
+        guard let place = entries.firstIndex(where: { $0.key == "creation_time" }) else { return }
+        entries[place].value = date
+    }
+
     private static let mostFormats = 100
+
+    /// The shape of a pixel: `pasp`, else the coded pictures' own word and what unequal scales of the matrix make of it.
+    ///
+    /// - Parameter warnings: Gets a sentence where both disagree.
+    private static func pixelAspect(
+        _ entry: SampleEntry, of stream: StreamInfo, warnings: inout [String]
+    ) -> Rational? {
+        let written = entry.visual?.pixelAspect.map {
+            Rational(Int64($0.horizontalSpacing), Int64($0.verticalSpacing))
+        }
+        guard let written, written.isPositive else {
+            let stretch = stream.displayMatrix.map { DisplayTransform(matrix: $0).pixelStretch } ?? .one
+            guard stretch != .one else { return stream.codedPixelAspect }
+            return stretch.multiplied(by: stream.codedPixelAspect ?? .one)
+        }
+        // Of standard definition some count 704, others 720 pixels across the same screen, which is 4 percent.
+        if let coded = stream.codedPixelAspect, (coded.doubleValue / written.doubleValue - 1).magnitude > 0.05 {
+            warnings.append(
+                "track \(stream.id) has pixels of \(written.num):\(written.den) by its container and of "
+                    + "\(coded.num):\(coded.den) by its coded pictures; the container's are taken")
+        }
+        return written
+    }
 
     /// The loudspeakers that a sound entry tells of and libavformat does not: it knows layouts in the order of its masks,
     /// and takes descriptions of single channels for such a one.
@@ -117,18 +156,6 @@ extension ISOMovie {
     }
 }
 
-extension VideoFormat {
-    /// Takes the exact shape of pixels of which libavformat tells an approximation: its numbers end at 32,767.
-    fileprivate mutating func setExactRatio(_ entry: VisualSampleEntry?) {
-        guard let spacing = entry?.pixelAspect, let told = sampleAspectRatio,
-            case let exact = Rational(Int64(spacing.horizontalSpacing), Int64(spacing.verticalSpacing)),
-            exact.isPositive,
-            max(exact.num, exact.den) > 32767, (exact.doubleValue / told.doubleValue - 1).magnitude < 1e-4
-        else { return }
-        sampleAspectRatio = exact
-    }
-}
-
 extension AudioFormat {
     /// Takes what an edit list cuts at both ends as priming and remainder.
     ///
@@ -193,13 +220,5 @@ extension TrackAperture {
 extension TrackAperture.Size {
     fileprivate init(_ size: FixedPointSize) {
         self.init(width: Rational(Int64(size.width), 1 << 16), height: Rational(Int64(size.height), 1 << 16))
-    }
-}
-
-extension Int64 {
-    /// The difference, or the nearest number that there is.
-    fileprivate func subtractingClamped(_ other: Int64) -> Int64 {
-        let (difference, overflow) = subtractingReportingOverflow(other)
-        return overflow ? (self < 0 ? .min : .max) : difference
     }
 }

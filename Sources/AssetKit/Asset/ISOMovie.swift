@@ -38,7 +38,9 @@ struct ISOMovie: Sendable {
         let ofMovie = items.filter { item in
             own.contains(item.identifier) || !ofTracks.contains { $0.contains(item.identifier) }
         }
-        return MetadataItem.merging(ofMovie, with: own.items)
+        // The header's date is the movie's; named keys may repeat it.
+        let keyed = own.items.filter { header.creationTime == nil || $0.identifier != "creation_time" }
+        return MetadataItem.merging(ofMovie, with: keyed)
     }
 
     /// What was odd in the boxes.
@@ -86,8 +88,13 @@ struct TrackEdits: Sendable {
     let shortestSample: MediaTime?
     /// Whether some of its samples lie in fragments.
     let isFragmented: Bool
-    /// Whether all samples but the last, which takes what is left, last equally long; `nil` where unknown.
+    /// All samples but the last, which takes what is left, have the same duration; `nil` where unknown, and where the
+    /// last is not one of several.
     let isConstantRate: Bool?
+    /// Samples a second, where all but the last last equally long; else `nil`.
+    let constantRate: Rational?
+    /// The track has no samples at all.
+    let isEmpty: Bool
     /// The name in the track's handler, often the encoder's; `nil` where it is empty.
     let handlerName: String?
     /// The track's name in its user data; `nil` where it has none.
@@ -120,8 +127,9 @@ struct TrackEdits: Sendable {
         }
         let fragments = movie.fragments.first { $0.trackID == track.trackID }
         let listed = mediaTime(track.tables?.timeToSample?.duration)
-        if let fragments, let ends = mediaTime(fragments.duration) {
-            let counted = (listed ?? .zero) + ends
+        if let fragments, let extent = mediaTime(fragments.extent), let end = mediaTime(fragments.endDecodeTime) {
+            // Fragments may overlap, or leave a hole; the movie's own samples begin at 0.
+            let counted = if let listed, listed > .zero { max(listed, end) } else { extent }
             // Of a very long file, an index or the header tells what was not counted.
             let indexed = movie.areFragmentsComplete ? .zero : Self.duration(of: track, in: movie)
             mediaDuration = max(counted, indexed)
@@ -140,8 +148,13 @@ struct TrackEdits: Sendable {
         isFragmented = inFragments > 0
         // Of durations in fragments only the sum is known.
         isConstantRate = track.tables?.timeToSample.flatMap {
-            inFragments > 0 || $0.sampleCount < 2 ? nil : $0.constantDeltaButLast != nil
+            inFragments > 0 || $0.sampleCount < 3 ? nil : $0.constantDeltaButLast != nil
         }
+        constantRate = track.tables?.timeToSample?.constantDeltaButLast.flatMap { delta in
+            guard inFragments == 0, delta > 0, let mediaScale, mediaScale > 0 else { return nil }
+            return Rational(Int64(mediaScale), Int64(delta))
+        }
+        isEmpty = track.tables?.sampleCount == 0 && inFragments == 0 && movie.areFragmentsComplete
         name = track.name
         handlerName = track.handler.flatMap { $0.name.isEmpty ? nil : $0.name }
         timecode = TrackTimecode(track)

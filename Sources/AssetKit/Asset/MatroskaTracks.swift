@@ -20,6 +20,26 @@ struct MatroskaTracks: Sendable {
         entries = header.tracks.filter { [1, 2, 17, 33].contains($0.type) && !$0.codecID.isEmpty }
     }
 
+    /// The first block of each stream that is seen or heard, by the stream's index; a stream's times are known by it.
+    ///
+    /// - Parameter byteCount: How much of each is read.
+    func firstBlocks(of file: InputFile, byteCount: Int) -> [Int: MatroskaFirstBlocks.Block] {
+        let numbers = entries.filter { ($0.type == 1 || $0.type == 2) && $0.isPlain }.map(\.number)
+        guard
+            let found = try? MatroskaFirstBlocks(
+                of: Set(numbers), byteCount: byteCount, in: FileByteSource(file: file))
+        else { return [:] }
+        var blocks: [Int: MatroskaFirstBlocks.Block] = [:]
+        for (index, entry) in entries.enumerated() where entry.isPlain { blocks[index] = found.blocks[entry.number] }
+        return blocks
+    }
+
+    /// How much the codec of a stream delays its output.
+    func codecDelay(ofStream index: Int) -> MediaTime {
+        guard entries.indices.contains(index) else { return .zero }
+        return MediaTime(value: Int64(clamping: entries[index].codecDelay), timescale: 1_000_000_000)
+    }
+
     /// Adds to a stream what only the track list says.
     ///
     /// - Parameter warnings: Gets a sentence for each thing that cannot be used as it is written.

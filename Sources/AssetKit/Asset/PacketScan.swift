@@ -41,11 +41,13 @@ struct PacketScan: Sendable {
 
     /// Reads the file to its end.
     ///
+    /// Every packet counts once, whether an edit list shows it or not.
+    ///
     /// - Parameters:
     ///   - file: A file from which no packet was read yet; it is at its end afterwards.
-    ///   - origin: What is subtracted from its time stamps.
-    init(_ file: InputFile, origin: MediaTime) throws(MediaError) {
-        var facts: [Int: (timeBase: Rational, isVideo: Bool)] = [:]
+    ///   - origin: Tells what is subtracted from a stream's time stamps.
+    init(_ file: InputFile, origin: (_ stream: Int) -> MediaTime) throws(MediaError) {
+        var facts: [Int: (timeBase: Rational, isVideo: Bool, origin: MediaTime)] = [:]
         // A block of Matroska lasts as long as it would without padding (RFC 9559, 5.1.3.5.7).
         let countsPadding = file.formatName.hasPrefix("matroska")
         var sampleRates: [Int: Int32] = [:]
@@ -57,14 +59,14 @@ struct PacketScan: Sendable {
             let index = packet.streamIndex
             if facts[index] == nil {
                 let stream = file.stream(index)
-                facts[index] = stream.map { ($0.timeBase, $0.format.mediaType == .video) }
+                facts[index] = stream.map { ($0.timeBase, $0.format.mediaType == .video, origin(index)) }
                 sampleRates[index] = stream?.format.audio.flatMap { Int32(exactly: $0.sampleRate) }
                 if let format = stream?.format {
                     if format.codec == "h264" { fields[index] = H264FieldPairs(header: format.extradata) }
                     if ShownPictures.canHide(codec: format.codec) { hidingCodecs[index] = format.codec }
                 }
             }
-            guard let (timeBase, isVideo) = facts[index] else { continue }
+            guard let (timeBase, isVideo, origin) = facts[index] else { continue }
             let stamped = (packet.pts ?? packet.dts).map { MediaTime(ticks: $0, timeBase: timeBase) - origin }
             let duration = MediaTime(ticks: packet.duration, timeBase: timeBase)
             let isHidden = hidingCodecs[index].map { !packet.showsPicture(of: $0) } ?? false

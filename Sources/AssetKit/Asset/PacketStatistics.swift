@@ -48,7 +48,7 @@ public struct PacketStatistics: Sendable, Hashable {
         /// The longest; `nil` where there are none.
         public private(set) var maximum: MediaTime?
         private var sum = MediaTime.zero
-        private var count: Int64 = 0
+        fileprivate private(set) var count: Int64 = 0
 
         /// The mean, exact where 64 bits over 32 hold it; `nil` where there are none.
         public var average: MediaTime? {
@@ -166,7 +166,9 @@ struct PacketStatisticsBuilder: Sendable {
     consuming func finish() -> PacketStatistics {
         while let next = window.popLast() { settle(next) }
         // Either end of a length may have been rounded by half a tick.
-        if let longest = result.frameDuration.maximum, let shortest = result.frameDuration.minimum {
+        if result.frameDuration.count > 1, let longest = result.frameDuration.maximum,
+            let shortest = result.frameDuration.minimum
+        {
             result.isEven = longest - shortest < slack
         }
         if let settled, settled.duration > .zero { result.frameDuration.add(settled.duration) }

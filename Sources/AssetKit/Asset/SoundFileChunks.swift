@@ -45,37 +45,66 @@ struct SoundFileChunks {
 
     /// Where the sound ends by the file's own word.
     ///
-    /// - Returns: The position behind its last byte; `nil` where no length is stated.
+    /// - Returns: The position after its last byte; `nil` where no length is stated.
     /// - Throws: what the source throws.
     func statedEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
-        var place = start
         var longSize: UInt64?
+        var end: UInt64?
+        try visit(source) { chunk throws(MediaError) in
+            if chunk.id.starts(with: soundID) {
+                end = (stated(chunk.size) ?? longSize).flatMap { stated in
+                    let (end, overflow) = chunk.content.addingReportingOverflow(stated)
+                    return overflow ? nil : end
+                }
+                return false
+            }
+            // RF64 (EBU Tech 3306): the RIFF's size, then that of the sound.
+            if chunk.id.elementsEqual("ds64".utf8) {
+                longSize = number(try source.read(at: chunk.content, count: 16).dropFirst(8))
+            }
+            return true
+        }
+        return end
+    }
+
+    /// The bytes of a chunk's content; fewer than `count` where it, or the file, is shorter, and none without such a chunk.
+    func bytes(ofChunk name: String, count: Int, in source: any ByteSource) throws(MediaError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try visit(source) { chunk throws(MediaError) in
+            guard chunk.id.elementsEqual(name.utf8) else { return true }
+            bytes = try source.read(at: chunk.content, count: Int(clamping: min(chunk.size, UInt64(count))))
+            return false
+        }
+        return bytes
+    }
+
+    /// One chunk: its name, where its content begins, and how long that is.
+    private struct Chunk {
+        let id: ArraySlice<UInt8>
+        let content: UInt64
+        let size: UInt64
+    }
+
+    /// Shows each chunk until `body` answers `false`, or the file ends.
+    private func visit(
+        _ source: any ByteSource, _ body: (Chunk) throws(MediaError) -> Bool
+    ) throws(MediaError) {
+        var place = start
         for _ in 0..<Self.mostChunks {
             let header = try source.read(at: place, count: idLength + sizeLength)
-            guard header.count == idLength + sizeLength else { return nil }
-            let id = header.prefix(idLength)
+            guard header.count == idLength + sizeLength else { return }
             let headerSize = UInt64(header.count)
             var size = number(header.dropFirst(idLength))
             if countsHeader {
-                guard size >= headerSize else { return nil }
+                guard size >= headerSize else { return }
                 size -= headerSize
             }
             let content = place + headerSize
-            if id.starts(with: soundID) {
-                guard let stated = stated(size) ?? longSize else { return nil }
-                let (end, overflow) = content.addingReportingOverflow(stated)
-                return overflow ? nil : end
-            }
-            // RF64 (EBU Tech 3306): the RIFF's size, then that of the sound.
-            if id.elementsEqual("ds64".utf8) {
-                let sizes = try source.read(at: content, count: 16)
-                longSize = number(sizes.dropFirst(8))
-            }
+            guard try body(Chunk(id: header.prefix(idLength), content: content, size: size)) else { return }
             let (end, overflow) = content.addingReportingOverflow(size)
-            guard !overflow, end <= UInt64(Int64.max) else { return nil }
+            guard !overflow, end <= UInt64(Int64.max) else { return }
             place = (end + alignment - 1) / alignment * alignment
         }
-        return nil
     }
 
     /// A size that was meant; `nil` for none, and for the most that 31 or 32 bits can say or nearly that, which programs

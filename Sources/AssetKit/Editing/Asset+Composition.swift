@@ -56,6 +56,7 @@ extension AssetTrack {
         stream.displayMatrix = track.preferredTransform?.matrix
         stream.nominalFrameRate = sources.first?.nominalFrameRate
         stream.averageFrameRate = sources.first?.averageFrameRate
+        if sources.first?.isFrameRateEstimated == false { stream.statedFrameRate = stream.nominalFrameRate }
         stream.containerColor = sources.first?.containerColor
         self.init(stream, origin: .zero, keySpace: .common, edits: nil, scan: nil)
     }

@@ -70,7 +70,7 @@ struct RenderingStart: PipelineMaker {
     let threads: Int
     let cancellation: Cancellation
 
-    var origin: MediaTime { .zero }
+    func origin(of track: AssetTrack) -> MediaTime { .zero }
     var duration: MediaTime { rendering.asset.composition?.duration ?? .indefinite }
 
     func pipeline(

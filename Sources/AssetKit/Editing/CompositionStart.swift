@@ -9,7 +9,7 @@ struct CompositionStart: PipelineMaker {
     let threads: Int
     let cancellation: Cancellation
 
-    var origin: MediaTime { .zero }
+    func origin(of track: AssetTrack) -> MediaTime { .zero }
     var duration: MediaTime { composition.duration }
 
     func pipeline(

@@ -70,7 +70,7 @@ extension Composition.Track {
     /// Inserts a time range of a source; what the source does not have of it is a gap.
     mutating func insert(_ range: MediaTimeRange, of source: Composition.Source, at time: MediaTime) {
         if segments.allSatisfy(\.isEmpty) {
-            preferredTransform = preferredTransform ?? source.track.displayTransform
+            preferredTransform = preferredTransform ?? source.track.displayTransform?.withoutStretch
             language = language ?? source.track.language
         }
         var known = source.track.timeRange

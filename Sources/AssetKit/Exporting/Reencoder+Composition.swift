@@ -67,6 +67,7 @@ extension AssetTrack {
         stream.duration = duration
         stream.nominalFrameRate = Rational(frame)?.inverse
         stream.averageFrameRate = stream.nominalFrameRate
+        stream.statedFrameRate = stream.nominalFrameRate
         self.init(stream, origin: .zero, keySpace: .common, edits: nil, scan: nil)
     }
 }

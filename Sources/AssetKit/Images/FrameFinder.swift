@@ -104,7 +104,7 @@ final class FrameFinder {
         self.track = track
         // Several threads of libavcodec's VP8 decoder make other pictures of damaged ones than one, and say nothing.
         self.threads = track.formatDescriptions.first?.codec == "vp8" ? 1 : threads
-        origin = contents.origin
+        origin = contents.origin(ofStream: track.index)
         hasIndex = contents.seeking.hasIndex
         hasTrueSyncSamples = contents.seeking.hasTrueSyncSamples
         trustsPackets = track.storesOnePictureASample && !track.isAttachedPicture

@@ -54,7 +54,7 @@ final class PacketFeed {
     init(_ file: InputFile, track: AssetTrack, _ contents: AssetContents, damage: DamageLog? = nil) {
         file.select(streams: [track.index])
         (self.file, self.track) = (file, track)
-        origin = contents.origin
+        origin = contents.origin(ofStream: track.index)
         mayDouble = !contents.seeking.startsAtZero
         reorders = track.formatDescriptions.first?.video?.reorders == true
         readsFromAnyByte = contents.seeking.readsFromAnyByte

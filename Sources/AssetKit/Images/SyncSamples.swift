@@ -28,6 +28,8 @@ final class SyncSamples {
         let place: Place?
         /// What is shown after it.
         let follower: Follower
+        /// The demuxer says that it is not shown, as where fragments overlap.
+        var isHidden = false
 
         var isDecoded: Bool { place == nil }
     }
@@ -55,7 +57,7 @@ final class SyncSamples {
         self.asset = asset
         self.track = track
         self.contents = contents
-        origin = contents.origin
+        origin = contents.origin(ofStream: track.index)
         hasIndex = contents.seeking.hasIndex
     }
 
@@ -125,17 +127,18 @@ final class SyncSamples {
         let next = position.map { $0 + 1 } ?? 0
         // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
         while let here = position, let sample = try sample(ofIndexEntry: here, scout) {
-            if sample.time <= time {
+            if sample.time <= time, !sample.isHidden || sample.time < .zero {
                 found.insert(sample, at: 0)
                 break
             }
-            found = [sample]
+            if !sample.isHidden { found = [sample] }
             position = nextKeyframe(from: here - 1, step: -1, scout)
         }
-        if found.last.map({ $0.time <= time }) ?? true, let after = nextKeyframe(from: next, step: 1, scout),
-            let sample = try sample(ofIndexEntry: after, scout)
-        {
-            found.append(sample)
+        guard found.last.map({ $0.time <= time }) ?? true else { return found }
+        position = nextKeyframe(from: next, step: 1, scout)
+        while let here = position, let sample = try sample(ofIndexEntry: here, scout) {
+            guard sample.isHidden else { return found + [sample] }
+            position = nextKeyframe(from: here + 1, step: 1, scout)
         }
         return found
     }
@@ -164,7 +167,8 @@ final class SyncSamples {
             guard stored.packet.dts ?? pts >= entry.ticks || pts == entry.ticks else { continue }
             let time = MediaTime(ticks: pts, timeBase: track.timeBase) - origin
             let follower = track.storesOnePictureASample ? try scout.follower(of: time) : .unknown
-            let sample = Sample(time: time, place: place, follower: follower)
+            let sample = Sample(
+                time: time, place: place, follower: follower, isHidden: stored.packet.isDiscarded)
             known[place] = sample
             return sample
         }
@@ -217,7 +221,7 @@ final class SyncSamples {
     private func openScout() throws(MediaError) -> PacketFeed {
         if let scout { return scout }
         let opened = PacketFeed(
-            try asset.openForLookUp(readsAhead: !hasIndex), track: track, contents)
+            try asset.openForLookUp(contents, readsAhead: !hasIndex), track: track, contents)
         scout = opened
         return opened
     }

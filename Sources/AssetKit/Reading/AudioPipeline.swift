@@ -44,13 +44,15 @@ final class AudioPipeline: SamplePipeline {
         _ file: InputFile, track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange,
         settings: AudioSettings, isFromStart: Bool, threads: Int, segments: SegmentSettings?, digester: SoundDigester?
     ) throws(MediaError) {
-        if let segments, let audio = format.audio, let rule = SegmentRule(format),
+        // libavcodec leaves out the wrong samples where several threads decode.
+        let trims = file.edits[track.index]?.trims ?? false
+        if let segments, !trims, let audio = format.audio, let rule = SegmentRule(format),
             Self.isWorthwhile(segments, rule, audio, range)
         {
             frames = try SegmentedSource(
                 file, track: track, format: audio, rule: rule, settings: segments, digester: digester)
         } else {
-            frames = try FrameSource(file, track: track.index, threads: threads)
+            frames = try FrameSource(file, track: track.index, threads: trims ? 1 : threads)
         }
         isSeamless = file.formatName == "ogg"
         self.track = track

@@ -42,7 +42,7 @@ package final class PlainSound: Sendable {
     package init?(_ asset: Asset, track: AssetTrack) throws(MediaError) {
         let contents = try asset.contents()
         guard Self.formats.contains(contents.container.format), contents.tracks.count == 1, contents.origin == .zero,
-            track.segments.isEmpty,
+            contents.edits.isEmpty,
             let description = track.formatDescriptions.first, let format = description.audio,
             let encoding = Encoding(codec: description.codec), (1...Limits.sampleRate).contains(format.sampleRate),
             (1...Limits.channels).contains(format.channels),

@@ -28,7 +28,7 @@ struct ReaderLanding {
         }
         for step in Self.stepsBack {
             let target = outputs.map { timeRange.start - preRoll(of: $0.track) }.min() ?? timeRange.start
-            let time = target - step + contents.origin
+            let time = target - step + contents.origin(ofStream: lead.track.index)
             guard time > .zero, let ticks = time.ticks(in: lead.track.timeBase, rounding: .down),
                 file.seek(stream: lead.track.index, to: ticks)
             else { break }
@@ -50,8 +50,6 @@ struct ReaderLanding {
 
     private func canSeek(_ behaviour: SeekBehaviour) -> Bool {
         outputs.allSatisfy { output in
-            // Only what came before tells which samples an edit list repeats.
-            if output.settings == .stored, output.track.hasSeveralParts { return false }
             guard output.track.mediaType == .audio, case .audio = output.settings else { return behaviour.hasIndex }
             // Time stamps must be able to name every sample, or places after a seek are off by the rounding.
             guard behaviour.isSampleExact, let rate = output.track.formatDescriptions.first?.audio?.sampleRate, rate > 0
@@ -72,13 +70,13 @@ struct ReaderLanding {
     /// Whether every output's first packet lies early enough.
     private func hasLanded(_ core: ReaderCore, _ file: InputFile) throws(MediaError) -> Bool {
         let contents = try asset.contents()
-        let (origin, hasTrueSyncSamples) = (contents.origin, contents.seeking.hasTrueSyncSamples)
+        let hasTrueSyncSamples = contents.seeking.hasTrueSyncSamples
         for (id, output) in outputs.enumerated() {
             let type = output.track.mediaType
             // Sparse tracks (text, data) may have nothing near the place.
             guard type == .video || type == .audio else { continue }
             guard let first = try core.peekPacket(for: id) else { return false }
-            let times = StoredTimes(first, track: output.track, origin: origin)
+            let times = StoredTimes(first, track: output.track, origin: contents.origin(ofStream: output.track.index))
             guard times.presentation.isNumeric else { return false }
             if times.presentation > timeRange.start - preRoll(of: output.track) { return false }
             guard type == .video else { continue }

@@ -196,7 +196,8 @@ struct StoredTimes {
         duration = MediaTime(ticks: sample.packet.duration, timeBase: track.timeBase)
         var attachments: SampleBuffer.Attachments = []
         if sample.packet.isCorrupt { attachments.insert(.isDamaged) }
-        if sample.packet.isDiscarded { attachments.insert(.isNotShown) }
+        let isPriming = track.mediaType == .audio && presentation < .zero && presentation + duration <= .zero
+        if sample.packet.isDiscarded || isPriming { attachments.insert(.isNotShown) }
         self.attachments = attachments
     }
 }

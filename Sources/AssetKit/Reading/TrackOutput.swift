@@ -209,7 +209,7 @@ public final class TrackOutput: Sendable {
             }
             state.reader = reader
             state.id = id
-            state.origin = start.origin
+            state.origin = start.origin(of: track)
             state.timeRange = start.timeRange
             state.duration = start.duration
         }
@@ -234,8 +234,8 @@ private final class NothingPipeline: SamplePipeline {
 
 /// What is read, as outputs see it when they begin: an open file, or a composition.
 protocol PipelineMaker: Sendable {
-    /// The container's time that is the presentation's zero.
-    var origin: MediaTime { get }
+    /// The container's time that is the presentation's zero for a track.
+    func origin(of track: AssetTrack) -> MediaTime
     /// What was asked for of the presentation.
     var timeRange: MediaTimeRange { get }
     /// How long all of it lasts.
@@ -250,13 +250,14 @@ protocol PipelineMaker: Sendable {
 struct PipelineStart: PipelineMaker, Sendable {
     let file: InputFile
     let contents: AssetContents
-    var origin: MediaTime { contents.origin }
     var duration: MediaTime { contents.duration }
     let timeRange: MediaTimeRange
     let isFromStart: Bool
     let threads: Int
     /// How sound is decoded in segments; `nil` for in one go.
     let segments: SegmentSettings?
+
+    func origin(of track: AssetTrack) -> MediaTime { contents.origin(ofStream: track.index) }
 
     func pipeline(
         for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
@@ -270,14 +271,14 @@ struct PipelineStart: PipelineMaker, Sendable {
             // Edits say what is shown of the samples, not which samples there are.
             let range = OutputRange(timeRange, trackEnd: nil, grid: track.trimGrid)
             return StoredPipeline(
-                track: track, format: format, origin: contents.origin, range: range, limits: file.limits)
+                track: track, format: format, origin: origin(of: track), range: range, limits: file.limits)
         case .audio(let settings):
             return try AudioPipeline(
-                file, track: track, format: format, origin: contents.origin, range: range, settings: settings,
+                file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
                 isFromStart: isFromStart, threads: threads, segments: segments, digester: digester)
         case .video(let settings):
             return try VideoPipeline(
-                file, track: track, format: format, origin: contents.origin, range: range, settings: settings,
+                file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
                 threads: threads)
         }
     }

@@ -57,6 +57,8 @@ extension MediaFileType {
         // libavformat has a code for these, but no way to describe them.
         // Of these the packets' lengths would be lost: WAV keeps none.
         if self == .wav, ["aac", "aac_latm", "vorbis", "opus", "flac", "alac"].contains(codec) { return false }
+        // ISO/IEC 23003-5 has a way, which libavformat knows from 6.0 on and hardly anybody reads.
+        if self == .mp4 || self == .m4a, codec.hasPrefix("pcm_") { return false }
         if self == .mov, ["vp8", "vp9", "av1", "flac", "opus", "truehd"].contains(codec) { return false }
         return MuxerFile.format(muxer, canHold: codec)
     }

@@ -74,6 +74,7 @@ struct MovieFinisher {
         }
         var editor = try MovieEditor(bytes(movie.range))
         for track in tracks { try apply(track, to: &editor) }
+        try editor.endTimecodesWithTheirMedia()
         if let date = self.movie.creationTime { try editor.setCreationTime(date, track: nil) }
         if let location = self.movie.location { editor.setLocation(location.place, language: location.language) }
         try editor.setMetadata(self.movie.metadata, track: nil, isQuickTime: self.movie.isQuickTime)

@@ -52,11 +52,17 @@ package struct ProgramReport: Encodable, Sendable {
     package var name: String?
     /// The indices of its tracks.
     package var trackIndices: [Int]
+    /// The time stamp, in the program's own clock, from which the times of its tracks are counted.
+    package var startTime: MediaTime?
+    /// How long it lasts.
+    package var duration: MediaTime?
 
     init(_ program: ContainerInfo.Program) {
         number = program.number
         name = program.name
         trackIndices = program.trackIndices
+        startTime = program.startTime?.ifNumeric
+        duration = program.duration?.ifNumeric
     }
 }
 

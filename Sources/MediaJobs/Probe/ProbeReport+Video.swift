@@ -98,6 +98,9 @@ package struct FrameRateReport: Encodable, Sendable {
     package var average: Rational?
     /// `constant` or `variable`.
     package var mode: String?
+    /// Whether the rates are supposed by the first time stamps; `nil` where the container or the codec states them, or all
+    /// packets were read.
+    package var isEstimate: Bool?
 
     /// The rates of a track; `nil` where nothing is known.
     init?(_ track: AssetTrack) {
@@ -105,5 +108,6 @@ package struct FrameRateReport: Encodable, Sendable {
         average = track.averageFrameRate
         mode = track.hasConstantFrameRate.map { $0 ? "constant" : "variable" }
         if nominal == nil, average == nil, mode == nil { return nil }
+        if track.isFrameRateEstimated { isEstimate = true }
     }
 }

@@ -81,7 +81,6 @@ struct ProbeCommand: ParsableCommand {
     private static func probe(_ file: PathArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
         var assetOptions = options.assetOptions()
         assetOptions.isPrecise = scans
-        assetOptions.isForDescription = true
         let asset =
             file.isStandardStream
             ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)

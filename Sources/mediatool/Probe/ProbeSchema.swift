@@ -107,7 +107,9 @@ enum ProbeSchema {
               "properties": {
                 "number": { "description": "The number that the program map gives it.", "type": "integer" },
                 "name": { "description": "The service's name.", "type": "string" },
-                "trackIndices": { "description": "The indices of its tracks.", "type": "array", "items": { "type": "integer" } }
+                "trackIndices": { "description": "The indices of its tracks.", "type": "array", "items": { "type": "integer" } },
+                "startTime": { "description": "The time stamp, in the program's own clock, from which the times of its tracks are counted.", "$ref": "#/$defs/time" },
+                "duration": { "description": "How long it lasts: until the last of its tracks of pictures or sound ends.", "$ref": "#/$defs/time" }
               },
               "required": ["number", "trackIndices"],
               "additionalProperties": false

@@ -87,7 +87,8 @@ extension ProbeText {
         // A rate that varies is told best by its average; the nominal one is then the clock that all frames fit.
         let number = rate.mode == "variable" ? rate.average ?? rate.nominal : rate.nominal ?? rate.average
         guard let number else { return rate.mode }
-        return QuantityText.decimal(number) + " fps" + (rate.mode.map { " \($0)" } ?? "")
+        let doubt = rate.isEstimate == true && rate.mode != "variable" ? " (estimate)" : ""
+        return QuantityText.decimal(number) + " fps" + (rate.mode.map { " \($0)" } ?? "") + doubt
     }
 
     private static func colors(of video: VideoReport) -> [String?] {

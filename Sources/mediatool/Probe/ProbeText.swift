@@ -29,7 +29,8 @@ enum ProbeText {
             "programs",
             report.programs.map { program in
                 let tracks = program.trackIndices.map { "#\($0)" }.joined(separator: " ")
-                return "\(program.number)  " + [program.name, tracks].compactMap(\.self).joined(separator: "  ")
+                let parts = [program.name, tracks, program.duration?.clockText()]
+                return "\(program.number)  " + parts.compactMap(\.self).joined(separator: "  ")
             })
         return lines
     }

@@ -154,9 +154,10 @@ enum ProbeTrackSchema {
                   "description": "Frames a second.",
                   "type": "object",
                   "properties": {
-                    "nominal": { "description": "The rate that the container or the codec suggests: the lowest on whose clock all frames lie.", "$ref": "#/$defs/rational" },
+                    "nominal": { "description": "The rate that the container states, or the codec; where neither does, the lowest on whose clock the first frames lie.", "$ref": "#/$defs/rational" },
                     "average": { "description": "Averaged over the track.", "$ref": "#/$defs/rational" },
-                    "mode": { "description": "Whether all frames but the last last equally long; left out where only reading all packets would tell.", "enum": ["constant", "variable"] }
+                    "mode": { "description": "Whether all frames but the last last equally long; left out where only reading all packets would tell.", "enum": ["constant", "variable"] },
+                    "isEstimate": { "description": "Present where neither the container nor the codec states the rate, so that it is supposed by the first time stamps; --scan measures it.", "const": true }
                   },
                   "additionalProperties": false
                 },

@@ -1,0 +1,308 @@
+import Bitstreams
+import LibAV
+import MatroskaMedia
+import MediaBase
+
+// What decoders would find out of a stream, from its codec's own header. What libavcodec would make of a header is written
+// down here in its terms, so that whoever decodes or copies the stream sees no difference.
+
+extension StreamFacts {
+    /// How much of a first sample is looked at; what it says of all samples stands at its beginning.
+    private static let sampleBeginning = 4096
+
+    /// Reads the codecs' headers of a file's streams; a stream of which one leaves something open is left out.
+    @Sendable static func read(_ file: InputFile) -> [Int: StreamFacts] {
+        var found: [Int: StreamFacts] = [:]
+        let matroska = MatroskaTracks(file)
+        let blocks = matroska?.firstBlocks(of: file, byteCount: sampleBeginning) ?? [:]
+        for index in 0..<file.streamCount {
+            guard let format = file.openFormat(ofStream: index) else { continue }
+            guard format.mediaType == .video || format.mediaType == .audio else {
+                // Nothing of their samples is needed to read them.
+                found[index] = StreamFacts()
+                continue
+            }
+            guard
+                var facts = read(
+                    format,
+                    sample: {
+                        matroska == nil
+                            ? file.beginningOfFirstSample(ofStream: index, count: sampleBeginning)
+                            : blocks[index]?.bytes ?? []
+                    })
+            else { continue }
+            // Where H.264 leaves open how far it reorders pictures, a table of all times tells, or only decoding.
+            guard format.codec != "h264" || facts.reorderedPictures != nil || file.tellsAllTimes(ofStream: index)
+            else { continue }
+            if let block = blocks[index], let delay = matroska?.codecDelay(ofStream: index),
+                let timeBase = file.timeBase(ofStream: index),
+                let early = delay.ticks(in: timeBase, rounding: .halfAwayFromZero),
+                case let (start, overflow) = block.ticks.subtractingReportingOverflow(early), !overflow
+            {
+                facts.startTicks = start
+            }
+            found[index] = facts
+        }
+        return found
+    }
+
+    /// Reads a codec's header; `nil` where it leaves something open, or a decoder might see it differently.
+    ///
+    /// - Parameters:
+    ///   - format: The stream as the container describes it.
+    ///   - sample: The beginning of the first sample; empty where nobody knows where that is.
+    static func read(_ format: FormatDescription, sample: () -> [UInt8]) -> StreamFacts? {
+        switch format.codec {
+        case "h264", "hevc": StreamFacts(parameterSetsOf: format, sample: sample())
+        case "av1": StreamFacts(av1: format, sample: sample())
+        case "vp9": StreamFacts(vp9: format, sample: sample())
+        case "prores": StreamFacts(proRes: format, sample: sample())
+        default: format.audio.flatMap { StreamFacts(sound: $0, codec: format.codec, header: format.extradata) }
+        }
+    }
+}
+
+// MARK: - Pictures
+
+extension StreamFacts {
+    /// ITU-T H.264, 7.3.2.1.1 and E.1.1; ITU-T H.265, 7.3.2.2 and E.2.1.
+    private init?(parameterSetsOf format: FormatDescription, sample: [UInt8]) {
+        let isHEVC = format.codec == "hevc"
+        let sets = ParameterSets(format.extradata, isHEVC: isHEVC)
+        func sequences(_ units: [ArraySlice<UInt8>]) -> [ArraySlice<UInt8>] {
+            units.filter { unit in unit.first.map { isHEVC ? $0 >> 1 & 0x3F == 33 : $0 & 0x1F == 7 } ?? false }
+        }
+        let written = sequences(sets.units)
+        // A decoder goes by the parameter set in the sample where there is another one.
+        guard let lengthSize = sets.lengthSize, written.count == 1, let unit = written.first,
+            sequences(NALUnits.inSample(sample, lengthSize: lengthSize)).allSatisfy({ $0.elementsEqual(unit) })
+        else { return nil }
+        let headers = PictureHeaders(codec: format.codec, header: format.extradata, sample: sample)
+        guard let video = format.video, let sequence = headers.sequence, headers.messages.preferredTransfer == nil,
+            // libavcodec has no number of its own for level 1b of H.264.
+            isHEVC || sequence.level != 9, sequence.size == video.encodedSize,
+            let depth = sequence.bitDepth, sequence.chroma == .monochrome || sequence.chromaBitDepth ?? depth == depth
+        else { return nil }
+        self.init()
+        profile = sequence.profile
+        level = sequence.level
+        reorderedPictures = sequence.reorderedPictures
+        sampleAspectRatio = sequence.sampleAspectRatio
+        var color = isHEVC ? ColorInfo(range: "tv") : video.color
+        if let points = sequence.color {
+            let written = ColorInfo(points)
+            color.range = written.range
+            if sequence.hasColorDescription {
+                (color.primaries, color.transfer, color.matrix) = (written.primaries, written.transfer, written.matrix)
+            }
+        }
+        if isHEVC {
+            color.chromaLocation = headers.color?.chromaLocation
+        } else {
+            if sequence.h264Syntax?.hasUsability == true {
+                color.chromaLocation = headers.color?.chromaLocation ?? "left"
+            }
+            bitsPerSample = depth
+            // Fields' order tells the container, or the first picture.
+            guard let order = video.fieldOrder ?? headers.fieldOrder, order != "interlaced" else { return nil }
+            fieldOrder = order
+        }
+        self.color = color
+        // libavcodec decodes H.264 without chroma as if it had some.
+        let chroma = isHEVC || sequence.chroma != .monochrome ? sequence.chroma : .quarter
+        // Of HEVC it has names for the full range of 4:2:0 alone.
+        let isFull = color.range == "pc" && depth == 8 && (!isHEVC || chroma == .quarter)
+        pixelFormat = PixelFormat(chroma, bits: depth, isRGB: color.matrix == "gbr", isFull: isFull)
+        if pixelFormat == nil { return nil }
+    }
+
+    /// AV1 Codec ISO Media File Format Binding, 2.3; AV1 Bitstream & Decoding Process Specification, 5.5.
+    private init?(av1 format: FormatDescription, sample: [UInt8]) {
+        let own = PictureHeaders(codec: "av1", header: format.extradata, sample: []).sequence
+        let first = PictureHeaders(codec: "av1", header: [], sample: sample).sequence
+        guard let video = format.video, let sequence = own ?? first, first == nil || first == sequence,
+            sequence.size == video.encodedSize, let depth = sequence.bitDepth,
+            // Frames have a shape of their own, which only they tell.
+            video.sampleAspectRatio != nil
+        else { return nil }
+        self.init()
+        profile = sequence.profile
+        level = sequence.level
+        var color = ColorInfo(sequence.color ?? SequenceInfo.CodePoints())
+        color.chromaLocation = PictureHeaders.name(ofChromaLocation: sequence.chromaLocation)
+        self.color = color
+        let points = sequence.color ?? SequenceInfo.CodePoints()
+        pixelFormat = PixelFormat(
+            sequence.chroma, bits: depth, isRGB: points.matrix == 0 && points.primaries == 1 && points.transfer == 13)
+        if pixelFormat == nil { return nil }
+    }
+
+    /// VP9 Bitstream & Decoding Process Specification, 6.2.
+    private init?(vp9 format: FormatDescription, sample: [UInt8]) {
+        guard let video = format.video, let sequence = try? SequenceInfo(vp9KeyFrame: sample),
+            sequence.size == video.encodedSize, let depth = sequence.bitDepth
+        else { return nil }
+        self.init()
+        profile = sequence.profile
+        var color = video.color
+        if let written = sequence.color.map({ ColorInfo($0) }) {
+            (color.matrix, color.range) = (written.matrix, written.range)
+        }
+        self.color = color
+        pixelFormat = PixelFormat(sequence.chroma, bits: depth, isRGB: color.matrix == "gbr")
+        if pixelFormat == nil { return nil }
+    }
+
+    /// SMPTE RDD 36, 5.1.
+    private init?(proRes format: FormatDescription, sample: [UInt8]) {
+        let profiles = ["apco": 0, "apcs": 1, "apcn": 2, "apch": 3, "ap4h": 4, "ap4x": 5]
+        guard let video = format.video, let tag = format.codecTag, let profile = profiles[tag],
+            let header = try? ProResFrameHeader(sample), header.size == video.encodedSize
+        else { return nil }
+        self.init()
+        self.profile = profile
+        let depth = profile < 4 ? 10 : 12
+        bitsPerSample = depth
+        let alpha = header.alphaBits == nil ? "" : "a"
+        pixelFormat = PixelFormat(rawValue: "yuv\(alpha)\(header.chroma == .full ? 444 : 422)p\(depth)le")
+        var color = ColorInfo(header.color)
+        color.chromaLocation = video.color.chromaLocation
+        self.color = color
+    }
+}
+
+extension ColorInfo {
+    fileprivate init(_ points: SequenceInfo.CodePoints) {
+        self.init(
+            primaries: points.primaries, transfer: points.transfer, matrix: points.matrix,
+            isFullRange: points.isFullRange)
+    }
+}
+
+extension PixelFormat {
+    /// The planar format of so many bits; `nil` where libavutil has none.
+    ///
+    /// - Parameter isFull: Whether the format's name says that 8 bits use the full range.
+    fileprivate init?(_ chroma: SequenceInfo.Chroma?, bits: Int, isRGB: Bool, isFull: Bool = false) {
+        let order = bits == 8 ? "" : "\(bits)le"
+        let name: String? =
+            switch chroma {
+            case .monochrome: "gray" + order
+            case .full where isRGB: "gbrp" + order
+            case .quarter: "yuv\(isFull ? "j" : "")420p" + order
+            case .half: "yuv\(isFull ? "j" : "")422p" + order
+            case .full: "yuv\(isFull ? "j" : "")444p" + order
+            case .narrow, nil: nil
+            }
+        guard let name, case let format = PixelFormat(rawValue: name), format.isKnown else { return nil }
+        self = format
+    }
+}
+
+// MARK: - Sound
+
+extension StreamFacts {
+    private init?(sound: AudioFormat, codec: String, header: [UInt8]) {
+        self.init()
+        switch codec {
+        case "aac":
+            guard readAAC(header, sound) else { return nil }
+        case "alac":
+            // The box `alac` with its frame around it.
+            guard header.count >= 36, Int(header[21]) == sound.channels, setUsualLayout(sound.channels) else {
+                return nil
+            }
+            let bits = Int(header[17])
+            guard [16, 20, 24, 32].contains(bits) else { return nil }
+            bitsPerSample = bits
+            sampleFormat = (bits == 16 ? .int16 : .int32, true)
+        case "flac":
+            guard readFLAC(header, sound) else { return nil }
+        case "opus":
+            // Mapping family 0 has one or two channels (RFC 7845, 5.1.1.1).
+            guard header.count >= 19, header.starts(with: Array("OpusHead".utf8)), header[18] == 0,
+                Int(header[9]) == sound.channels, setUsualLayout(sound.channels)
+            else { return nil }
+            sampleFormat = (.float32, true)
+        case "vorbis":
+            // Three headers follow each other; the first begins after their lengths.
+            let mark: [UInt8] = [1] + Array("vorbis".utf8)
+            guard let place = header.prefix(64).indices.first(where: { header[$0...].starts(with: mark) }),
+                place + 12 <= header.count, Int(header[place + 11]) == sound.channels, setUsualLayout(sound.channels)
+            else { return nil }
+            sampleFormat = (.float32, true)
+        case "ac3":
+            // `dac3` tells the channels; Matroska only counts them.
+            guard sound.channelLayout.knownName != nil else { return nil }
+            sampleFormat = (.float32, true)
+        default:
+            guard let (format, bits) = Self.pcm[codec] else { return nil }
+            sampleFormat = (format, false)
+            bitsPerSample = bits
+        }
+    }
+
+    /// How libavcodec decodes PCM, and the bits that it tells of where it has more room.
+    private static let pcm: [String: (SampleFormat, bits: Int?)] = {
+        var formats: [String: (SampleFormat, bits: Int?)] = [
+            "pcm_u8": (.uint8, nil), "pcm_s8": (.uint8, nil), "pcm_alaw": (.int16, nil), "pcm_mulaw": (.int16, nil),
+        ]
+        for end in ["le", "be"] {
+            formats["pcm_s16\(end)"] = (.int16, nil)
+            formats["pcm_s24\(end)"] = (.int32, 24)
+            formats["pcm_s32\(end)"] = (.int32, 32)
+            formats["pcm_f32\(end)"] = (.float32, nil)
+            formats["pcm_f64\(end)"] = (.float64, nil)
+        }
+        return formats
+    }()
+
+    private mutating func setUsualLayout(_ channels: Int) -> Bool {
+        guard channels == 1 || channels == 2 else { return false }
+        channelLayout = channels == 1 ? .mono : .stereo
+        return true
+    }
+
+    /// ISO/IEC 14496-3, 1.6.2.1, where it leaves nothing open.
+    private mutating func readAAC(_ header: [UInt8], _ sound: AudioFormat) -> Bool {
+        let layouts = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1"]
+        guard let config = try? AudioSpecificConfig(header), config.objectType == 2, config.frameLength == 1024,
+            layouts.indices.contains(config.channelConfiguration - 1)
+        else { return false }
+        var channels = config.channelConfiguration
+        if config.hasBandReplication == true {
+            // One channel may become two without a word.
+            guard config.extendedSampleRate == 2 * config.sampleRate,
+                channels > 1 || config.hasParametricStereo != nil
+            else { return false }
+            if config.hasParametricStereo == true, channels == 1 { channels = 2 }
+            profile = channels > config.channelConfiguration ? 28 : 4
+            frameSize = 2048
+        } else {
+            // Where the header says nothing of band replication, nobody uses it at these rates.
+            guard config.hasBandReplication == false || config.sampleRate >= 32000 else { return false }
+            profile = 1
+            frameSize = 1024
+        }
+        let rate = config.extendedSampleRate ?? config.sampleRate
+        guard rate == sound.sampleRate, sound.channels == channels || sound.channels == config.channelConfiguration
+        else { return false }
+        channelLayout = ChannelLayout(channels: channels, name: layouts[channels - 1])
+        sampleFormat = (.float32, true)
+        return true
+    }
+
+    /// The block STREAMINFO (RFC 9639, 8.2), with or without what stands before it in a file of its own.
+    private mutating func readFLAC(_ header: [UInt8], _ sound: AudioFormat) -> Bool {
+        let block = header.starts(with: Array("fLaC".utf8)) ? header.dropFirst(8) : header[...]
+        guard block.count >= 34 else { return false }
+        var reader = BitReader(Array(block.prefix(34)))
+        guard (try? reader.skip(80)) != nil, let rate = try? reader.bits(20), let channels = try? reader.bits(3),
+            let bits = try? reader.bits(5), Int(rate) == sound.sampleRate, Int(channels) + 1 == sound.channels,
+            setUsualLayout(sound.channels)
+        else { return false }
+        bitsPerSample = Int(bits) + 1
+        sampleFormat = (bits < 16 ? .int16 : .int32, false)
+        return true
+    }
+}

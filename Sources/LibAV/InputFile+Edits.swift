@@ -1,0 +1,308 @@
+import CFFmpeg
+package import MediaBase
+
+// Packets at the times that the container's edit list gives them.
+
+extension InputFile {
+    /// The format whose edit lists libavformat leaves to ``apply(_:starts:)``: MP4 and QuickTime.
+    static let editedFormat = "mov,mp4,m4a,3gp,3g2,mj2"
+
+    /// The formats whose sound is cut by ``apply(_:starts:)`` alone: libavformat cuts its ends differently in each version.
+    static let formatsCutByEdits: Set<String> = [editedFormat, "caf"]
+
+    /// Edits further than this from the media's own times are followed by an opening of the file of their own.
+    private static let maximumShift = MediaTime(value: 2, timescale: 1)
+
+    /// Has ``readPacket()``, ``seek(stream:to:)`` and the index speak of times of the presentation.
+    ///
+    /// A stream whose edit list is no more than a small shift is read with the others. One that jumps in its media, plays
+    /// it at another speed or lies far from where the others do is read by an opening of the file of its own, and its
+    /// packets come among the others' in order of time. To be called before any packet is read.
+    ///
+    /// - Parameters:
+    ///   - edits: The edits of streams by their index, in ticks of each stream's time base.
+    ///   - starts: When the media of streams begins, apart from edits, which libavformat tells only after it has read packets.
+    package func apply(_ edits: [Int: StreamEdits], starts: [Int: Int64]) {
+        self.edits = edits
+        for (index, start) in starts {
+            guard let stream = pointer(toStream: index), stream.pointee.start_time == shim_no_pts else { continue }
+            stream.pointee.start_time = start
+        }
+        edited = [:]
+        for (index, list) in edits where !isReadWithOthers(index, list) {
+            pointer(toStream: index)?.pointee.discard = AVDISCARD_ALL
+            edited[index] = EditedStream(of: self, index: index, list)
+        }
+    }
+
+    private func isReadWithOthers(_ index: Int, _ list: StreamEdits) -> Bool {
+        guard let part = list.simple, let stream = pointer(toStream: index) else { return false }
+        let most = Self.maximumShift
+        let (start, media) = (
+            MediaTime(ticks: part.start, timeBase: stream.pointee.time_base),
+            MediaTime(ticks: part.mediaStart, timeBase: stream.pointee.time_base)
+        )
+        return media <= most && (start <= most || streamCount == 1)
+    }
+
+    /// The same file, opened once more at its beginning, for a stream that is read apart.
+    func openedAgain() throws(MediaError) -> InputFile {
+        let source = spool.map { InputSource.descriptor($0.descriptor) } ?? source
+        return try InputFile(opening: source, allowsNested: allowsNested, readsAhead: false, limits: limits)
+    }
+
+    /// How a packet is used by the part of an edit list that is read.
+    enum Edited {
+        /// It is used, with its times changed.
+        case shown
+        /// It is not used.
+        case unused
+        /// It is not used, and neither is any after it in the media.
+        case over
+    }
+
+    /// Gives a packet the times of the presentation.
+    ///
+    /// - Parameter trims: Whether samples of sound outside the part are left out by the decoder, as is due where other
+    ///   parts follow; else they keep their places, and whoever reads cuts them.
+    func edit(
+        _ packet: borrowing Packet, by part: StreamEdits.Part, trims: Bool
+    ) -> Edited {
+        guard let stream = pointer(toStream: packet.streamIndex) else { return .unused }
+        let native = packet.pointer
+        let (shown, decoded) = (packet.pts, packet.dts)
+        guard let media = shown ?? decoded else { return .shown }
+        let time = part.time(ofMedia: media)
+        native.pointee.dts = decoded.map { part.time(ofMedia: $0) } ?? shim_no_pts
+        if shown != nil { native.pointee.pts = time }
+        defer { native.pointee.duration = part.duration(ofMedia: native.pointee.duration) }
+        switch stream.pointee.codecpar.pointee.codec_type {
+        case AVMEDIA_TYPE_AUDIO:
+            guard media < part.mediaEnd else { return .over }
+            // Sound that stands still, or has another pitch, is silence.
+            guard part.rate == .one else { return .unused }
+            if trims { trim(packet, at: media, by: part, rate: stream.pointee.codecpar.pointee.sample_rate) }
+        case AVMEDIA_TYPE_VIDEO:
+            if media < part.firstPicture {
+                native.pointee.flags |= AV_PKT_FLAG_DISCARD
+            } else if media >= part.mediaEnd {
+                if (decoded ?? media) >= part.mediaEnd { return .over }
+                // It is needed by pictures that are shown before it.
+                native.pointee.flags |= AV_PKT_FLAG_DISCARD
+            } else if time < part.start {
+                native.pointee.pts = part.start
+                native.pointee.duration = shortened(packet.duration, to: media.addingClamped(packet.duration), part)
+            }
+        default:
+            guard media < part.mediaEnd else { return .over }
+            let end = media.addingClamped(packet.duration)
+            if media < part.mediaStart {
+                guard end > part.mediaStart else { return .unused }
+                native.pointee.pts = part.start
+                native.pointee.dts = part.start
+                native.pointee.duration = shortened(packet.duration, to: end, part)
+            }
+        }
+        return .shown
+    }
+
+    /// How much of a sample's duration is left that ends at a moment of the media and began before the part.
+    private func shortened(_ duration: Int64, to end: Int64, _ part: StreamEdits.Part) -> Int64 {
+        duration > 0 ? max(1, end.subtractingClamped(part.mediaStart)) : duration
+    }
+
+    /// Has the decoder leave out the samples of a packet that lie outside a part.
+    private func trim(_ packet: borrowing Packet, at media: Int64, by part: StreamEdits.Part, rate: Int32) {
+        guard packet.duration > 0, let stream = pointer(toStream: packet.streamIndex) else { return }
+        let end = media.addingClamped(packet.duration)
+        guard end > part.mediaStart else {
+            packet.pointer.pointee.flags |= AV_PKT_FLAG_DISCARD
+            return
+        }
+        func samples(_ ticks: Int64) -> Int {
+            let time = MediaTime(ticks: max(0, ticks), timeBase: stream.pointee.time_base)
+            return time.sampleIndex(rate: rate, rounding: .halfAwayFromZero).map { Int(clamping: $0) } ?? 0
+        }
+        packet.leaveOut(
+            first: samples(part.mediaStart.subtractingClamped(media)),
+            last: part.mediaEnd == .max ? 0 : samples(end.subtractingClamped(part.mediaEnd)))
+    }
+}
+
+// MARK: - Reading
+
+/// The next packet of the file, or of a stream that is read apart.
+final class ReadHead {
+    /// The stream that is read apart; `nil` for the file's own packets.
+    let stream: Int?
+    /// What was read and waits for its turn.
+    private var packet: Packet?
+    /// When that is decoded; `nil` where nothing waits.
+    private(set) var time: MediaTime?
+    /// Whether nothing comes any more.
+    var isOver = false
+
+    init(stream: Int?) { self.stream = stream }
+
+    /// Keeps a packet until its turn; one that does not say when it is decoded comes first.
+    func keep(_ packet: consuming Packet, decodedAt time: MediaTime?) {
+        self.packet = consume packet
+        self.time = time ?? .negativeInfinity
+    }
+
+    /// The packet that waits; the first time only.
+    func take() -> Packet? {
+        time = nil
+        return packet.take()
+    }
+}
+
+extension InputFile {
+    /// The next packet of a stream that is selected, at its time on the presentation's time line; `nil` at the end.
+    ///
+    /// Packets come in file order; those of a stream that is read apart, in between where their time is.
+    ///
+    /// - Throws: what the system says, or ``MediaError/Code-swift.struct/damaged`` where the demuxer gives up.
+    package func readPacket() throws(MediaError) -> Packet? {
+        guard !edits.isEmpty else { return try readStored() }
+        guard !edited.isEmpty else { return try readFile() }
+        return try readInTurn()
+    }
+
+    /// The next packet of a stream that is not read apart.
+    private func readFile() throws(MediaError) -> Packet? {
+        while !isOver, let packet = try readStored() {
+            let index = packet.streamIndex
+            guard let list = edits[index], let part = list.simple else { return packet }
+            switch edit(packet, by: part, trims: list.trims) {
+            case .shown: return packet
+            case .unused: continue
+            case .over: finished.insert(index)
+            }
+        }
+        return nil
+    }
+
+    /// The packet that is decoded first of the file's own and of those of the streams that are read apart.
+    private func readInTurn() throws(MediaError) -> Packet? {
+        if heads.isEmpty {
+            let apart = edited.keys.sorted().filter { selection?.contains($0) ?? true }
+            let hasOthers = selection?.contains { edited[$0] == nil } ?? true
+            heads = (hasOthers ? [ReadHead(stream: nil)] : []) + apart.map { ReadHead(stream: $0) }
+        }
+        for head in heads where head.time == nil && !head.isOver {
+            let read: Packet? = if let stream = head.stream { try edited[stream]?.next() } else { try readFile() }
+            guard let packet = read else {
+                head.isOver = true
+                continue
+            }
+            let stream = pointer(toStream: packet.streamIndex)
+            let time = (packet.dts ?? packet.pts).flatMap { ticks in
+                stream.map { MediaTime(ticks: ticks, timeBase: $0.pointee.time_base) }
+            }
+            head.keep(packet, decodedAt: time)
+        }
+        return heads.filter { $0.time != nil }.min { ($0.time ?? .zero) < ($1.time ?? .zero) }?.take()
+    }
+
+    /// Whether the edit lists of all streams that are wanted end before what comes.
+    private var isOver: Bool {
+        guard let selection, !finished.isEmpty else { return false }
+        return selection.allSatisfy { finished.contains($0) || edited[$0] != nil }
+    }
+}
+
+// MARK: - Moving, and the index
+
+extension InputFile {
+    /// Goes to the last sync sample whose decode time is `ticks` (in the stream's time base) or earlier, and to where the
+    /// other selected streams are at that time, or earlier.
+    ///
+    /// - Returns: Whether the demuxer could; where it could not, the position is undefined.
+    package func seek(stream index: Int, to ticks: Int64) -> Bool {
+        (heads, finished) = ([], [])
+        guard !edits.isEmpty, let stream = pointer(toStream: index) else {
+            return seekStored(stream: index, to: ticks)
+        }
+        let time = MediaTime(ticks: ticks, timeBase: stream.pointee.time_base)
+        let wanted = selection ?? Set(0..<streamCount)
+        for (other, reader) in edited where other == index || wanted.contains(other) {
+            let ticks = other == index ? ticks : pointer(toStream: other).flatMap { time.ticks(in: $0) } ?? .min
+            guard reader.seek(to: ticks) else { return false }
+        }
+        guard edited[index] == nil else {
+            // The file's own packets go where the first of their streams must be.
+            guard let other = wanted.first(where: { edited[$0] == nil }), let base = pointer(toStream: other)
+            else { return true }
+            return seekStored(stream: other, to: mediaTicks(ofStream: other, at: time.ticks(in: base) ?? .min))
+        }
+        return seekStored(stream: index, to: mediaTicks(ofStream: index, at: ticks))
+    }
+
+    /// The time of a stream's media to which the file is moved for a time of the presentation: as early as the selected
+    /// stream that is shown latest after its media's own times needs it.
+    private func mediaTicks(ofStream index: Int, at ticks: Int64) -> Int64 {
+        guard let stream = pointer(toStream: index) else { return ticks }
+        let read = (selection ?? Set(0..<streamCount)).filter { edited[$0] == nil }
+        let latest = read.map(shift).max() ?? .zero
+        let shift = max(latest, shift(ofStream: index)).ticks(in: stream, rounding: .up) ?? 0
+        return ticks.subtractingClamped(shift)
+    }
+
+    /// How much later than its media's own times a stream is shown.
+    private func shift(ofStream index: Int) -> MediaTime {
+        guard let part = edits[index]?.simple, let stream = pointer(toStream: index) else { return .zero }
+        return MediaTime(
+            ticks: part.start.subtractingClamped(part.mediaStart), timeBase: stream.pointee.time_base)
+    }
+
+    /// Goes to a byte of the file and forgets what was parsed so far; for streams of packets without a header.
+    package func seek(toByte position: Int64) -> Bool {
+        prepareForPackets()
+        return isSeekable && av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE) >= 0
+    }
+
+    /// The index that the container carries for a stream, or that reading has built up so far.
+    ///
+    /// The time stamps are decode times on the presentation's time line, in the stream's time base.
+    package func indexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
+        if let reader = edited[index] { return reader.indexEntry(at: position) }
+        guard let entry = storedIndexEntry(stream: index, at: position) else { return nil }
+        guard let part = edits[index]?.simple else { return entry }
+        return (part.time(ofMedia: entry.ticks), entry.isKey)
+    }
+
+    /// The position in the index of the last sync sample at `ticks` or earlier; `nil` where there is none.
+    package func indexOfKeyframe(stream index: Int, notAfter ticks: Int64) -> Int? {
+        if let reader = edited[index] { return reader.indexOfKeyframe(notAfter: ticks) }
+        let media = edits[index]?.simple?.mediaTime(at: ticks) ?? ticks
+        return storedIndexPosition(stream: index, notAfter: media)
+    }
+}
+
+extension MediaTime {
+    /// The time in a stream's ticks; `nil` where it is not numeric or too far out.
+    fileprivate func ticks(
+        in stream: UnsafeMutablePointer<AVStream>, rounding rule: RoundingRule = .down
+    ) -> Int64? {
+        Rational(stream.pointee.time_base).flatMap { ticks(in: $0, rounding: rule) }
+    }
+}
+
+extension Packet {
+    /// Tells the decoder how many samples to leave out at the packet's start and end (`AV_PKT_DATA_SKIP_SAMPLES`), whatever
+    /// the demuxer said; before anybody else has the packet.
+    func leaveOut(first: Int, last: Int) {
+        var size = 0
+        var data = av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size)
+        if data == nil || size < 10 {
+            guard first > 0 || last > 0 else { return }
+            data = av_packet_new_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, 10)
+        }
+        guard let data else { return }
+        data.update(repeating: 0, count: 10)
+        for (place, number) in [first, last].enumerated() {
+            for byte in 0..<4 { data[4 * place + byte] = UInt8(truncatingIfNeeded: number >> (8 * byte)) }
+        }
+    }
+}
