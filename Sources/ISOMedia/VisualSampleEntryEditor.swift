@@ -55,12 +55,18 @@ struct VisualSampleEntryEditor {
         entry.children?.insert(EditableBox(name, fields), at: min(place, 1))
     }
 
-    /// Puts a clean aperture in place of the one there is (12.1.4).
+    /// Puts a clean aperture in place of the one there is (12.1.4), which is placed in the coded picture, and written for
+    /// the stated one.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where a fraction has more than 32 bits.
     mutating func setCleanAperture(_ aperture: CleanAperture) throws(MediaError) {
         var fields: [UInt8] = []
-        for number in [aperture.width, aperture.height, aperture.horizontalOffset, aperture.verticalOffset] {
+        let stated = StatedPicture(dimensions, entry: entry.type, coded: aperture.pictureSize)
+        let (across, down) = (
+            aperture.horizontalOffset.subtracting(stated.across), aperture.verticalOffset.subtracting(stated.down)
+        )
+        for number in [aperture.width, aperture.height, across, down] {
+            guard let number else { throw MediaError(.unsupported, "the clean aperture does not fit into 64 bits") }
             guard let num = Int32(exactly: number.num), let den = Int32(exactly: number.den) else {
                 throw MediaError(.unsupported, "the clean aperture \(number) does not fit into 32 bits")
             }

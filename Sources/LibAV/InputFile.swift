@@ -36,6 +36,8 @@ package final class InputFile: @unchecked Sendable {
     package let formatName: String
     /// What libavformat has decoders leave out is put aside: ``formatsCutByEdits``.
     private let isCutByEdits: Bool
+    /// Whether it is Matroska or WebM.
+    private let isMatroska: Bool
 
     /// Whether the container and the codecs' headers told all there is to know before any packet was read.
     package internal(set) var isDescribedByHeaders = false
@@ -97,6 +99,7 @@ package final class InputFile: @unchecked Sendable {
             }
         formatName = String(cString: format.pointee.name)
         isCutByEdits = Self.formatsCutByEdits.contains(formatName)
+        isMatroska = formatName.hasPrefix("matroska")
         try io.settle(
             needsWhole: spoolsPipe || junk > 0 || Self.wholeFormats.contains(formatName),
             keepsHead: formatName.hasPrefix("matroska,"))
@@ -382,6 +385,9 @@ extension InputFile {
             throw MediaError(isShort ? .invalidData : status, call: "av_read_frame", doing: "read on")
         }
         if packet.isCorrupt, Self.blockFormats.contains(formatName) { packet.clearCorrupt() }
+        if isMatroska, packet.paddingSamples > 0, let stream = pointer(toStream: packet.streamIndex) {
+            packet.countPadding(in: stream)
+        }
         noteEnd(of: packet)
         if isCutByEdits { packet.leaveOut(first: 0, last: 0) }
         return packet

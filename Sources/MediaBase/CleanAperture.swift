@@ -10,6 +10,8 @@ public struct CleanAperture: Sendable, Hashable {
     public let horizontalOffset: Rational
     /// From the picture's centre to the aperture's, downwards.
     public let verticalOffset: Rational
+    /// The size of the picture that it is placed in.
+    package let pictureSize: Dimensions
     /// What is cut out, exactly as the four numbers say; it may reach beyond the picture.
     public let rectangle: ExactRectangle
     /// ``rectangle`` as far as it lies inside the picture.
@@ -38,6 +40,7 @@ public struct CleanAperture: Sendable, Hashable {
         self.height = height
         self.horizontalOffset = horizontalOffset
         self.verticalOffset = verticalOffset
+        pictureSize = size
         rectangle = ExactRectangle(x: x.start, y: y.start, width: width, height: height)
         visibleRectangle = ExactRectangle(
             x: x.visibleStart, y: y.visibleStart, width: x.visibleLength, height: y.visibleLength)

@@ -28,7 +28,7 @@ import Testing
         for index in 0..<wanted.streamCount {
             let (one, other) = (try #require(described.stream(index)), try #require(wanted.stream(index)))
             let name = "\(path) \(index)"
-            #expect(one.format == other.format, "\(name)", sourceLocation: place)
+            #expect(compared(one.format) == compared(other.format), "\(name)", sourceLocation: place)
             #expect(one.codedPixelAspect == other.codedPixelAspect, "\(name)", sourceLocation: place)
             #expect(one.codecParameters == other.codecParameters, "\(name)", sourceLocation: place)
             if other.format.mediaType == .video || other.format.mediaType == .audio {
@@ -38,7 +38,6 @@ import Testing
             }
             #expect(one.nominalFrameRate == other.nominalFrameRate, "\(name)", sourceLocation: place)
             #expect(one.averageFrameRate == other.averageFrameRate, "\(name)", sourceLocation: place)
-            #expect(described.bitRate == wanted.bitRate, sourceLocation: place)
         }
         // The first packets have the same times, whatever was read before.
         for _ in 0..<20 {
@@ -46,6 +45,15 @@ import Testing
             #expect(times == (try self.times(of: wanted)), "\(path)", sourceLocation: place)
             if times == nil { break }
         }
+    }
+
+    /// A format without what depends on the version of libavcodec, if it has decoded something: how many bits of sound
+    /// there are a second, and the range of ProRes, which has one alone (SMPTE RDD 36).
+    private func compared(_ format: FormatDescription) -> FormatDescription {
+        var format = format
+        format.bitRate = nil
+        if format.codec == "prores" { format.video?.color.range = nil }
+        return format
     }
 
     /// When the next packet is shown and decoded, and for how long; `nil` at the end.

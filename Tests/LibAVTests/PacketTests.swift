@@ -41,4 +41,20 @@ import Testing
             packet.withBytes { span in span.withUnsafeBytes { Array($0) } }
                 == Array(content[place..<place + packet.size]))
     }
+
+    /// By the tables of RFC 6716: modes and frame sizes of 3.1, numbers of frames of 3.2.
+    @Test func opusSaysHowLongItLasts() {
+        let milliseconds: [Double] =
+            [10, 20, 40, 60, 10, 20, 40, 60, 10, 20, 40, 60] + [10, 20, 10, 20]
+            + [2.5, 5, 10, 20, 2.5, 5, 10, 20, 2.5, 5, 10, 20, 2.5, 5, 10, 20]
+        for (configuration, length) in milliseconds.enumerated() {
+            let samples = Int(length * 48)
+            let first = UInt8(configuration << 3)
+            #expect(Packet.opusSamples([first, 5]) == samples)
+            #expect(
+                Packet.opusSamples([first | 1, 5]) == 2 * samples && Packet.opusSamples([first | 2]) == 2 * samples)
+            #expect(Packet.opusSamples([first | 3, 0xC0 | 5]) == 5 * samples)
+        }
+        #expect(Packet.opusSamples([]) == 0 && Packet.opusSamples([3]) == 0)
+    }
 }

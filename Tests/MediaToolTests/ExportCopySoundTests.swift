@@ -103,8 +103,12 @@ import Testing
     }
 
     /// There and back: an AAC track's times stay, and nothing is told where nothing is lost.
-    @Test(arguments: ["aac", "libopus", "libmp3lame", "ac3"]) func theWayBackKeepsTimes(codec: String) throws {
-        let source = try noise("n.mkv", ["-c:a", codec])
+    @Test(arguments: [("aac", "adts"), ("libopus", "ogg"), ("libmp3lame", "mp3"), ("ac3", "ac3")])
+    func theWayBackKeepsTimes(codec: String, form: String) throws {
+        // From version 7 on ffmpeg notes the delay of these encoders; of a raw stream it knows none.
+        let raw = try noise("raw", ["-c:a", codec, "-write_xing", "0", "-f", form])
+        let source = folder.path("n.mkv")
+        _ = try FFmpeg.run(["-i", raw, "-c", "copy", source])
         #expect(try report([source, "-o", "o.mp4"]).warnings.isEmpty)
         #expect(try report([folder.path("o.mp4"), "-o", "back.mkv"]).warnings.isEmpty)
         let whole = try samples(source)

@@ -128,7 +128,7 @@ import Testing
     }
 
     /// Matroska's first pictures come without decode times, from which an edit list is counted.
-    @Test(arguments: [[], ["--start", "0.05"]]) func allPicturesOfMatroskaAreShown(range: [String]) throws {
+    @Test(arguments: [[], ["--start", "0.03"]]) func allPicturesOfMatroskaAreShown(range: [String]) throws {
         let source = try Fixtures.path("h264-aac.mkv")
         _ = try report([source, "-o", "o.mp4"] + range)
         func pictures(_ path: String, _ more: [String] = []) throws -> [UInt8] {
@@ -139,7 +139,7 @@ import Testing
                 .compactMap { $0.split(separator: ",").last }
         }
         let all = sums(try pictures(source))
-        // The first begins at 0.021 s and lasts 40 ms.
+        // The first begins at 0 or at 0.021 s, as ffmpeg's version has it, and lasts 40 ms.
         let copied = sums(try pictures(folder.path("o.mp4")))
         #expect(all.count == 75 && copied == all)
     }

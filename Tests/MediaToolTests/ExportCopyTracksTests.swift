@@ -199,8 +199,7 @@ import Testing
         // Readers that follow the seek head and the sums find everything: all pictures, the tags, the index.
         let frames = try FFmpeg.probe([
             "-err_detect", "crccheck+explode", "-count_frames", "-show_entries", "stream=nb_read_frames", "-of",
-            "csv=p=0",
-            folder.path(output),
+            "default=nokey=1:noprint_wrappers=1", folder.path(output),
         ])
         #expect(frames.first == "50")
         let probed = try Program.run(Program.mediatool, ["probe", "--json", folder.path(output)])

@@ -43,8 +43,8 @@ import Testing
     private func gap(seconds: Int) throws -> String {
         let path = folder.path("gap-\(seconds).mkv")
         _ = try FFmpeg.run([
-            "-f", "lavfi", "-i", "sine=1000:sample_rate=48000:duration=1", "-c:a", "pcm_s16le", "-bsf:a",
-            "setts=ts='if(gt(N\\,20)\\,TS+\(seconds * 1000)\\,TS)'", path,
+            "-f", "lavfi", "-i", "sine=1000:sample_rate=48000:duration=1", "-af",
+            "asetpts=if(gt(N\\,20480)\\,PTS+\(seconds)/TB\\,PTS)", "-c:a", "pcm_s16le", path,
         ])
         return path
     }

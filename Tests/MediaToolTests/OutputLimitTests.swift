@@ -97,8 +97,8 @@ import Testing
     @Test func copiesAreLimitedByTheirInput() throws {
         let gap = folder.path("gap.mkv")
         _ = try FFmpeg.run([
-            "-f", "lavfi", "-i", "sine=1000:sample_rate=48000:duration=10", "-c:a", "pcm_s16le", "-bsf:a",
-            #"setts=ts='if(gt(N\,20)\,TS+900000\,TS)'"#, gap,
+            "-f", "lavfi", "-i", "sine=1000:sample_rate=48000:duration=10", "-af",
+            #"asetpts=if(gt(N\,20480)\,PTS+900/TB\,PTS)"#, "-c:a", "pcm_s16le", gap,
         ])
         let refused = try run(["export", "--copy", gap, "-o", "out.mov", "--json"])
         #expect(try decoded(refused).error?.code == "outputLimit", "\(refused.error)")

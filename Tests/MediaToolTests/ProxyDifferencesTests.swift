@@ -272,5 +272,11 @@ import Testing
         #expect(result.status == 0 && report.differences?.isEmpty == true, "\(result.error)")
         let copy = try Program.run(Program.mediatool, ["probe", folder.path("o.mov"), "--json"])
         #expect(copy.output.filter { !$0.isWhitespace }.contains("\"y\":29"), "\(copy.output)")
+        // A copy states the rows that the file did, and so has its aperture.
+        let copied = try Program.run(
+            Program.mediatool, ["export", "--copy", folder.path("in.mov"), "-o", folder.path("copy.mov")])
+        #expect(copied.status == 0 && copied.error.isEmpty, "\(copied.error)")
+        let made = try folder.bytes("copy.mov")
+        #expect(made.indices.contains { made[$0...].starts(with: aperture) })
     }
 }

@@ -110,8 +110,8 @@ import Testing
     }
 
     @Test func noPicturesAreNeitherBlackNorNot() throws {
-        let bytes = try Fixtures.bytes("gif.gif")
-        let path = try folder.write("half.gif", bytes.prefix(bytes.count / 2))
+        // The header and its palette; of half a picture newer decoders give that half.
+        let path = try folder.write("head.gif", Fixtures.bytes("gif.gif").prefix(800))
         let states = try rules(report(path))
         #expect(states["damage"] == "fail")
         for (rule, state) in states where rule != "damage" { #expect(state == "notApplicable", "\(rule)") }

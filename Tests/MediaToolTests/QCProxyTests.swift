@@ -54,7 +54,9 @@ import Testing
         let hole = try changed(encoded + ["-vf", "select='not(eq(n,20))'", "-fps_mode", "passthrough"])
         #expect(hole.contains("proxy-frame-count") && hole.contains("proxy-frame-times"))
         let closed = try changed(
-            encoded + ["-vf", "select='not(eq(n,20))',setpts=N*1001/30000/TB", "-fps_mode", "passthrough"])
+            encoded + [
+                "-vf", "select='not(eq(n,20))',setpts=N*1001/30000/TB,fps=30000/1001", "-fps_mode", "passthrough",
+            ])
         #expect(closed == ["proxy-frame-count"])
         #expect(try changed(encoded + ["-frames:v", "59"]) == ["proxy-frame-count"])
     }

@@ -5,9 +5,16 @@
 public enum FFmpeg {
     /// The interleaved PCM of audio track `track` in one of ffmpeg's raw forms, such as `s16le` or `f32le`.
     ///
-    /// It is neither cut at the end nor filled with silence as the edit list wants; `golden/pcm.tsv` says where.
-    public static func pcm(_ path: String, track: Int = 0, format: String = "s16le") throws -> [UInt8] {
-        try run(["-i", path, "-map", "0:a:\(track)", "-f", format, "-"])
+    /// It is not filled with silence as an edit list wants; where it is cut at the end depends on ffmpeg's version.
+    ///
+    /// - Parameter isWhole: Of MP4 and QuickTime files, all that the decoder gives, of which `golden/pcm.tsv` says how
+    ///   much is heard.
+    public static func pcm(
+        _ path: String, track: Int = 0, format: String = "s16le", isWhole: Bool = false
+    ) throws -> [UInt8] {
+        let isMovie = [".mp4", ".m4a", ".mov"].contains { path.hasSuffix($0) }
+        let whole = isWhole && isMovie ? ["-ignore_editlist", "1", "-flags2", "+skip_manual"] : []
+        return try run(whole + ["-i", path, "-map", "0:a:\(track)", "-f", format, "-"])
     }
 
     /// Runs ffmpeg with only its errors shown, and gives what it writes to standard output.

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy
 
 from . import reference
-from .programs import is_list, mediatool, readable, stream_count
+from .programs import is_list, is_refused_by_some, mediatool, readable, stream_count
 from .tools import expect, ffprobe, run
 
 COMMANDS = {
@@ -56,7 +56,7 @@ def commands(report, files):
 
 
 def one_command(command, path, wanted=None):
-    if wanted is None:
+    if wanted is None and not (is_refused_by_some(path) and not stream_count(path, "video")):
         kind = NEEDS.get(command)
         refused = os.path.isfile(path) and (is_list(path) or not stream_count(path, "audio") + stream_count(path, "video"))
         # A cover picture is no video track for other checks, but thumbs shows it where there is nothing else.
@@ -179,8 +179,8 @@ def likeness(path, image, size, crop):
     for siting in sitings:
         picture = f"select=eq(n\\,{numbers[actual]}),{crop},scale={size[0]}:{size[1]}{siting}"
         wanted = numpy.frombuffer(
-            run(["ffmpeg", "-v", "error", "-nostdin", *reference.unedited(path), "-i", path, "-map",
-                 f"0:{stream['index']}", "-fps_mode", "passthrough", "-vf", picture, *raw]), "u1")
+            run(["ffmpeg", "-v", "error", "-nostdin", *reference.unedited(path), *reference.uncropped(), "-i",
+                 path, "-map", f"0:{stream['index']}", "-fps_mode", "passthrough", "-vf", picture, *raw]), "u1")
         if len(got) == len(wanted):
             error = ((got.astype(numpy.float64) - wanted) ** 2).mean()
             best = max(best, 99.0 if error == 0 else 10 * math.log10(255 ** 2 / error))

@@ -80,6 +80,19 @@ def unedited(path):
     return ["-ignore_editlist", "1"] if boxes.is_iso(path) else []
 
 
+def sizes(path):
+    """The option that cuts the PCM of WAV into packets of one size, which versions of ffprobe have their own of."""
+    with open(path, "rb") as file:
+        return ["-max_size", "4096"] if file.read(4) in (b"RIFF", b"RF64", b"BW64") and file.read(8)[4:] == b"WAVE" else []
+
+
+@cache
+def uncropped():
+    """The option that has ffmpeg decode whole pictures, as it does before version 7.1, which follows Matroska's crop."""
+    known = run(["ffmpeg", "-hide_banner", "-h", "long"]).decode()
+    return ["-apply_cropping", "codec"] if "\n-apply_cropping" in known else []
+
+
 def parts(path, stream):
     """The parts of an edit list (`boxes.parts`), whose starts lie on the stream's clock as all times do; None without one."""
     found = boxes.parts(path, int(stream["id"], 16)) if boxes.is_iso(path) else None
@@ -318,7 +331,8 @@ def frames(path, track=0, flags=("-threads", "1")):
     alpha = {"vp9": "libvpx-vp9", "vp8": "libvpx"}.get(stream["codec_name"])
     if alpha and stream.get("tags", {}).get("alpha_mode") == "1":
         flags = (*flags, f"-c:{stream['index']}", alpha)
-    text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, *unedited(path), "-copyts", "-noautorotate", "-i", path,
+    text = run(["ffmpeg", "-v", "error", "-nostdin", *flags, *unedited(path), *uncropped(), "-copyts",
+                "-noautorotate", "-i", path,
                 "-map", f"0:{stream['index']}", "-noautoscale", "-fps_mode", "passthrough", "-enc_time_base", "1/90000",
                 "-f", "framemd5", "-"]).decode()
     hashes = [line.split(",")[5].strip() for line in text.splitlines() if not line.startswith("#")]

@@ -93,6 +93,7 @@ struct AssetContents: Sendable {
         }
         self.warnings = warnings
         duration = Self.duration(of: tracks, file: file, isISO: movie != nil)
+        for place in tracks.indices where tracks[place].isAttachedPicture { tracks[place].last(for: duration) }
         container.completePrograms(tracks) { ofPrograms[$0] ?? start }
         if chapters.isEmpty { chapters = movie?.chapters(within: duration) ?? [] }
         container.setBitRate(duration: duration)

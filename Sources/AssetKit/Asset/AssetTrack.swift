@@ -14,9 +14,9 @@ public struct AssetTrack: Sendable, Hashable {
     /// ISO 639-2 code of its language; `nil` where the container does not say.
     public let language: String?
     /// From its first sample to its end on the presentation's time line; parts that are unknown are indefinite.
-    public let timeRange: MediaTimeRange
+    public private(set) var timeRange: MediaTimeRange
     /// How long the stored media is, before any edits; `nil` where unknown.
-    public let mediaDuration: MediaTime?
+    public private(set) var mediaDuration: MediaTime?
     /// The edit list; empty where the media plays from its start to its end.
     public let segments: [Segment]
     /// How the samples are coded: the description that decoders begin with first, then any others.
@@ -170,6 +170,12 @@ public struct AssetTrack: Sendable, Hashable {
         return MediaTime(ticks: last.end, timeBase: timeBase)
     }
 
+    /// Has a cover, which is one packet, shown as long as the asset lasts.
+    mutating func last(for duration: MediaTime) {
+        timeRange = MediaTimeRange(start: .zero, duration: duration)
+        mediaDuration = duration.isNumeric ? duration : nil
+    }
+
     private static func timeRange(
         _ stream: StreamInfo, origin: MediaTime, earliest: MediaTime, end: MediaTime?, edits: TrackEdits?,
         scanned: PacketScan.Stream?
@@ -178,7 +184,6 @@ public struct AssetTrack: Sendable, Hashable {
         let first = scanned?.range.start ?? stream.startTime.map { $0 - origin }
         let start = stream.attachedPicture == nil ? first.map { $0 > earliest ? $0 : earliest } ?? .zero : .zero
         if let end { return MediaTimeRange(start: min(start, end), end: end) }
-        // A cover is one packet, and is shown as long as the asset lasts.
         if let scanned, stream.attachedPicture == nil, scanned.isEndKnown || stream.duration == nil {
             return MediaTimeRange(start: start, end: max(start, scanned.range.end))
         }

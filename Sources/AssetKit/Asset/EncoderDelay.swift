@@ -62,7 +62,10 @@ struct EncoderDelay: Equatable, Sendable {
         let delays = Array(encoder.dropFirst(21).prefix(3))
         guard delays.count == 3 else { return nil }
         priming = (Int(delays[0]) << 4 | Int(delays[1]) >> 4) + Self.decoderDelay
-        remainder = max(0, (Int(delays[1] & 0xF) << 8 | Int(delays[2])) - Self.decoderDelay)
+        let remainder = max(0, (Int(delays[1] & 0xF) << 8 | Int(delays[2])) - Self.decoderDelay)
+        self.remainder = remainder
+        let real = tag.frameCount.map { Int64($0) * tag.samplesPerFrame - Int64(priming + remainder) }
+        count = real.flatMap { $0 > 0 ? $0 : nil }
     }
 
     init(priming: Int, remainder: Int?) {
@@ -70,16 +73,22 @@ struct EncoderDelay: Equatable, Sendable {
         self.remainder = remainder
     }
 
-    /// Adds to a stream what an MP3, Opus or iTunes says beside it, where nothing else does.
+    /// Adds to a stream what a packet table says, or what an MP3, Opus or iTunes says beside it where nothing else does.
     ///
     /// - Throws: what the file throws.
     static func complete(_ stream: inout StreamInfo, of file: InputFile) throws(MediaError) {
-        guard let audio = stream.format.audio, audio.priming == nil else { return }
+        guard let audio = stream.format.audio else { return }
         let delay: EncoderDelay?
         if let table = try EncoderDelay(caf: file) {
             delay = table
+        } else if audio.priming != nil {
+            return
         } else if file.formatName == "mp3", file.isSeekable {
             delay = EncoderDelay { offset, count in (try? file.bytes(at: offset, count: count)) ?? [] }
+            // libavformat counts what is cut at both ends, or does not, by its version.
+            if let count = delay?.count {
+                stream.duration = MediaTime(value: count, timescale: Int32(clamping: max(1, audio.sampleRate)))
+            }
         } else if stream.format.codec == "opus" {
             delay = EncoderDelay(opus: stream.format.extradata)
         } else {

@@ -103,23 +103,15 @@ extension ISOMovie {
     }
 
     /// An aperture, which is written for the picture that the sample entry states, in the one that is coded.
-    ///
-    /// Surplus rows and columns lie at the bottom and on the right. Those of IMX (D-10, SMPTE 386M) are the vertical
-    /// blanking, which lies on top.
     private static func placed(
         _ fields: CleanApertureFields, of entry: SampleEntry, in size: Dimensions
     ) throws(MediaError) -> CleanAperture {
-        guard let visual = entry.visual, case let (width, height) = (Int(visual.width), Int(visual.height)),
-            width > 0, height > 0, width <= size.width, height <= size.height,
-            size != Dimensions(width: width, height: height)
-        else { return try fields.aperture(in: size) }
-        let aperture = try fields.aperture(in: Dimensions(width: width, height: height))
-        let isIMX = ["mx3n", "mx4n", "mx5n", "mx3p", "mx4p", "mx5p"].contains(entry.format.text)
-        let (right, down) = (Int64(size.width - width), Int64(size.height - height))
-        // From the middle of the one to the middle of the other.
-        let shift = Rational(isIMX ? down : -down, 2)
-        guard let across = aperture.horizontalOffset.adding(Rational(-right, 2)),
-            let offset = aperture.verticalOffset.adding(shift)
+        guard let visual = entry.visual else { return try fields.aperture(in: size) }
+        let stated = StatedPicture(
+            Dimensions(width: Int(visual.width), height: Int(visual.height)), entry: entry.format, coded: size)
+        let aperture = try fields.aperture(in: stated.size)
+        guard let across = aperture.horizontalOffset.adding(stated.across),
+            let offset = aperture.verticalOffset.adding(stated.down)
         else { throw MediaError(.damaged, "lies outside the picture") }
         return try CleanAperture(
             width: aperture.width, height: aperture.height, horizontalOffset: across, verticalOffset: offset, in: size)
@@ -157,11 +149,12 @@ extension ISOMovie {
 }
 
 extension AudioFormat {
-    /// Takes what an edit list cuts at both ends as priming and remainder.
+    /// Takes what an edit list cuts at both ends as priming and remainder, in place of what versions of libavformat say.
     ///
     /// Only where one part of the media is played at its normal speed; sample n is kept if n / rate lies before the
     /// edit's end.
     fileprivate mutating func setCut(of track: MovieTrack, in movie: MovieHeader) {
+        (priming, remainder) = (nil, nil)
         guard sampleRate > 0, let edits = track.edits?.filter({ !$0.isEmpty }), edits.count == 1,
             let edit = edits.first,
             edit.rateInteger == 1, edit.mediaTime >= 0, let mediaScale = track.media?.timescale,

@@ -48,8 +48,8 @@ struct PacketScan: Sendable {
     ///   - origin: Tells what is subtracted from a stream's time stamps.
     init(_ file: InputFile, origin: (_ stream: Int) -> MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool, origin: MediaTime)] = [:]
-        // A block of Matroska lasts as long as it would without padding (RFC 9559, 5.1.3.5.7).
-        let countsPadding = file.formatName.hasPrefix("matroska")
+        // A block of Matroska lasts as long as it would without padding (RFC 9559, 5.1.3.5.7), and so does a frame of MP3.
+        let countsPadding = file.formatName.hasPrefix("matroska") || file.formatName == "mp3"
         var sampleRates: [Int: Int32] = [:]
         var fields: [Int: H264FieldPairs] = [:]
         var hidingCodecs: [Int: String] = [:]

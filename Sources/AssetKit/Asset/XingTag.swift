@@ -8,6 +8,8 @@ struct XingTag {
     let frameCount: UInt32?
     /// How long the sound is in bytes, this frame included; `nil` where the tag does not say.
     let byteCount: UInt64?
+    /// How many samples a frame holds in each channel.
+    let samplesPerFrame: Int64
     /// What the encoder says of itself, from its name on.
     let encoder: ArraySlice<UInt8>
 
@@ -32,6 +34,7 @@ struct XingTag {
             let flags = tag.dropFirst(7).first
         else { return nil }
         start = offset
+        samplesPerFrame = isMPEG1 ? 1152 : 576
         let fields = tag.dropFirst(8)
         let bytes = fields.dropFirst(flags & 1 == 1 ? 4 : 0).prefix(4)
         let count = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
