@@ -70,7 +70,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
     /// Keeps SVT-AV1 from printing on standard error, past libav's log.
     ///
     /// It has no other way to be told than this variable; one that is set already stays. Its errors have a status besides.
-    private static func silenceSVT() { setenv("SVT_LOG", "-2", 0) }
+    private static func silenceSVT() { setenv("SVT_LOG", "-1", 0) }
 
     /// Opens an encoder.
     ///
