@@ -63,6 +63,16 @@ static inline uint8_t *shim_stream_new_side_data(AVStream *stream, enum AVPacket
 #endif
 }
 
+// Takes the display matrix of a stream that was read out of its parameters, where it is from 6.1 on; before, it is not copied
+// with them.
+static inline void shim_forget_display_matrix(AVCodecParameters *parameters) {
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
+    av_packet_side_data_remove(parameters->coded_side_data, &parameters->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+#else
+    (void)parameters;
+#endif
+}
+
 // Appends a chapter to a file that is written, as libavformat has no public function for it; takes the metadata over.
 static inline int shim_add_chapter(AVFormatContext *file, int64_t id, int timescale, int64_t start, int64_t end,
                                    AVDictionary *metadata) {

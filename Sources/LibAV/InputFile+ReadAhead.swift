@@ -74,10 +74,10 @@ extension InputFile {
 
     /// Notes the rates that are known before any packet is read.
     ///
-    /// Those of MP4 and QuickTime are averages, which its tables tell better, and those of pictures in files of their own
-    /// are made up.
+    /// Those of MP4 and QuickTime are averages, which its tables tell better; GIF has none, and those of pictures in files
+    /// of their own are made up.
     func noteStatedFrameRates() {
-        guard !formatName.hasPrefix("mov,"), !formatName.hasSuffix("_pipe") else { return }
+        guard !formatName.hasPrefix("mov,"), formatName != "gif", !formatName.hasSuffix("_pipe") else { return }
         for index in 0..<streamCount {
             guard let stream = pointer(toStream: index) else { continue }
             // MXF counts time in frames (SMPTE ST 377-1, Edit Rate).

@@ -120,6 +120,7 @@ extension MuxerFile {
         try AVStatus.check(
             avcodec_parameters_copy(stream.pointee.codecpar, description.parameters.pointer),
             "avcodec_parameters_copy", doing: "describe a track")
+        shim_forget_display_matrix(stream.pointee.codecpar)
         stream.pointee.time_base = timeBase
         // From 7.0 on libavformat writes a delay, and adds it, for all sound; players know it of Opus alone.
         if isMatroska, stream.pointee.codecpar.pointee.codec_id != AV_CODEC_ID_OPUS {

@@ -57,6 +57,8 @@ def read_box(kind, data, body, end, tracks, movie):
         walk(data, body, end, tracks, movie)
     elif kind == b"mvhd":
         movie["timescale"], movie["duration"] = struct.unpack_from(">IQ" if version else ">II", data, body + (20 if version else 12))
+    elif kind == b"mvex":
+        movie["fragments"] = True
     elif kind == b"mdhd":
         tracks[-1].timescale = struct.unpack_from(">I", data, body + (20 if version else 12))[0]
     elif kind == b"tkhd":
@@ -66,6 +68,17 @@ def read_box(kind, data, body, end, tracks, movie):
         step = struct.calcsize(entry) + 4
         count = struct.unpack_from(">I", data, body + 4)[0]
         tracks[-1].edits = [struct.unpack_from(entry, data, body + 8 + step * i) for i in range(count)]
+
+
+def is_fragmented(path):
+    """Whether the movie header announces fragments (`mvex`)."""
+    if not is_iso(path):
+        return False
+    with open(path, "rb") as file:
+        data = file.read()
+    movie = {"timescale": 0}
+    walk(data, 0, len(data), [], movie)
+    return "fragments" in movie
 
 
 def stated_duration(path):

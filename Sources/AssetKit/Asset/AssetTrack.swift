@@ -113,14 +113,7 @@ public struct AssetTrack: Sendable, Hashable {
             stream, origin: origin, earliest: shown?.start(in: stream.timeBase) ?? .zero, end: editedEnd, edits: edits,
             scanned: scanned)
         let isVideo = stream.format.mediaType == .video
-        var format = stream.format
-        // libavformat divides by the header's duration, which for fragments to come can be the highest number.
-        if let edits, edits.isFragmented, let real = edits.mediaDuration, let written = stream.duration,
-            written > real + real
-        {
-            format.bitRate = nil
-        }
-        formatDescriptions = [format] + stream.furtherFormats
+        formatDescriptions = [stream.format] + stream.furtherFormats
         // libavformat keeps an identity matrix to itself; an ISO track always has one.
         displayTransform =
             stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)

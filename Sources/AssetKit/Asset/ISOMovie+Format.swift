@@ -25,6 +25,8 @@ extension ISOMovie {
             let ratio = Self.pixelAspect(first, of: stream, warnings: &warnings)
             stream.format.video?.sampleAspectRatio = ratio
         }
+        // Of fragments libavformat knows those that it has read, and divides by what its version takes for their duration.
+        if header.isFragmented { stream.format.bitRate = nil }
         if stream.format.bitRate == nil, let rate = first.bitRates?.average, rate > 0 {
             stream.format.bitRate = Int64(rate)
         }
