@@ -81,6 +81,10 @@ struct EncoderDelay: Equatable, Sendable {
         let delay: EncoderDelay?
         if let table = try EncoderDelay(caf: file) {
             delay = table
+            // libavformat takes what is cut off the duration, or does not, by its version.
+            if let total = table.total {
+                stream.duration = MediaTime(value: total, timescale: Int32(clamping: max(1, audio.sampleRate)))
+            }
         } else if audio.priming != nil {
             return
         } else if file.formatName == "mp3", file.isSeekable {

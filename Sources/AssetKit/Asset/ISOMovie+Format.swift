@@ -1,3 +1,4 @@
+import Bitstreams
 import ISOMedia
 import LibAV
 import MediaBase
@@ -20,6 +21,11 @@ extension ISOMovie {
             stream.containerFieldOrder = first.visual?.fields?.order
             stream.containerSize = first.visual.map { Dimensions(width: Int($0.width), height: Int($0.height)) }
             stream.format.video?.gamma = first.visual?.gamma.map { Rational(Int64($0), 1 << 16) }
+        }
+        if stream.containerColor?.range != nil, ["h264", "hevc"].contains(stream.format.codec) {
+            // Where both state a range, pictures are decoded by their own; libavformat 9 says the container's.
+            let headers = PictureHeaders(codec: stream.format.codec, header: stream.format.extradata, sample: [])
+            if let range = headers.color?.range { stream.format.video?.color.range = range }
         }
         if stream.format.video != nil {
             let ratio = Self.pixelAspect(first, of: stream, warnings: &warnings)
