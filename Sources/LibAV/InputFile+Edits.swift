@@ -135,11 +135,11 @@ extension InputFile {
 final class ReadHead {
     /// The stream that is read apart; `nil` for the file's own packets.
     let stream: Int?
-    /// What was read and waits for its turn.
+    /// The packet that was read ahead; `nil` where it was taken.
     private var packet: Packet?
-    /// When that is decoded; `nil` where nothing waits.
+    /// The decode time of that packet; `nil` without one.
     private(set) var time: MediaTime?
-    /// Whether nothing comes any more.
+    /// Whether all packets were read.
     var isOver = false
 
     init(stream: Int?) { self.stream = stream }
@@ -205,7 +205,7 @@ extension InputFile {
         return heads.filter { $0.time != nil }.min { ($0.time ?? .zero) < ($1.time ?? .zero) }?.take()
     }
 
-    /// Whether the edit lists of all streams that are wanted end before what comes.
+    /// Whether the edit lists of all selected streams have ended.
     private var isOver: Bool {
         guard let selection, !finished.isEmpty else { return false }
         return selection.allSatisfy { finished.contains($0) || edited[$0] != nil }

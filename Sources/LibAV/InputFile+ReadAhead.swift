@@ -3,7 +3,9 @@ package import MediaBase
 
 // Learning the parameters of every stream: from the codecs' own headers, else by libavformat's reading ahead.
 
-/// What a codec's header says of a stream that the container leaves open; what is `nil` stays as the container has it.
+/// The properties of a stream by its codec's header.
+///
+/// Where one is `nil`, the container's value stays.
 package struct StreamFacts: Sendable, Hashable {
     /// The profile as libavcodec numbers it.
     package var profile: Int?
@@ -17,7 +19,7 @@ package struct StreamFacts: Sendable, Hashable {
     package var sampleAspectRatio: Rational?
     /// Significant bits of a sample of pictures or sound.
     package var bitsPerSample: Int?
-    /// What the numbers of colours mean, the container's word included.
+    /// Primaries, transfer, matrix and range: the codec's, and the container's where the codec states none.
     package var color: ColorInfo?
     /// The order of fields as ``VideoFormat/fieldOrder`` has it.
     package var fieldOrder: String?
@@ -114,23 +116,25 @@ extension InputFile {
         _ = LibraryLog.takeLastLine()
     }
 
-    /// Whether the codecs' headers are looked at; not where something else depends on how far libavformat has read.
+    /// Whether streams may be described by their codecs' headers.
     ///
-    /// That are subtitles in Matroska, which does not say when each track begins, and the times of cameras' data.
+    /// Not so where a result depends on how far libavformat has read: the start of subtitles in Matroska, and the times of
+    /// cameras' data.
     private var isDescribable: Bool {
         if formatName.hasPrefix("mov,") { return !hasCameraData }
         return formatName.hasPrefix("matroska,") && !hasSubtitles
     }
 
-    /// Whether each chapter's end is written; libavformat works others out as it reads ahead.
+    /// Whether the file states the end of every chapter.
+    ///
+    /// libavformat works out a missing one as it reads ahead.
     private var areChaptersWhole: Bool {
         (0..<Int(context.pointee.nb_chapters)).allSatisfy {
             context.pointee.chapters?[$0]?.pointee.end != shim_no_pts
         }
     }
 
-    /// What the container's header says of a stream's format; `nil` where that is all there is to say already, and for
-    /// covers.
+    /// The format of a stream by the container's header; `nil` where it is complete already, and for covers.
     package func openFormat(ofStream index: Int) -> FormatDescription? {
         guard let stream = pointer(toStream: index), stream.pointee.codecpar.pointee.format == -1,
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
@@ -152,12 +156,14 @@ extension InputFile {
         return (try? bytes(at: UInt64(entry.pointee.pos), count: min(count, max(0, Int(entry.pointee.size))))) ?? []
     }
 
-    /// Whether a table lists the times of all samples of a stream; not so in fragments.
+    /// Whether a table of the container lists the times of all samples of a stream.
+    ///
+    /// Fragments have none.
     package func tellsAllTimes(ofStream index: Int) -> Bool {
         formatName.hasPrefix("mov,") && (pointer(toStream: index)?.pointee.nb_frames ?? 0) > 0
     }
 
-    /// Whether it is known when a stream begins, and how fast its pictures follow each other.
+    /// Whether the start and, for pictures, the frame rate of a stream are known.
     ///
     /// - Parameter startIsListed: Whether the container's own tables tell when it begins, whatever libavformat says.
     private static func tellsTimes(_ stream: UnsafeMutablePointer<AVStream>, startIsListed: Bool) -> Bool {

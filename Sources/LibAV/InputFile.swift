@@ -23,7 +23,7 @@ package final class InputFile: @unchecked Sendable {
     private(set) var selection: Set<Int>?
     /// The streams whose last part is over.
     var finished: Set<Int> = []
-    /// What was read of the file, and of each stream that is read apart, and waits for its turn; empty after a move.
+    /// The next packet of the file, and of each stream that is read apart; empty after a seek.
     var heads: [ReadHead] = []
 
     /// What the file may ask for.
@@ -34,7 +34,7 @@ package final class InputFile: @unchecked Sendable {
 
     /// libavformat's name of the format, such as `mov,mp4,m4a,3gp,3g2,mj2`.
     package let formatName: String
-    /// What libavformat has decoders leave out is put aside: ``formatsCutByEdits``.
+    /// Whether the samples that libavformat tells decoders to leave out are kept, since edits cut them: ``formatsCutByEdits``.
     private let isCutByEdits: Bool
     /// Whether it is Matroska or WebM.
     private let isMatroska: Bool
@@ -57,7 +57,7 @@ package final class InputFile: @unchecked Sendable {
     private static let foreignFormats: Set<String> = ["sdp", "rtsp", "rtp", "sap", "avisynth", "vapoursynth"]
 
     /// Formats whose end says what its beginning means: MP4's tables and edit lists, the number of an MP3's samples.
-    private static let wholeFormats: Set<String> = ["mov,mp4,m4a,3gp,3g2,mj2", "mp3"]
+    private static let wholeFormats: Set<String> = [editedFormat, "mp3"]
 
     /// Formats whose last block libavformat marks as damaged for being shorter than others.
     ///
