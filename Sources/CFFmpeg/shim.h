@@ -105,6 +105,9 @@ static inline int shim_decoder_restart(AVCodecContext *context) {
 #endif
 }
 
+// Whether libavformat has a Matroska stream begin after its CodecDelay: from 8.1 on.
+static inline int shim_starts_count_delay(void) { return LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(62, 12, 100); }
+
 // A frame's duration in its time base, 0 where unknown: pkt_duration before 6.0.
 static inline int64_t shim_frame_duration(const AVFrame *frame) {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)

@@ -30,6 +30,16 @@ package struct MovieTrack: Hashable, Sendable {
     /// What the sample tables add up to (`stbl`).
     package var tables: SampleTables?
 
+    /// When the sample ends that is shown last, in the media's timescale; `nil` where that is not known.
+    ///
+    /// All samples together last as long as their durations (`stts`). Where some are shown in another order, those tell
+    /// only when samples are decoded, and the media may last longer (`mdhd`).
+    package var endTime: Int64? {
+        guard let tables, let earliest = tables.earliestTime, let samples = tables.timeToSample else { return nil }
+        let length = tables.hasOffsets ? max(samples.duration, media?.duration ?? 0) : samples.duration
+        return earliest.addingClamped(Int64(clamping: length))
+    }
+
     /// The other tracks that this one refers to, by the kind of reference such as `chap` (`tref`).
     package var references: [FourCC: [UInt32]] = [:]
 

@@ -18,6 +18,12 @@ package struct SampleTables: Hashable, Sendable {
 
     /// When the sample begins that is shown first, in the media's timescale; `nil` without samples.
     package var earliestTime: Int64?
+
+    /// When the sample begins that is shown last, in the media's timescale; `nil` without samples.
+    package var latestTime: Int64?
+
+    /// Whether samples are shown at other times than they are decoded (`ctts`).
+    package var hasOffsets = false
 }
 
 /// What the durations of a track's samples add up to.
@@ -81,6 +87,10 @@ extension SampleTables {
         }
         firstChunkOffset = (short ?? nil) ?? (long ?? nil)
         earliestTime = try SampleTimes.earliest(tree, stbl: node, reader: &reader)
+        if let offsets = tree.box("ctts", from: node) { hasOffsets = try reader.entryCount(of: offsets) ?? 0 > 0 }
+        if let total = timeToSample?.duration {
+            latestTime = try SampleTimes.latest(tree, stbl: node, total: total, reader: &reader)
+        }
     }
 
     private static func timeToSample(

@@ -86,6 +86,37 @@ struct SampleTimes {
         return earliest
     }
 
+    /// When the picture or sound begins that is shown last; `nil` without samples.
+    ///
+    /// - Parameter total: The sum of all durations.
+    static func latest(
+        _ tree: BoxTree, stbl: Int, total: UInt64, reader: inout BoxReader
+    ) throws(MediaError) -> Int64? {
+        /// What a table says of the last samples, the last one first.
+        func tail(_ type: FourCC) throws(MediaError) -> [Int64] {
+            guard let box = tree.box(type, from: stbl), let claimed = try reader.entryCount(of: box) else { return [] }
+            let held = (max(8, box.payloadSize) - 8) / 8
+            let count = UInt32(clamping: min(UInt64(claimed), held))
+            let wanted = min(count, UInt32(maximumReordering))
+            var values: [Int64] = []
+            try reader.forEachEntry(of: box, from: 8 + 8 * Int(count - wanted), entrySize: 8, count: wanted) {
+                entry throws(MediaError) in
+                let samples = min(Int(clamping: try entry.uint32()), maximumReordering)
+                values += repeatElement(Int64(try entry.int32()), count: samples)
+            }
+            return values.suffix(maximumReordering).reversed()
+        }
+        let (durations, offsets) = (try tail("stts"), try tail("ctts"))
+        var decodeTime = Int64(clamping: total)
+        var latest: Int64?
+        for (place, duration) in durations.enumerated() {
+            decodeTime = decodeTime.subtractingClamped(max(0, duration))
+            let offset = offsets.indices.contains(place) ? offsets[place] : 0
+            latest = max(latest ?? .min, decodeTime.addingClamped(offset))
+        }
+        return latest
+    }
+
     /// H.264 and HEVC hold back 16 pictures at most.
     private static let maximumReordering = 17
 

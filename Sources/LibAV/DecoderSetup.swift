@@ -31,6 +31,8 @@ package final class DecoderSetup: @unchecked Sendable {
         statedChannels = source.pointee.ch_layout.nb_channels == 0 ? file.statedChannels : nil
         try AVStatus.check(
             avcodec_parameters_copy(copy, source), "avcodec_parameters_copy", doing: "copy a stream's parameters")
+        // Packets say what is left out; a decoder would leave this out once more, or instead.
+        copy.pointee.initial_padding = 0
     }
 
     deinit {

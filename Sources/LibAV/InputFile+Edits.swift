@@ -21,11 +21,15 @@ extension InputFile {
     ///
     /// - Parameters:
     ///   - edits: The edits of streams by their index, in ticks of each stream's time base.
-    ///   - starts: When the media of streams begins, apart from edits, which libavformat tells only after it has read packets.
-    package func apply(_ edits: [Int: StreamEdits], starts: [Int: Int64]) {
+    ///   - times: What the container's own tables say of streams' samples, apart from edits.
+    package func apply(_ edits: [Int: StreamEdits], _ times: [Int: ListedTimes]) {
         self.edits = edits
-        for (index, start) in starts {
-            guard let stream = pointer(toStream: index), stream.pointee.start_time == shim_no_pts else { continue }
+        self.times = times
+        for (index, times) in times {
+            // libavformat tells it only after it has read packets.
+            guard let start = times.start, let stream = pointer(toStream: index),
+                stream.pointee.start_time == shim_no_pts
+            else { continue }
             stream.pointee.start_time = start
         }
         edited = [:]
@@ -48,7 +52,9 @@ extension InputFile {
     /// The same file, opened once more at its beginning, for a stream that is read apart.
     func openedAgain() throws(MediaError) -> InputFile {
         let source = spool.map { InputSource.descriptor($0.descriptor) } ?? source
-        return try InputFile(opening: source, allowsNested: allowsNested, readsAhead: false, limits: limits)
+        let file = try InputFile(opening: source, allowsNested: allowsNested, readsAhead: false, limits: limits)
+        file.times = times
+        return file
     }
 
     /// How a packet is used by the part of an edit list that is read.

@@ -112,7 +112,9 @@ extension InputFile {
         }
         // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
         // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
+        let known = Set((0..<streamCount).filter { pointer(toStream: $0)?.pointee.start_time != shim_no_pts })
         _ = avformat_find_stream_info(context, &options)
+        settleStarts(besides: known)
         _ = LibraryLog.takeLastLine()
     }
 

@@ -17,6 +17,8 @@ package final class InputFile: @unchecked Sendable {
     let allowsNested: Bool
     /// The edit lists by which packets get their times, by stream.
     package internal(set) var edits: [Int: StreamEdits] = [:]
+    /// What the container's own tables say of streams' first and last samples, by stream.
+    package var times: [Int: ListedTimes] = [:]
     /// The streams that are read by openings of their own.
     var edited: [Int: EditedStream] = [:]
     /// The streams of which packets are wanted; `nil` for all.
@@ -35,9 +37,9 @@ package final class InputFile: @unchecked Sendable {
     /// libavformat's name of the format, such as `mov,mp4,m4a,3gp,3g2,mj2`.
     package let formatName: String
     /// Whether the samples that libavformat tells decoders to leave out are kept, since edits cut them: ``formatsCutByEdits``.
-    private let isCutByEdits: Bool
+    let isCutByEdits: Bool
     /// Whether it is Matroska or WebM.
-    private let isMatroska: Bool
+    let isMatroska: Bool
 
     /// Whether the container and the codecs' headers told all there is to know before any packet was read.
     package internal(set) var isDescribedByHeaders = false
@@ -105,7 +107,8 @@ package final class InputFile: @unchecked Sendable {
             keepsHead: formatName.hasPrefix("matroska,"))
         io.passOver(junk)
         let isMovie = formatName.hasPrefix("mov,")
-        if isMovie { io.hideCodes(at: try HiddenBoxes.stillPictures(io)) }
+        if isMovie { io.cover(try CoveredBytes.stillPictures(io)) }
+        if formatName == "caf" { io.cover(try CoveredBytes.packetTable(ofCAF: io)) }
         var allocated = try Self.makeContext(io, formatName: formatName, allowsNested: allowsNested, limits: limits)
         // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
         var name: String? = nil
@@ -133,9 +136,9 @@ package final class InputFile: @unchecked Sendable {
         av_dict_copy(&sameEntries, entries, 0)
         var status = avformat_open_input(&opening, name ?? "", format, &entries)
         if status == shim_error_invalid_data, isMovie, io.stop == nil,
-            case let apertures = try HiddenBoxes.cleanApertures(io), !apertures.isEmpty
+            case let apertures = try CoveredBytes.cleanApertures(io), !apertures.isEmpty
         {
-            io.hideCodes(at: apertures)
+            io.cover(apertures)
             opening = try Self.makeContext(io, formatName: formatName, allowsNested: allowsNested, limits: limits)
             status = avformat_open_input(&opening, name ?? "", format, &sameEntries)
         }
@@ -385,11 +388,8 @@ extension InputFile {
             throw MediaError(isShort ? .invalidData : status, call: "av_read_frame", doing: "read on")
         }
         if packet.isCorrupt, Self.blockFormats.contains(formatName) { packet.clearCorrupt() }
-        if isMatroska, packet.paddingSamples > 0, let stream = pointer(toStream: packet.streamIndex) {
-            packet.countPadding(in: stream)
-        }
+        settle(packet)
         noteEnd(of: packet)
-        if isCutByEdits { packet.leaveOut(first: 0, last: 0) }
         return packet
     }
 

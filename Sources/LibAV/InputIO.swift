@@ -23,8 +23,8 @@ final class InputIO: @unchecked Sendable {
     private var offset: Int64 = 0
     /// How many bytes of the file come before the media, and are not there for anybody.
     private(set) var passedOver: Int64 = 0
-    /// Where the codes of boxes lie that libavformat reads as `free` (``HiddenBoxes``); our own readers see them.
-    private var hiddenCodes: [Int64] = []
+    /// What libavformat reads in place of what is in the file; our own readers see that.
+    private var covered: [CoveredBytes] = []
     private let cancelled = Atomic<Bool>(false)
     private let deadline: ContinuousClock.Instant?
     /// The first error that the system gave for libavformat's reading, which some demuxers take for the file's end.
@@ -135,12 +135,12 @@ final class InputIO: @unchecked Sendable {
         restart(context)
     }
 
-    /// Has libavformat read `free` in place of the four-byte codes at these places, from the beginning.
+    /// Has libavformat read other bytes in the place of these, from the beginning.
     ///
     /// Positions count from the media's first byte. ``bytes(at:count:)`` gives what is in the file.
-    func hideCodes(at places: [Int64]) {
+    func cover(_ places: [CoveredBytes]) {
         guard let context, !places.isEmpty else { return }
-        hiddenCodes += places
+        covered += places
         restart(context)
     }
 
@@ -252,17 +252,17 @@ final class InputIO: @unchecked Sendable {
                 noteEnd(at: offset)
                 return stop == nil ? shim_error_eof : shim_error_exit
             }
-            if !hiddenCodes.isEmpty { cover(buffer, count: result, at: offset) }
+            if !covered.isEmpty { cover(buffer, count: result, at: offset) }
             offset += Int64(result)
             return Int32(result)
         }
     }
 
-    /// Puts `free` over the codes that are hidden, as far as they lie in what was read.
+    /// Puts other bytes over those that are covered, as far as they lie in what was read.
     private func cover(_ buffer: UnsafeMutablePointer<UInt8>, count: Int, at start: Int64) {
-        for place in hiddenCodes {
-            for (index, byte) in "free".utf8.enumerated() {
-                let position = place + Int64(index) - start
+        for place in covered {
+            for (index, byte) in place.shown.enumerated() {
+                let position = place.position + Int64(index) - start
                 if position >= 0, position < Int64(count) { buffer[Int(position)] = byte }
             }
         }

@@ -69,7 +69,7 @@ package struct StreamEdits: Hashable, Sendable {
 
 extension StreamEdits.Part {
     /// Where the media ends that it shows; just after ``mediaStart`` where that stands still.
-    var mediaEnd: Int64 {
+    package var mediaEnd: Int64 {
         if end == .max { return .max }
         if rate.num == 0 { return mediaStart.addingClamped(1) }
         return mediaStart.addingClamped(scaled(end.subtractingClamped(start), by: rate))

@@ -173,6 +173,16 @@ import Testing
         #expect(try PlacedSound(Media.all(output, of: asset), format: .int16).count == count)
     }
 
+    /// A CodecDelay of 23,219,955 ns at 44,100 Hz, which times of a millisecond round to 1014 samples.
+    @Test(.enabled(if: Corpus.folder != nil)) func codecDelayOfMatroskaIsCutToTheSample() throws {
+        let path = try #require(Corpus.path("androidx/sample_with_chapters.mkv"))
+        let all = Self.samples(
+            try FFmpeg.run(["-flags2", "+skip_manual", "-i", path, "-map", "0:a:0", "-f", "s16le", "-"]))
+        let track = try Media.track(Asset(path: FilePath(path)), .audio)
+        let channels = try #require(track.formatDescriptions.first?.audio?.channels)
+        #expect(try heard(path) == Array(all.dropFirst(1024 * channels)))
+    }
+
     /// An edit of 3.001 s at 48 kHz.
     @Test func editsOfMillisecondsEndBetweenSamples() throws {
         let output = TrackOutput(

@@ -72,11 +72,12 @@ enum Movie {
     }
 
     static func trak(
-        id: UInt32 = 1, handler: FourCC = "vide", parts: Bytes = [], dref: Bytes = [], tables: Bytes = []
+        id: UInt32 = 1, handler: FourCC = "vide", duration: UInt32 = 60060, parts: Bytes = [], dref: Bytes = [],
+        tables: Bytes = []
     ) -> Bytes {
         box(
             "trak", tkhd(id: id), parts,
-            box("mdia", mdhd(), hdlr(handler), box("minf", dref, box("stbl", tables))))
+            box("mdia", mdhd(duration: duration), hdlr(handler), box("minf", dref, box("stbl", tables))))
     }
 
     static func file(_ moovParts: Bytes..., after: Bytes = []) -> Bytes {

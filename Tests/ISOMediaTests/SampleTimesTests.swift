@@ -58,4 +58,24 @@ struct SampleTimesTests {
         #expect(try earliest(fullBox("stts", u32(0))) == nil)
         #expect(try earliest([]) == nil)
     }
+
+    @Test func theLatestSampleEndsWithTheTrack() throws {
+        func last(_ tables: Bytes, stated: UInt32 = 0) throws -> [Int64?] {
+            let track = try Movie.header(Movie.trak(duration: stated, tables: tables)).tracks.first
+            return [track?.tables?.latestTime, track?.endTime]
+        }
+        #expect(try last(even) == [900, 1000])
+        #expect(try last(even + fullBox("ctts", u32(1, 10, 200))) == [1100, 1200])
+        // The last but one is shown last: 200 to 1200 in all, and its own duration does not say that.
+        #expect(try last(even + fullBox("ctts", u32(3, 8, 200, 1, 300, 1, 100))) == [1100, 1200])
+        // Durations of 100, 100, 50 and 400, decoded at 0, 100, 200 and 250; the third is shown last.
+        let uneven = fullBox("stts", u32(3, 2, 100, 1, 50, 1, 400))
+        #expect(try last(uneven + fullBox("ctts", u32(2, 2, 100, 2, 400))) == [650, 750])
+        #expect(try last(uneven + fullBox("ctts", u32(3, 2, 100, 1, 400, 1, 0))) == [600, 750])
+        // Decoded too early for durations to tell when the last one ends; without offsets they do.
+        #expect(try last(uneven + fullBox("ctts", u32(2, 2, 100, 2, 600)), stated: 800) == [850, 900])
+        #expect(try last(uneven, stated: 800) == [250, 650])
+        #expect(try last(fullBox("stts", u32(0))) == [nil, nil])
+        #expect(try last([]) == [nil, nil])
+    }
 }

@@ -2,11 +2,12 @@
 the boxes (ISO/IEC 14496-12, 8.6.6), and packet tables of CAF. ffmpeg is told to leave edit lists and tables alone, as what it
 makes of them depends on its version."""
 
+import math
 import struct
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-CONTAINERS = {b"moov", b"trak", b"edts", b"mdia"}
+CONTAINERS = {b"moov", b"trak", b"edts", b"mdia", b"minf", b"stbl", b"mvex", b"moof", b"traf"}
 FIRST = {b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip"}
 
 
@@ -16,6 +17,10 @@ class Track:
     number: int = 0
     timescale: int = 0
     edits: list = field(default_factory=list)
+    # How long the media is, and the durations and offsets of its samples, in ticks.
+    length: int = 0
+    durations: list = field(default_factory=list)
+    offsets: list = field(default_factory=list)
     pixel_aspect: Fraction | None = None
 
 
@@ -53,14 +58,24 @@ def read_box(kind, data, body, end, tracks, movie):
     if kind == b"trak":
         tracks.append(Track())
         tracks[-1].pixel_aspect = find_pixel_aspect(data, body, end)
+    if kind == b"mvex":
+        movie["fragments"] = Fragments({track.number: sum(track.durations) for track in tracks})
     if kind in CONTAINERS:
         walk(data, body, end, tracks, movie)
+    elif kind in (b"trex", b"tfhd", b"tfdt", b"trun") and "fragments" in movie:
+        movie["fragments"].read(kind, data, body)
+    elif kind in (b"stts", b"ctts"):
+        count = struct.unpack_from(">I", data, body + 4)[0]
+        runs = [struct.unpack_from(">Ii", data, body + 8 + 8 * i) for i in range(count)]
+        values = [value for samples, value in runs for _ in range(samples)]
+        if kind == b"stts":
+            tracks[-1].durations = values
+        else:
+            tracks[-1].offsets = values
     elif kind == b"mvhd":
         movie["timescale"], movie["duration"] = struct.unpack_from(">IQ" if version else ">II", data, body + (20 if version else 12))
-    elif kind == b"mvex":
-        movie["fragments"] = True
     elif kind == b"mdhd":
-        tracks[-1].timescale = struct.unpack_from(">I", data, body + (20 if version else 12))[0]
+        tracks[-1].timescale, tracks[-1].length = struct.unpack_from(">IQ" if version else ">II", data, body + (20 if version else 12))
     elif kind == b"tkhd":
         tracks[-1].number = struct.unpack_from(">I", data, body + (20 if version else 12))[0]
     elif kind == b"elst":
@@ -68,6 +83,64 @@ def read_box(kind, data, body, end, tracks, movie):
         step = struct.calcsize(entry) + 4
         count = struct.unpack_from(">I", data, body + 4)[0]
         tracks[-1].edits = [struct.unpack_from(entry, data, body + 8 + step * i) for i in range(count)]
+
+
+class Fragments:
+    """Where the last sample of each fragment begins and ends (8.8), by track, in ticks."""
+
+    def __init__(self, ends):
+        self.ends, self.defaults, self.lasts, self.track, self.default = ends, {}, {}, 0, 0
+
+    def read(self, kind, data, body):
+        flags = struct.unpack_from(">I", data, body)[0] & 0xFFFFFF
+        if kind == b"trex":
+            number, _, duration = struct.unpack_from(">III", data, body + 4)
+            self.defaults[number] = duration
+        elif kind == b"tfhd":
+            self.track = struct.unpack_from(">I", data, body + 4)[0]
+            place = body + 8 + (8 if flags & 1 else 0) + (4 if flags & 2 else 0)
+            self.default = struct.unpack_from(">I", data, place)[0] if flags & 8 else self.defaults.get(self.track, 0)
+        elif kind == b"tfdt":
+            self.ends[self.track] = struct.unpack_from(">Q" if data[body] else ">I", data, body + 4)[0]
+        else:
+            count = struct.unpack_from(">I", data, body + 4)[0]
+            start = body + 8 + (4 if flags & 1 else 0) + (4 if flags & 4 else 0)
+            step = 4 * bin(flags & 0xF00).count("1")
+            for i in range(count):
+                duration = struct.unpack_from(">I", data, start + step * i)[0] if flags & 0x100 else self.default
+                begin = self.ends.get(self.track, 0)
+                self.ends[self.track] = begin + duration
+            if count:
+                self.lasts.setdefault(self.track, {})[begin] = begin + duration
+
+
+def last_samples(path, number, is_video):
+    """{start: end} in ticks of the samples of a track whose durations versions of ffprobe take from different places: the last
+    one, and the last of each fragment of sound.
+
+    All samples last as long as their durations together; or as long as the media, or as the edit list shows them, where those
+    only say when they are decoded.
+    """
+    if not is_iso(path):
+        return {}
+    with open(path, "rb") as file:
+        data = file.read()
+    tracks, movie = [], {"timescale": 0}
+    walk(data, 0, len(data), tracks, movie)
+    track = next((track for track in tracks if track.number == number), Track())
+    if "fragments" in movie and number in movie["fragments"].lasts:
+        return {} if is_video else movie["fragments"].lasts[number]
+    starts, time = [], 0
+    for place, duration in enumerate(track.durations):
+        starts.append(time + (track.offsets[place] if place < len(track.offsets) else 0))
+        time += duration
+    if not starts:
+        return {}
+    end = min(starts) + max(time, track.length if track.offsets else 0)
+    if end <= max(starts) and track.edits:
+        length, begin = track.edits[-1]
+        end = begin + math.ceil(Fraction(length * track.timescale, movie["timescale"]))
+    return {max(starts): end}
 
 
 def is_fragmented(path):

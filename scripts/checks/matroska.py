@@ -1,7 +1,9 @@
-"""Languages of Matroska and WebM tracks, read by a plain walk over the elements (RFC 8794, RFC 9559)."""
+"""Languages and delays of Matroska and WebM tracks, read by a plain walk over the elements (RFC 8794, RFC 9559)."""
+
+from fractions import Fraction
 
 EBML, SEGMENT, TRACKS, ENTRY = 0x1A45DFA3, 0x18538067, 0x1654AE6B, 0xAE
-CLUSTER, LANGUAGE = 0x1F43B675, 0x22B59C
+CLUSTER, LANGUAGE, CODEC_DELAY = 0x1F43B675, 0x22B59C, 0x56AA
 
 
 def languages(path):
@@ -9,6 +11,16 @@ def languages(path):
 
     ffprobe tells a tag LANGUAGE of the track in its place, where there is one.
     """
+    return entries(path, language)
+
+
+def delays(path):
+    """The `CodecDelay` of each entry of the track list in seconds; None for a file that is no Matroska file."""
+    return entries(path, delay)
+
+
+def entries(path, read):
+    """What a function makes of each entry of the track list, in its order; None for a file that is no Matroska file."""
     with open(path, "rb") as file:
         data = file.read(1 << 22)
     if int.from_bytes(data[:4], "big") != EBML:
@@ -17,7 +29,7 @@ def languages(path):
         if kind == SEGMENT:
             for inner, first, last in elements(data, start, end):
                 if inner == TRACKS:
-                    return [language(data, *entry) for name, *entry in elements(data, first, last) if name == ENTRY]
+                    return [read(data, *entry) for name, *entry in elements(data, first, last) if name == ENTRY]
                 if inner == CLUSTER:
                     break
     return None
@@ -29,6 +41,14 @@ def language(data, start, end):
         if kind == LANGUAGE:
             return data[first:last].split(b"\0")[0].decode()
     return "eng"
+
+
+def delay(data, start, end):
+    """How many seconds of an entry's sound come before what is heard."""
+    for kind, first, last in elements(data, start, end):
+        if kind == CODEC_DELAY:
+            return Fraction(int.from_bytes(data[first:last], "big"), 10**9)
+    return Fraction(0)
 
 
 def elements(data, place, end):

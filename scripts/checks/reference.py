@@ -201,6 +201,10 @@ def sound(path, track=0):
         # Where the container's clock is coarser than samples, a first sample within one tick of zero is at zero.
         if base <= Fraction(1, rate) or abs(late) > base:
             lead = round_half_away(late * rate)
+        # Matroska says in nanoseconds what its times have in milliseconds.
+        delays = matroska.delays(path) or []
+        if stream["index"] < len(delays) and delays[stream["index"]] and abs(late + delays[stream["index"]]) <= base:
+            lead = -round_half_away(delays[stream["index"]] * rate)
         holes = find_holes(listed, base, start, rate, lead, VORBIS_HOLE if stream["codec_name"] == "vorbis" else HOLE)
     kind = listed[0]["sample_fmt"].removesuffix("p") if listed else "s16"
     channels = int(listed[0]["channels"]) if listed else max(1, int(stream["channels"]))

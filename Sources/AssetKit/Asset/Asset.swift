@@ -188,10 +188,11 @@ extension Asset {
             }
             var contents = try AssetContents(file, scan: nil)
             guard options.isPrecise, file.isSeekable else {
-                file.apply(contents.edits, starts: contents.starts)
+                file.apply(contents.edits, contents.times)
                 state.withLock { $0.file = file }
                 return contents
             }
+            file.times = contents.times
             let scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
             contents = try AssetContents(file, scan: scan, programOrigins: contents.programOrigins)
             state.withLock { $0.scan = scan }
@@ -235,7 +236,7 @@ extension Asset {
         }
         do {
             let file = try open(cancellation)
-            file.apply(contents.edits, starts: contents.starts)
+            file.apply(contents.edits, contents.times)
             return file
         } catch {
             throw error.at(path: displayName)
@@ -255,7 +256,7 @@ extension Asset {
             let file = try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
                 readsAhead: readsAhead, limits: options.limits, describedBy: StreamFacts.read)
-            file.apply(contents?.edits ?? [:], starts: contents?.starts ?? [:])
+            file.apply(contents?.edits ?? [:], contents?.times ?? [:])
             return file
         } catch {
             throw error.at(path: displayName)

@@ -19,8 +19,8 @@ struct AssetContents: Sendable {
     var isTimingPrecise: Bool
     /// How the edit lists have packets shown, by stream: for every opening of the file.
     var edits: [Int: StreamEdits] = [:]
-    /// When the media of streams begins by the container's own tables, apart from edit lists, in ticks of each stream.
-    var starts: [Int: Int64] = [:]
+    /// What the container's own tables say of streams' first and last samples: for every opening of the file.
+    var times: [Int: ListedTimes] = [:]
     /// How many bytes come before the media.
     var skippedBytes: Int64 = 0
 
@@ -49,8 +49,10 @@ struct AssetContents: Sendable {
         var entries = Self.settleTimecodes(of: &streams, in: file)
         movie?.completeDate(of: &entries)
         for place in streams.indices where streams[place].attachedPicture == nil {
-            starts[streams[place].index] = movie?.firstTime(of: streams[place])
             try Self.edit(&streams[place], of: file, by: movie, &edits, warnings: &warnings)
+            let stream = streams[place]
+            times[stream.index] =
+                movie?.times(of: stream, edits[stream.index]) ?? EncoderDelay.times(of: stream, in: file)
         }
         seeking = SeekBehaviour(formatName: file.formatName)
         isTimingPrecise = scan != nil || !seeking.needsScan
@@ -124,7 +126,7 @@ struct AssetContents: Sendable {
             } else {
                 try EncoderDelay(caf: file)?.edits(of: stream, media: nil)
             }
-        if let first = movie?.firstTime(of: stream) {
+        if let first = movie?.times(of: stream, nil)?.start {
             stream.startTime = MediaTime(ticks: first, timeBase: stream.timeBase)
         }
         guard let list else { return }

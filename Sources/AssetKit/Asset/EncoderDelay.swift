@@ -104,6 +104,19 @@ struct EncoderDelay: Equatable, Sendable {
         stream.format.audio?.remainder = delay.remainder
     }
 
+    /// When the last packet of a CAF ends by its packet table, which libavformat 5.1 does not tell; `nil` for other formats.
+    ///
+    /// - Parameter stream: What ``complete(_:of:)`` made of it.
+    static func times(of stream: StreamInfo, in file: InputFile) -> ListedTimes? {
+        guard file.formatName == "caf", let end = stream.duration?.ticks(in: stream.timeBase, rounding: .down),
+            let last = file.indexOfKeyframe(stream: stream.index, notAfter: end),
+            let entry = file.indexEntry(stream: stream.index, at: last)
+        else { return nil }
+        var times = ListedTimes()
+        times.ends[entry.ticks] = end
+        return times
+    }
+
     /// The stretch of a stream's media that is heard, in ticks of the stream's time base; `nil` where nothing is cut.
     ///
     /// - Parameter media: How many samples there are, by the clock of the stream's time base; `nil` for unknown. The numbers

@@ -49,15 +49,28 @@ extension ISOMovie {
         return parts.isEmpty ? nil : StreamEdits(parts)
     }
 
-    /// When the first sample is shown by the movie's own tables, apart from edits, in ticks of the stream's time base; `nil`
-    /// where they do not say.
+    /// What the movie's own tables say of a stream's first and last sample, apart from edits; `nil` without such a track.
     ///
-    /// libavformat may not have looked at it.
-    func firstTime(of stream: StreamInfo) -> Int64? {
-        guard let id = UInt32(exactly: stream.id), let tables = header.track(id: id)?.tables,
-            (tables.sampleCount ?? 0) > 0
-        else { return nil }
-        return tables.earliestTime
+    /// libavformat may not have looked at the first, and has the last one end with the track or with the table by its
+    /// version.
+    ///
+    /// - Parameter edits: The stream's edit list, which tells when the last picture ends where nothing else does.
+    func times(of stream: StreamInfo, _ edits: StreamEdits?) -> ListedTimes? {
+        guard let id = UInt32(exactly: stream.id), let track = header.track(id: id), let tables = track.tables else {
+            return nil
+        }
+        var times = ListedTimes()
+        if (tables.sampleCount ?? 0) > 0 { times.start = tables.earliestTime }
+        if let fragments = header.fragments.first(where: { $0.trackID == id }) {
+            // Pictures may be shown in another order than that in which fragments hold them.
+            guard stream.format.mediaType != .video else { return times }
+            for (start, end) in fragments.lastSamples { times.ends[Int64(clamping: start)] = Int64(clamping: end) }
+        } else if let latest = tables.latestTime, var end = track.endTime {
+            if end <= latest, let edited = edits?.parts.last?.mediaEnd, edited < .max { end = edited }
+            times.ends[latest] = end
+            times.end = end
+        }
+        return times
     }
 }
 
