@@ -49,6 +49,12 @@ package struct TimeToSampleSummary: Hashable, Sendable {
         return earlier.lowerBound == earlier.upperBound ? earlier.lowerBound : nil
     }
 
+    /// When the last sample begins if the first one begins at a time; `nil` without samples.
+    func start(ofLast first: Int64?) -> Int64? {
+        guard let first, let last else { return nil }
+        return first.addingClamped(Int64(clamping: duration)).subtractingClamped(Int64(last))
+    }
+
     /// Counts `count` more samples of one duration.
     mutating func add(count: UInt32, delta: UInt32) {
         guard count > 0 else { return }
@@ -88,9 +94,11 @@ extension SampleTables {
         firstChunkOffset = (short ?? nil) ?? (long ?? nil)
         earliestTime = try SampleTimes.earliest(tree, stbl: node, reader: &reader)
         if let offsets = tree.box("ctts", from: node) { hasOffsets = try reader.entryCount(of: offsets) ?? 0 > 0 }
-        if let total = timeToSample?.duration {
-            latestTime = try SampleTimes.latest(tree, stbl: node, total: total, reader: &reader)
-        }
+        guard let timeToSample else { return }
+        latestTime =
+            hasOffsets
+            ? try SampleTimes.latest(tree, stbl: node, total: timeToSample.duration, reader: &reader)
+            : timeToSample.start(ofLast: earliestTime)
     }
 
     private static func timeToSample(

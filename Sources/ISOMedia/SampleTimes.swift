@@ -86,7 +86,8 @@ struct SampleTimes {
         return earliest
     }
 
-    /// When the picture or sound begins that is shown last; `nil` without samples.
+    /// When the sample begins that is shown last, where offsets may put others behind the one that is decoded last; `nil`
+    /// without samples.
     ///
     /// - Parameter total: The sum of all durations.
     static func latest(

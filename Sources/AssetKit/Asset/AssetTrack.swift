@@ -135,6 +135,8 @@ public struct AssetTrack: Sendable, Hashable {
         let items = MetadataItem.list(
             stream.metadata.compactMap { entry in
                 guard entry.key != "language" else { return nil }
+                // From 8.1 on it passes the name on by the name of its box.
+                if entry.key == "name", entry.value == edits?.name { return nil }
                 // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
