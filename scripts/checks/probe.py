@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from . import boxes, reference
+from . import boxes, matroska, reference
 from .programs import is_list, is_refused_by_some, mediatool
 from .schema import problems_of, validator
 from .tools import expect, ffprobe
@@ -117,7 +117,7 @@ def compare_container(fields, got, wanted, path):
         fields.same("container", "brands", brands, tags["compatible_brands"].replace("\0", ""))
     fields.same("container", "tracks", len(got["tracks"]), form["nb_streams"])
     # ffprobe's start is rounded to a microsecond, and its duration to a microsecond or, in the header, a tick.
-    start = form.get("start_time")
+    start = reference.first_packet(path) if any(matroska.delays(path) or []) else form.get("start_time")
     fields.near("container", "start", seconds(container.get("startTime")), start and Fraction(start), Fraction(1, 10**6))
     # Of programs with clocks of their own ffprobe counts all on one.
     if len(got["programs"]) > 1:

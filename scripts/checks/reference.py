@@ -61,6 +61,12 @@ def container_start(path):
     return near[0] if near else rounded
 
 
+def first_packet(path):
+    """When the first packet is shown in seconds; by ffprobe's own start from 8.1 on what is heard of it."""
+    packets = ffprobe(path, "-read_intervals", "%+2", "-show_entries", "packet=pts_time")["packets"]
+    return min((float(packet["pts_time"]) for packet in packets if "pts_time" in packet), default=None)
+
+
 @cache
 def stream_start(path, index):
     """The time of a stream that is its zero: the container's start, or where there are several programs, the earliest start of

@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from . import boxes, reference
+from . import boxes, matroska, reference
 from .probe import Comparison, origins, seconds
 from .programs import is_list, mediatool
 from .tools import expect, ffprobe
@@ -60,6 +60,10 @@ def settle(path, stream, packets):
     table = boxes.packet_table(path)
     if table and packets and "duration" not in packets[-1]:
         packets[-1]["duration"] = packets[-1]["pts"] - packets[-2]["pts"]
+    for before, packet in zip(packets, packets[1:]):
+        padding = any(int(data.get("discard_padding", 0)) > 0 for data in packet.get("side_data_list", []))
+        if padding and stream.get("codec_name") == "opus" and matroska.delays(path):
+            packet["duration"] = before["duration"]
     for packet in packets:
         end = lasts.get(packet.get("pts"), 0)
         if end > packet.get("pts", 0):
