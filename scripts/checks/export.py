@@ -77,6 +77,6 @@ def copied(path, schema):
 def pictures(path):
     """The MD5 of each decoded picture of the first video track."""
     number = reference.streams(path, "video")[0]["index"]
-    lines = run(["ffmpeg", "-v", "error", "-nostdin", "-copyts", "-noautorotate", "-i", path, "-map", f"0:{number}",
-                 "-fps_mode", "passthrough", "-enc_time_base", "1/90000", "-f", "framemd5", "-"]).decode().splitlines()
+    lines = run(["ffmpeg", "-v", "error", "-nostdin", *reference.uncropped(), "-copyts", "-noautorotate", "-i", path,
+                 "-map", f"0:{number}", "-fps_mode", "passthrough", "-enc_time_base", "1/90000", "-f", "framemd5", "-"]).decode().splitlines()
     return [line.rsplit(",", 1)[1].strip() for line in lines if not line.startswith("#")]

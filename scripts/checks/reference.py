@@ -354,7 +354,7 @@ def frames(path, track=0, flags=("-threads", "1")):
     if shown is not None:
         return edited(result, shown)
     is_program_stream = ffprobe(path, "-show_format")["format"]["format_name"] == "mpeg"
-    return settled(result) if is_program_stream else result
+    return settled(result, listed) if is_program_stream else result
 
 
 def edited(frames, shown):
@@ -370,12 +370,14 @@ def edited(frames, shown):
     return result
 
 
-def settled(frames):
+def settled(frames, listed):
     """The frames of an MPEG program stream: one whose time is not later than that of the frame before it, or later than that
-    of the frame after it, follows the one before it by a frame, or halfway to the next one where that comes sooner."""
+    of the frame after it, follows the one before it by a frame, or halfway to the next one where that comes sooner and has a
+    time stamp."""
     for place in range(1, len(frames)):
         frame, last = frames[place], frames[place - 1].time
-        following = frames[place + 1].time if place + 1 < len(frames) else None
+        is_known = place + 1 < len(frames) and "best_effort_timestamp" in listed[place + 1]
+        following = frames[place + 1].time if is_known else None
         if frame.time > last and (following is None or not last < following < frame.time):
             continue
         frame.time = last + frame.duration
