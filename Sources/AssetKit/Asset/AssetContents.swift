@@ -48,6 +48,10 @@ struct AssetContents: Sendable {
         }
         var entries = Self.settleTimecodes(of: &streams, in: file)
         movie?.completeDate(of: &entries)
+        // What a clock says that was not set; libavformat 9.0 passes it on, and earlier versions do not.
+        if file.formatName == "asf" {
+            entries.removeAll { $0.key == "creation_time" && $0.value == "1970-01-01T00:00:00.000000Z" }
+        }
         for place in streams.indices where streams[place].attachedPicture == nil {
             try Self.edit(&streams[place], of: file, by: movie, &edits, warnings: &warnings)
             let stream = streams[place]
@@ -227,8 +231,8 @@ extension MetadataItem.KeySpace {
 extension MetadataItem {
     /// The items of a dictionary of libavformat, in its order.
     ///
-    /// An item that libavformat repeats for each language is kept with its language only. What it makes of an empty vendor is
-    /// left out, and the date of 1970 that stands for none, which it passes on or not by its version.
+    /// An item that libavformat repeats for each language is kept with its language only, and what it makes of an
+    /// empty vendor is left out.
     ///
     /// - Parameters:
     ///   - entries: The keys, with a language behind some, and their texts.
@@ -237,8 +241,7 @@ extension MetadataItem {
     static func list(
         _ entries: [(key: String, value: String)], keySpace: KeySpace, spaces: MetadataKeySpaces? = nil
     ) -> [MetadataItem] {
-        let nothing: Set<String> = ["[0][0][0][0]", "1970-01-01T00:00:00.000000Z"]
-        let items = entries.filter { !nothing.contains($0.value) && $0.key != "timecode" }.map {
+        let items = entries.filter { $0.value != "[0][0][0][0]" && $0.key != "timecode" }.map {
             var item = MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
             if let spaces { item.keySpace = spaces.space(of: item.identifier) }
             return item
