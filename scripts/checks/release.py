@@ -81,6 +81,15 @@ def beside(root):
             shutil.copy(known[name], folder / name)
 
 
+def link_media(root):
+    """Makes the folder of real media beside the tree a link in the root, too, where it is one here."""
+    beside_tree = os.path.abspath(os.path.join(ROOT, "..", "shared"))
+    there = Path(str(root) + beside_tree)
+    if os.path.islink(beside_tree) and not os.path.lexists(there):
+        there.parent.mkdir(parents=True, exist_ok=True)
+        there.symlink_to(os.path.realpath(beside_tree))
+
+
 def toolchain():
     """The folder whose usr/bin has swift."""
     return Path(os.path.realpath(shutil.which("swift"))).parents[2]
@@ -280,6 +289,7 @@ def main():
     os.chdir(os.path.join(ROOT, options.origin))
     root = Path(options.root or os.path.join(ROOT, ".build/roots", options.release)).resolve()
     prepare(root, options.release, options.mirror)
+    link_media(root)
     failed = [part for part in chosen if PART_FUNCTIONS[part](root, options)]
     say(f"{options.release}: " + ", ".join(f"{part} {'failed' if part in failed else 'passed'}" for part in chosen))
     return 1 if failed else 0
