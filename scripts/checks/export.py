@@ -6,7 +6,7 @@ import tempfile
 from fractions import Fraction
 
 from . import reference
-from .programs import mediatool, readable
+from .programs import LONG, mediatool, readable
 from .proxy import hides_between, is_whole, times
 from .schema import problems_of, validator
 from .tools import expect, run
@@ -35,7 +35,7 @@ def middle(path):
 def exported(path, made, schema, first, last, shown, *options):
     arguments = ["--start", f"{first}f"] + (["--end", f"{last}f"] if last < len(shown) else [])
     result = mediatool("export", path, "-o", made, *arguments, "--audio", "none", "--video-track", "v:0", "--quiet",
-                       "--json", *options, seconds=120)
+                       "--json", *options, seconds=LONG)
     expect(result.returncode == 0, result.stderr.decode(errors="replace").strip()[:300])
     content = json.loads(result.stdout)
     problem = problems_of(schema, content)

@@ -9,12 +9,13 @@ from .tools import expect, run
 
 MEDIATOOL = os.environ.get("MEDIATOOL_BINARY", "mediatool")
 MEDIACHECK = os.environ.get("MEDIACHECK_BINARY", "mediacheck")
-SECONDS = 20  # what any command may take on any file
+SECONDS = 20  # what a command that reads may take on any file
+LONG = 600  # one that encodes or decodes a whole file hangs after that, however slow the machine
 
 
 def mediacheck(*arguments, **options):
     """Standard output of `mediacheck`, as bytes."""
-    return run([MEDIACHECK, *map(str, arguments)], timeout=120, **options)
+    return run([MEDIACHECK, *map(str, arguments)], timeout=LONG, **options)
 
 
 def mediatool(*arguments, seconds=SECONDS, **options):

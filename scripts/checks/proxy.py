@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy
 
 from . import boxes, reference
-from .programs import is_list, mediacheck, mediatool, readable
+from .programs import LONG, is_list, mediacheck, mediatool, readable
 from .schema import problems_of, validator
 from .tools import expect, ffprobe, run
 
@@ -54,7 +54,7 @@ def makes_proxy(path, schema):
     with tempfile.TemporaryDirectory() as folder:
         for ending in ("mov", "mp4"):
             made = os.path.join(folder, "proxy." + ending)
-            result = mediatool("proxy", path, "-o", made, "--quiet", "--json", seconds=120)
+            result = mediatool("proxy", path, "-o", made, "--quiet", "--json", seconds=LONG)
             content = json.loads(result.stdout)
             problem = problems_of(schema, content)
             expect(not problem, problem)
@@ -66,7 +66,7 @@ def makes_proxy(path, schema):
 def compare(path, preset, schema):
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "proxy.mov")
-        result = mediatool("proxy", path, "-o", made, "--preset", preset, "--quiet", "--json", seconds=120)
+        result = mediatool("proxy", path, "-o", made, "--preset", preset, "--quiet", "--json", seconds=LONG)
         expect(result.returncode == 0, result.stderr.decode(errors="replace").strip()[:400])
         content = json.loads(result.stdout)
         problem = problems_of(schema, content)

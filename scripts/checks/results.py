@@ -21,7 +21,7 @@ import numpy
 from .programs import MEDIATOOL
 from .tools import run
 
-SECONDS = 120
+SECONDS = 600
 # Files of which a command would take long, or that name other files.
 LARGEST = 64 << 20
 # What a run says of itself: where files are, and how large coded ones are that other versions of encoders make.
