@@ -61,6 +61,8 @@ let package = Package(
         .systemLibrary(name: "CSystemCalls"),
         .target(name: "CStartup"),
         .target(name: "CSampleKernels"),
+        .target(name: "CEmbeddedFiles", exclude: ["pages", "policies"]),
+        .target(name: "EmbeddedFiles", dependencies: ["CEmbeddedFiles"], swiftSettings: common),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
         .target(
@@ -84,14 +86,14 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis",
-                "YAMLText",
-                system,
+                "YAMLText", "EmbeddedFiles", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
-                "MediaBase", "SystemCalls", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", "CStartup", system,
+                "MediaBase", "SystemCalls", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", "EmbeddedFiles", "CStartup",
+                system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),

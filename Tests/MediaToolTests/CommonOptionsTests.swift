@@ -1,6 +1,8 @@
 import ArgumentParser
+import Foundation
 import MediaJobs
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import mediatool
@@ -66,5 +68,13 @@ import Testing
     ])
     func usageErrors(arguments: [String]) {
         #expect { try Command.parse(arguments) } throws: { Command.exitCode(for: $0).rawValue == 64 }
+    }
+
+    @Test(arguments: ["export", "probe", "proxy", "qc", "thumbs", "waveform", "qc-policy"])
+    func schemasAreTheDocuments(name: String) throws {
+        let document = try String(contentsOfFile: Repository.path("docs/schema/\(name).json"), encoding: .utf8)
+        let arguments = name == "qc-policy" ? ["qc", "--policy-schema"] : [name, "--schema"]
+        let printed = try Program.run(Program.mediatool, arguments)
+        #expect(printed.status == 0 && printed.output == document && printed.error == "")
     }
 }

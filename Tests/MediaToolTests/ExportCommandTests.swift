@@ -52,12 +52,6 @@ import Testing
         return path
     }
 
-    @Test func theSchemaIsTheDocument() throws {
-        let document = try String(contentsOfFile: Repository.path("docs/schema/export.json"), encoding: .utf8)
-        #expect(ExportSchema.text == document)
-        #expect(try export(["--schema"]).output == document)
-    }
-
     @Test func aPartIsExactToTheFrameAndTheSample() throws {
         let source = try source()
         let report = try report(source, ["-o", "o.mov", "--start", "7f", "--end", "1.5", "--audio-codec", "pcm"])

@@ -22,12 +22,6 @@ import Testing
         return tracks[index]
     }
 
-    @Test func theSchemaIsTheDocument() throws {
-        let document = try String(contentsOfFile: Repository.path("docs/schema/probe.json"), encoding: .utf8)
-        let printed = try probe("--schema")
-        #expect(printed.status == 0 && printed.output == document && printed.error == "")
-    }
-
     @Test func theSampleMovieIsTurnedForDisplay() throws {
         let report = try object(Repository.sampleMovie)
         #expect(report["schemaVersion"] as? Int == 1)

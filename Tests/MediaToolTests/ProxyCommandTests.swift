@@ -53,12 +53,6 @@ import Testing
         try FFmpeg.probe(["-select_streams", stream, "-show_entries", entries, "-of", "csv=p=0", path])
     }
 
-    @Test func theSchemaIsTheDocument() throws {
-        let document = try String(contentsOfFile: Repository.path("docs/schema/proxy.json"), encoding: .utf8)
-        #expect(ProxySchema.text == document)
-        #expect(try proxy(["--schema"]).output == document)
-    }
-
     @Test func presetsAreListed() throws {
         let names = try proxy(["--list-presets"]).output.split(separator: "\n").map { $0.prefix { $0 != " " } }
         #expect(

@@ -29,18 +29,12 @@ import Testing
         return path
     }
 
-    @Test(arguments: ["qc", "qc-policy"])
-    func schemasAreTheDocuments(name: String) throws {
-        let document = try String(contentsOfFile: Repository.path("docs/schema/\(name).json"), encoding: .utf8)
-        #expect((name == "qc" ? QCSchema.text : QCPolicySchema.text) == document)
-        #expect(try qc(name == "qc" ? "--schema" : "--policy-schema").output == document)
-    }
-
     @Test func everyCheckIsListedAndInThePolicySchema() throws {
         let listed = try qc("--list-checks").output
+        let schema = try qc("--policy-schema").output
         for check in QCCheck.allCases {
             #expect(listed.contains(check.rawValue + "\n"))
-            #expect(QCPolicySchema.text.contains("\"\(check.rawValue)\""))
+            #expect(schema.contains("\"\(check.rawValue)\""))
         }
     }
 

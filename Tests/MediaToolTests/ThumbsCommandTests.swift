@@ -220,11 +220,6 @@ import Testing
         #expect(result.output.contains(#""file":"a\#u{FFFD}-001.png","fileBytes":"Yf8tMDAxLnBuZw==""#))
     }
 
-    @Test func theSchemaIsTheDocument() throws {
-        let document = try String(contentsOfFile: Repository.path("docs/schema/thumbs.json"), encoding: .utf8)
-        #expect(ThumbsSchema.text == document)
-        #expect(try thumbs(["--schema"]).output == document)
-    }
 }
 
 extension TemporaryFolder {

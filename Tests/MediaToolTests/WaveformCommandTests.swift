@@ -14,12 +14,6 @@ import Testing
         try Program.run(Program.mediatool, ["waveform"] + arguments, folder: folder.path)
     }
 
-    @Test func theSchemaIsTheOneInTheDocumentation() throws {
-        let file = try String(contentsOfFile: Repository.path("docs/schema/waveform.json"), encoding: .utf8)
-        #expect(WaveformSchema.text == file)
-        #expect(try run("--schema").output == file)
-    }
-
     @Test func writesAllOutputsOfOneRead() throws {
         let result = try run(
             Repository.sampleMovie, "-o", "w-{spp}.dat", "-o", "w-{spp}.json", "-o", "w.png", "--samples-per-pixel",

@@ -1,3 +1,4 @@
+internal import EmbeddedFiles
 package import MediaBase
 
 /// The results of a run as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
@@ -34,38 +35,11 @@ package struct QCPage {
 
     /// The whole page.
     package var text: String {
-        """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <title>Quality control</title>
-        <style>
-        body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; margin: 2rem auto; max-width: 62rem; padding: 0 1rem }
-        h1 { font-size: 1.5rem } h2 { font-size: 1.15rem; overflow-wrap: anywhere } h3 { font-size: 1rem } h2, h3, thead { break-after: avoid }
-        section { border-top: 2px solid #d0d7de; padding-top: .5rem; margin-top: 2rem }
-        table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
-        th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #d8dee4 }
-        td { overflow-wrap: anywhere } td:nth-child(2) { min-width: 7rem } th, time, td > span { white-space: nowrap }
-        .pass, .warn, .fail, .error, .notApplicable { border-radius: .3rem; padding: .05rem .45rem; font-weight: 600 }
-        .pass { background: #d7f2dd; color: #0b4a1c } .warn { background: #fdeec2; color: #5a3d00 }
-        .fail, .error { background: #fbd9d9; color: #7a0d12 } .notApplicable { background: #e7eaee; color: #3d444d }
-        svg { width: 100%; height: auto; display: block; margin: .5rem 0 }
-        .spots { display: flex; flex-wrap: wrap; gap: .75rem; margin: .75rem 0 }
-        figure { margin: 0; break-inside: avoid } img { display: block; max-width: 100%; height: auto }
-        figcaption { font-size: .8rem; color: #3d444d; max-width: 15rem; overflow-wrap: anywhere }
-        @media print { body { margin: 0; max-width: none; font-size: 12px } tr, svg { break-inside: avoid } * { print-color-adjust: exact } }
-        </style>
-        </head>
-        <body>
-        <h1>Quality control</h1>
-        <p>\(counts.files) \(counts.files == 1 ? "file" : "files"): \(counts.failed) failed, \(counts.warned) with \
-        warnings, \(counts.errors) not processed.</p>
-        \(body)</body>
-        </html>
-
-        """
+        EmbeddedFile.qcPage.text(replacing: [
+            "summary": "\(counts.files) \(counts.files == 1 ? "file" : "files"): \(counts.failed) failed, "
+                + "\(counts.warned) with warnings, \(counts.errors) not processed.",
+            "files": body,
+        ])
     }
 
     private func section(_ path: String, _ status: String, _ inner: String) -> String {

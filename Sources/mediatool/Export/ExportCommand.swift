@@ -1,5 +1,6 @@
 import ArgumentParser
 import AssetKit
+import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemPackage
@@ -58,7 +59,7 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         if encoding.listPresets { return try StandardOutput.write(ExportText.presets) }
-        if result.schema { return try StandardOutput.write(ExportSchema.text) }
+        if result.schema { return try StandardOutput.write(EmbeddedFile.exportSchema.text) }
         let request = try request()
         let run = MediaFilesRun(
             files: files, output: output, ending: Self.ending, running: running,

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AssetKit
+import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemCalls
@@ -60,7 +61,7 @@ struct ProbeCommand: ParsableCommand {
     }
 
     func run() throws {
-        if output.schema { return try StandardOutput.write(ProbeSchema.text) }
+        if output.schema { return try StandardOutput.write(EmbeddedFile.probeSchema.text) }
         var printer = ResultPrinter(form: output.form(fileCount: files.count), selection: select)
         var isFirst = true
         try concurrentForEach(files, workers: options.wantedJobs ?? availableProcessors()) { [options, scan] file in

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AssetKit
+import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemPackage
@@ -49,7 +50,7 @@ struct ProxyCommand: ParsableCommand {
 
     func run() throws {
         if encoding.listPresets { return try StandardOutput.write(ProxyText.presets) }
-        if result.schema { return try StandardOutput.write(ProxySchema.text) }
+        if result.schema { return try StandardOutput.write(EmbeddedFile.proxySchema.text) }
         let request = try request()
         let run = MediaFilesRun(
             files: files, output: output, ending: request.preset.fileType.rawValue, running: running,

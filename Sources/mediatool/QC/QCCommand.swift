@@ -1,5 +1,6 @@
 import ArgumentParser
 import AssetKit
+import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemCalls
@@ -103,14 +104,14 @@ struct QCCommand: ParsableCommand {
     }
 
     func run() throws {
-        if output.schema { return try StandardOutput.write(QCSchema.text) }
-        if policySchema { return try StandardOutput.write(QCPolicySchema.text) }
+        if output.schema { return try StandardOutput.write(EmbeddedFile.qcSchema.text) }
+        if policySchema { return try StandardOutput.write(EmbeddedFile.qcPolicySchema.text) }
         if listChecks { return try StandardOutput.write(QCText.checks) }
         if showPolicy {
             guard let known = builtInPolicy else {
                 throw ValidationError("'--show-policy' is for policies that come with the program: \(Self.builtIn).")
             }
-            return try StandardOutput.write(known.yaml + "\n")
+            return try StandardOutput.write(known.yaml)
         }
         let policy = try loadPolicy()
         let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
@@ -177,7 +178,7 @@ struct QCCommand: ParsableCommand {
         if let source = proxyOf, policy == nil, reference == nil {
             return QCPolicy(name: "proxy-of \(source.path.displayPath)", rules: [])
         }
-        let fields = QCFieldNames(schema: ProbeSchema.text)
+        let fields = QCFieldNames(schema: EmbeddedFile.probeSchema.text)
         guard let path = policy?.path, builtInPolicy == nil else {
             let known = builtInPolicy ?? .content
             return try QCPolicy(yaml: known.yaml, named: known.rawValue, fields: fields)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AssetKit
+import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemCalls
@@ -66,7 +67,7 @@ struct ThumbsCommand: ParsableCommand {
 
     func run() throws {
         guard !result.schema, let request = request(threads: running.threadsPerFile) else {
-            return try StandardOutput.write(ThumbsSchema.text)
+            return try StandardOutput.write(EmbeddedFile.thumbsSchema.text)
         }
         let job = ThumbsJob(request, output: try output.result(pad: size.pad))
         let outputs = OutputFileSet(force: running.force, inputs: files.compactMap(\.identity))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AssetKit
+import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemCalls
@@ -82,7 +83,7 @@ struct WaveformCommand: ParsableCommand {
     }
 
     func run() throws {
-        if output.schema { return try StandardOutput.write(WaveformSchema.text) }
+        if output.schema { return try StandardOutput.write(EmbeddedFile.waveformSchema.text) }
         var settings = sound.options()
         settings.picture = picture.picture()
         settings.isStrict = options.strict

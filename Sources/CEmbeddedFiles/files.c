@@ -1,0 +1,66 @@
+#include "CEmbeddedFiles.h"
+
+// Defines the function that returns the array's bytes.
+#define TEXT(name) \
+    struct embedded_text embedded_##name(void) { return (struct embedded_text){name, sizeof name}; }
+
+// The schemas are documents too, and stand with them.
+static const unsigned char export_schema[] = {
+#embed "../../docs/schema/export.json"
+};
+TEXT(export_schema)
+
+static const unsigned char probe_schema[] = {
+#embed "../../docs/schema/probe.json"
+};
+TEXT(probe_schema)
+
+static const unsigned char proxy_schema[] = {
+#embed "../../docs/schema/proxy.json"
+};
+TEXT(proxy_schema)
+
+static const unsigned char qc_schema[] = {
+#embed "../../docs/schema/qc.json"
+};
+TEXT(qc_schema)
+
+static const unsigned char qc_policy_schema[] = {
+#embed "../../docs/schema/qc-policy.json"
+};
+TEXT(qc_policy_schema)
+
+static const unsigned char thumbs_schema[] = {
+#embed "../../docs/schema/thumbs.json"
+};
+TEXT(thumbs_schema)
+
+static const unsigned char waveform_schema[] = {
+#embed "../../docs/schema/waveform.json"
+};
+TEXT(waveform_schema)
+
+static const unsigned char content_policy[] = {
+#embed "policies/content.yml"
+};
+TEXT(content_policy)
+
+static const unsigned char ebu_r128_policy[] = {
+#embed "policies/ebu-r128.yml"
+};
+TEXT(ebu_r128_policy)
+
+static const unsigned char reference_policy[] = {
+#embed "policies/reference.yml"
+};
+TEXT(reference_policy)
+
+static const unsigned char web_policy[] = {
+#embed "policies/web.yml"
+};
+TEXT(web_policy)
+
+static const unsigned char qc_page[] = {
+#embed "pages/qc.html"
+};
+TEXT(qc_page)

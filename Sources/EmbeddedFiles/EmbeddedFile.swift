@@ -1,0 +1,58 @@
+internal import CEmbeddedFiles
+
+/// A text file of the project that is part of the program: a schema, a policy, or the frame of a page.
+///
+/// The files are listed in `CEmbeddedFiles`, which the C compiler fills by `#embed`.
+package struct EmbeddedFile: Sendable {
+    /// The schema of what `export` prints.
+    package static let exportSchema = EmbeddedFile(embedded_export_schema)
+    /// The schema of what `probe` prints.
+    package static let probeSchema = EmbeddedFile(embedded_probe_schema)
+    /// The schema of what `proxy` prints.
+    package static let proxySchema = EmbeddedFile(embedded_proxy_schema)
+    /// The schema of what `qc` prints.
+    package static let qcSchema = EmbeddedFile(embedded_qc_schema)
+    /// The schema of the policies that `qc` reads.
+    package static let qcPolicySchema = EmbeddedFile(embedded_qc_policy_schema)
+    /// The schema of what `thumbs` prints.
+    package static let thumbsSchema = EmbeddedFile(embedded_thumbs_schema)
+    /// The schema of what `waveform` prints.
+    package static let waveformSchema = EmbeddedFile(embedded_waveform_schema)
+
+    /// The policy `content`.
+    package static let contentPolicy = EmbeddedFile(embedded_content_policy)
+    /// The policy `ebu-r128`.
+    package static let ebuR128Policy = EmbeddedFile(embedded_ebu_r128_policy)
+    /// The policy `reference`.
+    package static let referencePolicy = EmbeddedFile(embedded_reference_policy)
+    /// The policy `web`.
+    package static let webPolicy = EmbeddedFile(embedded_web_policy)
+
+    /// The page of `qc`'s results, with `summary` and `files` to fill in.
+    package static let qcPage = EmbeddedFile(embedded_qc_page)
+
+    private let content: @Sendable @convention(c) () -> embedded_text
+
+    private init(_ content: @escaping @Sendable @convention(c) () -> embedded_text) { self.content = content }
+
+    /// The whole text.
+    package var text: String {
+        let content = content()
+        return String(decoding: UnsafeBufferPointer(start: content.bytes, count: content.length), as: UTF8.self)
+    }
+
+    /// Returns the text with each `{{name}}` replaced by its value; what a value holds is not searched.
+    ///
+    /// A name without a value stays as it is.
+    package func text(replacing values: [String: String]) -> String {
+        var result = ""
+        var rest = text[...]
+        while let opening = rest.firstRange(of: "{{"), let closing = rest[opening.upperBound...].firstRange(of: "}}") {
+            let name = String(rest[opening.upperBound..<closing.lowerBound])
+            result += rest[..<opening.lowerBound]
+            result += values[name] ?? String(rest[opening.lowerBound..<closing.upperBound])
+            rest = rest[closing.upperBound...]
+        }
+        return result + rest
+    }
+}
