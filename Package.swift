@@ -64,9 +64,12 @@ let package = Package(
         .target(name: "CEmbeddedFiles", exclude: ["pages", "policies"]),
         .target(name: "EmbeddedFiles", dependencies: ["CEmbeddedFiles"], swiftSettings: common),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
-        .target(name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", system], swiftSettings: safe),
+        .target(name: "Threading", swiftSettings: common),
         .target(
-            name: "LibAV", dependencies: ["MediaBase", "SystemCalls", "CFFmpeg", "CSampleKernels", system],
+            name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", "Threading", system], swiftSettings: safe),
+        .target(
+            name: "LibAV",
+            dependencies: ["MediaBase", "SystemCalls", "Threading", "CFFmpeg", "CSampleKernels", system],
             swiftSettings: common),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
@@ -76,23 +79,27 @@ let package = Package(
         .target(
             name: "AssetKit",
             dependencies: [
-                "MediaBase", "SystemCalls", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams",
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia",
+                "Bitstreams",
                 "Pictures",
                 "MediaAnalysis", system,
             ],
             swiftSettings: safe),
-        .target(name: "MediaAnalysis", dependencies: ["MediaBase", "CSampleKernels"], swiftSettings: safe),
+        .target(
+            name: "MediaAnalysis", dependencies: ["MediaBase", "Threading", "CSampleKernels"], swiftSettings: safe),
         .target(
             name: "MediaJobs",
             dependencies: [
-                "MediaBase", "SystemCalls", "FileOutput", "AssetKit", "Bitstreams", "Pictures", "MediaAnalysis",
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Bitstreams", "Pictures",
+                "MediaAnalysis",
                 "YAMLText", "EmbeddedFiles", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
-                "MediaBase", "SystemCalls", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures", "EmbeddedFiles", "CStartup",
+                "MediaBase", "SystemCalls", "Threading", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures",
+                "EmbeddedFiles", "CStartup",
                 system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -103,6 +110,7 @@ let package = Package(
         .executableTarget(
             name: "mediacheck", dependencies: ["AssetKit", "MediaJobs", "CFFmpeg", system], path: "Tests/MediaCheck",
             swiftSettings: common),
+        .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(
             name: "LibAVTests", dependencies: ["LibAV", "MediaBase", "TestSupport", system], swiftSettings: common),

@@ -1,5 +1,8 @@
-import Dispatch
 import MediaBase
+import Threading
+
+/// The threads of the asynchronous faces.
+private let blockingWork = WorkerPool(maximumIdleThreads: 8)
 
 /// Runs work that may block for long on a thread outside Swift's cooperative pool, which must never block.
 ///
@@ -11,9 +14,7 @@ func offload<Value: Sendable>(
 ) async throws(MediaError) -> Value {
     let result: Result<Value, MediaError> = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: Result { () throws(MediaError) in try work() })
-            }
+            blockingWork.run { continuation.resume(returning: Result { () throws(MediaError) in try work() }) }
         }
     } onCancel: {
         onCancel()

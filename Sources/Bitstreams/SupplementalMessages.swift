@@ -1,4 +1,4 @@
-import MediaBase
+package import MediaBase
 
 /// The messages beside the coded pictures of H.264 and HEVC ("supplemental enhancement information").
 ///
@@ -43,5 +43,98 @@ enum SupplementalMessages {
             count += byte
             if byte < 255 { return count }
         }
+    }
+}
+
+/// The HDR metadata among the messages of coded pictures.
+///
+/// H.264 and HEVC: ITU-T H.265, D.2 (SEI); AV1: 5.8 (metadata OBU).
+package struct HDRMessages: Hashable, Sendable {
+    /// The display on which the picture was graded.
+    package var masteringDisplay: HDRInfo.MasteringDisplay?
+    /// The content's light level.
+    package var contentLightLevel: HDRInfo.ContentLightLevel?
+    /// Whether there is dynamic metadata of SMPTE ST 2094-40 (HDR10+).
+    package var hasHDR10Plus = false
+    /// The transfer characteristic that a display of newer kind should use, by its code point; 18 is HLG.
+    package var preferredTransfer: UInt16?
+
+    /// No message.
+    package init() {}
+
+    /// Whether nothing was found.
+    package var isEmpty: Bool { self == HDRMessages() }
+}
+
+extension HDRMessages {
+    /// Takes in the messages among the units of H.264 or HEVC.
+    package mutating func read(_ units: [ArraySlice<UInt8>], isHEVC: Bool) {
+        SupplementalMessages.forEach(in: units, isHEVC: isHEVC) { type, bytes throws(MediaError) in
+            var message = BigEndianReader(bytes)
+            switch type {
+            case 4: readRegistered(&message)
+            case 137: masteringDisplay = try HDRInfo.MasteringDisplay(message: &message)
+            case 144: contentLightLevel = try HDRInfo.ContentLightLevel(message: &message)
+            case 147: preferredTransfer = UInt16(try message.uint8())
+            default: break
+            }
+        }
+    }
+
+    /// Takes in AV1's metadata units.
+    package mutating func read(_ units: [AV1Unit]) {
+        for unit in units where unit.type == 5 {
+            guard let (type, length) = AV1Unit.leb128(unit.payload) else { continue }
+            var message = BigEndianReader(Array(unit.payload.dropFirst(length)))
+            switch type {
+            case 1: contentLightLevel = (try? HDRInfo.ContentLightLevel(message: &message)) ?? contentLightLevel
+            case 2: masteringDisplay = (try? HDRInfo.MasteringDisplay(av1: &message)) ?? masteringDisplay
+            case 4: readRegistered(&message)
+            default: break
+            }
+        }
+    }
+
+    /// A message registered by ITU-T T.35: country, provider and what the provider says.
+    private mutating func readRegistered(_ message: inout BigEndianReader) {
+        // United States, Samsung, SMPTE ST 2094-40, application 4.
+        if let head = try? message.take(6), Array(head) == [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04] { hasHDR10Plus = true }
+    }
+}
+
+extension HDRInfo.ContentLightLevel {
+    /// Two numbers of sixteen bits, in cd/m²; `nil` where both are 0, "unknown".
+    init?(message: inout BigEndianReader) throws(MediaError) {
+        let maximum = Int(try message.uint16())
+        self.init(maximum: maximum, maximumFrameAverage: Int(try message.uint16()))
+        if self.maximum == 0, maximumFrameAverage == 0 { return nil }
+    }
+}
+
+extension HDRInfo.MasteringDisplay {
+    /// SEI message 137: green, blue, red and white in 1/50000, luminance in 1/10000 cd/m².
+    init(message: inout BigEndianReader) throws(MediaError) {
+        self.init()
+        green = try Self.pair(&message, unit: 50_000)
+        blue = try Self.pair(&message, unit: 50_000)
+        red = try Self.pair(&message, unit: 50_000)
+        whitePoint = try Self.pair(&message, unit: 50_000)
+        maximumLuminance = Rational(Int64(try message.uint32()), 10_000)
+        minimumLuminance = Rational(Int64(try message.uint32()), 10_000)
+    }
+
+    /// AV1's message 2: red, green, blue and white in 0.16, luminance in 24.8 and 18.14 fixed point.
+    init(av1 message: inout BigEndianReader) throws(MediaError) {
+        self.init()
+        red = try Self.pair(&message, unit: 1 << 16)
+        green = try Self.pair(&message, unit: 1 << 16)
+        blue = try Self.pair(&message, unit: 1 << 16)
+        whitePoint = try Self.pair(&message, unit: 1 << 16)
+        maximumLuminance = Rational(Int64(try message.uint32()), 1 << 8)
+        minimumLuminance = Rational(Int64(try message.uint32()), 1 << 14)
+    }
+
+    private static func pair(_ message: inout BigEndianReader, unit: Int64) throws(MediaError) -> [Rational] {
+        [Rational(Int64(try message.uint16()), unit), Rational(Int64(try message.uint16()), unit)]
     }
 }

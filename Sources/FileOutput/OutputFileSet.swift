@@ -1,7 +1,7 @@
-internal import MediaBase
-internal import Synchronization
+package import MediaBase
 internal import SystemCalls
 package import SystemPackage
+internal import Threading
 
 /// The outputs of one job: each is written beside its final name and put in place when it is complete.
 ///
@@ -197,5 +197,106 @@ package final class OutputFileSet: Sendable {
         } catch let error as Errno {
             throw MediaError(error, "write", path: path)
         }
+    }
+}
+
+extension OutputFileSet {
+    /// Writes a file whole and puts it in place at once, or with all others of a set that is whole; `-` is standard output.
+    ///
+    /// Folders that it needs are made. For commands that write many files: thousands of open ones are more than a process may have.
+    /// - Throws: what ``begin(_:)``, writing and ``OutputFile/commit()`` throw, with the output's path.
+    package func put(_ bytes: [UInt8], at path: FilePath) throws(MediaError) {
+        do {
+            let folder = path.removingLastComponent()
+            if !folder.isEmpty { try createFolder(at: folder) }
+            if isWhole { return try begin(path).complete(with: bytes) }
+            let outputs = setForAnotherJob()
+            try outputs.begin(path).write(contentsOf: bytes)
+            try outputs.commit()
+        } catch {
+            throw Self.failure(error).at(path: path.string)
+        }
+    }
+
+    /// Opens a file whose content comes later, so that what refuses it is known before the work for it is done.
+    ///
+    /// - Throws: what ``put(_:at:)`` throws before it writes.
+    package func open(_ path: FilePath) throws(MediaError) -> OpenedOutput {
+        do {
+            let folder = path.removingLastComponent()
+            if !folder.isEmpty { try createFolder(at: folder) }
+            let outputs = setForAnotherJob()
+            return OpenedOutput(path: path, file: try outputs.begin(path))
+        } catch {
+            throw Self.failure(error).at(path: path.string)
+        }
+    }
+
+    /// Puts every output in place as ``commit()`` does; nothing but ``MediaError`` is thrown.
+    package func commitAll() throws(MediaError) {
+        do { try commit() } catch { throw Self.failure(error) }
+    }
+
+    static func failure(_ error: any Error) -> MediaError {
+        error as? MediaError ?? MediaError(.inputOutput, "cannot be written", cause: "\(error)")
+    }
+}
+
+/// An output that was opened and has no content yet; nothing remains of it where it never gets any.
+package struct OpenedOutput {
+    fileprivate let path: FilePath
+    fileprivate let file: OutputFile
+
+    /// Writes the file whole; ``commit(_:)`` puts it in place.
+    ///
+    /// - Throws: what writing throws, with the output's path; nothing remains of the file then.
+    package func fill(_ bytes: [UInt8]) throws(MediaError) {
+        do {
+            try file.write(contentsOf: bytes)
+        } catch {
+            file.discard()
+            throw OutputFileSet.failure(error).at(path: path.string)
+        }
+    }
+
+    /// Puts several outputs in place in a turn of their own, and gives what went wrong.
+    package static func commit(_ outputs: [OpenedOutput]) -> [MediaError] {
+        OutputFile.commit(outputs.map(\.file)).map { $0.error.at(path: outputs[$0.index].path.string) }
+    }
+}
+
+/// The turn of one run to put its outputs in place, so that of two runs which write the same names one has them all.
+///
+/// It is a lock on the outputs' folders (flock(2)), which all runs take in the same order. It is advice: where a folder
+/// cannot be locked, and where another process keeps the lock for seconds, outputs are put in place without it.
+enum CommitTurn {
+    /// How long a turn is waited for; putting files in place takes milliseconds.
+    private static let patience = Duration.seconds(10)
+
+    /// Runs `body` in a turn where there are several outputs with names.
+    static func during(_ files: [OutputFile], _ body: () -> Void) {
+        let named = files.filter(\.isReplaced)
+        var locks: [FileDescriptor] = []
+        defer { for lock in locks { try? lock.close() } }
+        if named.count > 1 {
+            let deadline = ContinuousClock.now + patience
+            for folder in folders(of: named) {
+                if let lock = lockFolder(folder, until: deadline) { locks.append(lock) }
+            }
+        }
+        body()
+    }
+
+    /// The folders of outputs, each once, in an order that does not depend on their names.
+    private static func folders(of files: [OutputFile]) -> [FilePath] {
+        var found: [(place: (UInt64, UInt64), path: FilePath)] = []
+        for file in files {
+            let parent = file.finalPath.removingLastComponent()
+            let path: FilePath = parent.isEmpty ? "." : parent
+            guard let status = try? Stat(path) else { continue }
+            let place = (UInt64(status.deviceID.rawValue), UInt64(status.inode.rawValue))
+            if !found.contains(where: { $0.place == place }) { found.append((place, path)) }
+        }
+        return found.sorted { $0.place < $1.place }.map(\.path)
     }
 }

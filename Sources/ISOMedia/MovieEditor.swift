@@ -4,7 +4,7 @@ package import MediaBase
 ///
 /// It works on the header's bytes alone; whoever has the file puts them in place.
 package struct MovieEditor: Sendable {
-    private var movie: EditableBox
+    var movie: EditableBox
     /// The places of the tracks among the movie's boxes.
     private let tracks: [Int]
 
@@ -46,7 +46,7 @@ package struct MovieEditor: Sendable {
         if let track { try change(track: track, [], body) } else { try body(&movie) }
     }
 
-    private mutating func change(
+    mutating func change(
         track: Int, _ path: [FourCC], _ body: (inout EditableBox) throws(MediaError) -> Void
     ) throws(MediaError) {
         guard tracks.indices.contains(track), let box = movie.children?[tracks[track]] else {
@@ -175,130 +175,6 @@ extension MovieEditor {
             guard box.fields.count > 3 else { return }
             box.fields[3] = isEnabled ? box.fields[3] | 1 : box.fields[3] & ~1
         }
-    }
-}
-
-extension MovieEditor {
-    /// Gives a track a language by its three letters (`mdhd`), which QuickTime files take as well as MPEG-4's; anything
-    /// else is left out.
-    package mutating func setLanguage(_ code: String, track: Int) throws(MediaError) {
-        guard let language = MediaLanguage(iso639: code) else { return }
-        try change(track: track, ["mdia", "mdhd"]) { (box) throws(MediaError) in
-            box.fields.replace(at: box.fields.first == 1 ? 32 : 20, bigEndian: language.rawValue)
-        }
-    }
-}
-
-extension MovieEditor {
-    /// Gives a track without a name one, in its user data (`udta`, `name`).
-    ///
-    /// QuickTime File Format, "User Data Atoms".
-    package mutating func setName(_ name: String, track: Int) throws(MediaError) {
-        let entry = EditableBox("name", Array(name.utf8))
-        try change(track: track, []) { (box) throws(MediaError) in
-            if let place = box.firstIndex(of: "udta") {
-                // User data is kept whole; what is in it are boxes in any order.
-                box.children?[place].fields += entry.bytes
-            } else {
-                box.children?.append(EditableBox("udta", holding: [entry]))
-            }
-        }
-    }
-}
-
-// MARK: - Dates and places
-
-extension MovieEditor {
-    /// Makes the movie (`mvhd`) or a track (`tkhd`, `mdhd`) say when it came into being.
-    ///
-    /// - Parameters:
-    ///   - date: ISO 8601 in UTC, as libavformat writes it: `2008-05-12T20:59:27.000000Z`; of another form nothing is
-    ///     written, and of a date that does not fit neither.
-    ///   - track: The track; `nil` for the movie.
-    package mutating func setCreationTime(_ date: String, track: Int?) throws(MediaError) {
-        guard let seconds = MovieDate(date)?.seconds else { return }
-        func set(_ box: inout EditableBox) {
-            let isLong = box.fields.first == 1
-            guard isLong || seconds <= UInt64(UInt32.max) else { return }
-            // Creation, then modification.
-            for place in isLong ? [4, 12] : [4, 8] {
-                if isLong {
-                    box.fields.replace(at: place, bigEndian: seconds)
-                } else {
-                    box.fields.replace(at: place, bigEndian: UInt32(clamping: seconds))
-                }
-            }
-        }
-        if let track {
-            try change(track: track, ["tkhd"]) { (box) throws(MediaError) in set(&box) }
-            try change(track: track, ["mdia", "mdhd"]) { (box) throws(MediaError) in set(&box) }
-        } else {
-            try movie.change(["mvhd"]) { (box) throws(MediaError) in set(&box) }
-        }
-    }
-
-    /// Makes the movie say where it was taken (`udta`, `©xyz`), to the letter.
-    ///
-    /// - Parameters:
-    ///   - place: ISO 6709, such as `+48.8789+002.3376+048.928/`.
-    ///   - language: ISO 639-2 code; anything else counts as undetermined.
-    package mutating func setLocation(_ place: String, language: String?) {
-        let text = Array(place.utf8)
-        guard let length = UInt16(exactly: text.count), var children = movie.children else { return }
-        let code = language.flatMap { MediaLanguage(iso639: $0) } ?? MediaLanguage(iso639: "und")
-        var fields: [UInt8] = []
-        fields.append(bigEndian: length)
-        fields.append(bigEndian: code?.rawValue ?? 0)
-        let entry = EditableBox("©xyz", fields + text)
-        if let index = movie.firstIndex(of: "udta") {
-            children[index].fields += entry.bytes
-        } else {
-            children.append(EditableBox("udta", holding: [entry]))
-        }
-        movie.children = children
-    }
-}
-
-/// A moment as the headers of a movie count it: whole seconds since 1904 (ISO/IEC 14496-12, 8.2.2).
-private struct MovieDate {
-    let seconds: UInt64
-
-    /// Reads `2008-05-12T20:59:27Z`, with or without a fraction of a second; `nil` for another form, and before 1904.
-    init?(_ text: String) {
-        let form = "dddd-dd-ddTdd:dd:dd"
-        let head = text.utf8.prefix(form.utf8.count)
-        guard text.utf8.last == UInt8(ascii: "Z"), head.count == form.utf8.count,
-            text.utf8.dropFirst(head.count).dropLast().allSatisfy({ $0 == 0x2E || (0x30...0x39).contains($0) })
-        else { return nil }
-        var digits: [Int64] = []
-        for (byte, kind) in zip(head, form.utf8) {
-            if kind == UInt8(ascii: "d") {
-                guard (0x30...0x39).contains(byte) else { return nil }
-                digits.append(Int64(byte) - 0x30)
-            } else if byte != kind {
-                return nil
-            }
-        }
-        func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
-        let (month, day) = (number(4..<6), number(6..<8))
-        guard (1...12).contains(month), (1...31).contains(day) else { return nil }
-        // The year begins in March, so that a leap day is its last one.
-        let year = number(0..<4) - (month <= 2 ? 1 : 0)
-        let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * ((month + 9) % 12) + 2) / 5 + day
-        // 1 January 1904, counted likewise.
-        let first: Int64 = 695_362
-        let time = (days - first) * 86400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
-        guard let seconds = UInt64(exactly: time) else { return nil }
-        self.seconds = seconds
-    }
-}
-
-extension MediaLanguage {
-    /// Packs three lower-case letters, five bits each; `nil` for any other text.
-    package init?(iso639 code: String) {
-        let letters = Array(code.utf8)
-        guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
-        self.init(rawValue: letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) })
     }
 }
 

@@ -153,3 +153,147 @@ extension MovieHeader {
         return try reader.duration(version: version)
     }
 }
+
+extension MovieHeader {
+    /// Where a file ends by its own word: the end of its last box, whether the file reaches that far or not, or of the last
+    /// segment that an index (`sidx`) lists.
+    ///
+    /// What follows a box and is none that such a file has on its top level is left out: it may be anything.
+    ///
+    /// - Returns: The position behind the last box; `nil` where that is said to reach to the file's end, whatever that
+    ///   is, and where the source does not begin with a box.
+    /// - Throws: what the source throws.
+    package static func statedEnd(
+        of source: any ByteSource, limits: BoxLimits = BoxLimits()
+    ) throws(MediaError) -> UInt64? {
+        var place: UInt64 = 0
+        var indexed: UInt64 = 0
+        for _ in 0..<limits.topLevelBoxes {
+            var reader = BigEndianReader(try source.read(at: place, count: 16))
+            guard let size32 = try? reader.uint32(), let type = try? reader.fourCC(), TopLevelBoxes.isKnown(type)
+            else { break }
+            if size32 == 0 { return nil }
+            let size = size32 == 1 ? (try? reader.uint64()) ?? 0 : UInt64(size32)
+            guard size >= (size32 == 1 ? 16 : 8) else { break }
+            let (end, overflow) = place.addingReportingOverflow(size)
+            if overflow { return .max }
+            if type == "sidx" {
+                let content = try source.read(at: place, count: Int(clamping: min(size, longestIndex)))
+                indexed = max(indexed, endOfSegments(content.dropFirst(size32 == 1 ? 16 : 8), after: end) ?? 0)
+            }
+            place = end
+        }
+        return place > 0 ? max(place, indexed) : nil
+    }
+
+    /// The longest segment index: 65535 segments of 12 bytes, and what comes before them.
+    private static let longestIndex: UInt64 = 65535 * 12 + 48
+
+    /// Where the last segment ends that an index lists (ISO/IEC 14496-12, 8.16.3); `nil` where it is cut off.
+    private static func endOfSegments(_ payload: ArraySlice<UInt8>, after end: UInt64) -> UInt64? {
+        var reader = BigEndianReader(Array(payload))
+        func sum() throws(MediaError) -> UInt64 {
+            let (version, _) = try reader.versionAndFlags()
+            try reader.skip(version == 0 ? 12 : 16)
+            var sum = end.addingClamped(version == 0 ? UInt64(try reader.uint32()) : try reader.uint64())
+            try reader.skip(2)
+            for _ in 0..<(try reader.uint16()) {
+                sum = sum.addingClamped(UInt64(try reader.uint32() & 0x7FFF_FFFF))
+                try reader.skip(8)
+            }
+            return sum
+        }
+        return try? sum()
+    }
+
+    /// Reports whether there is a fragment among the first boxes of a file.
+    ///
+    /// - Throws: what the source throws.
+    package static func beginsWithFragments(_ source: any ByteSource) throws(MediaError) -> Bool {
+        var place: UInt64 = 0
+        for _ in 0..<16 {
+            var reader = BigEndianReader(try source.read(at: place, count: 16))
+            guard let size32 = try? reader.uint32(), let type = try? reader.fourCC(), TopLevelBoxes.isKnown(type)
+            else { return false }
+            if type == "moof" { return true }
+            let size = size32 == 1 ? (try? reader.uint64()) ?? 0 : UInt64(size32)
+            guard size >= 8, case let (end, overflow) = place.addingReportingOverflow(size), !overflow else {
+                return false
+            }
+            place = end
+        }
+        return false
+    }
+
+    /// Reports whether the fragments that a file has end before the time at which the movie is to end (`mehd`); by half a second,
+    /// since that time is rounded and may come from an edit list.
+    ///
+    /// - Throws: what reading the header throws.
+    package static func fragmentsEndEarly(
+        in source: any ByteSource, limits: BoxLimits = BoxLimits()
+    ) throws(MediaError) -> Bool {
+        let movie = try MovieHeader(reading: source, limits: limits)
+        guard movie.areFragmentsComplete, let stated = movie.fragmentedDuration, let scale = movie.timescale, scale > 0
+        else { return false }
+        let ends = movie.fragments.compactMap { fragments -> Double? in
+            guard let own = movie.track(id: fragments.trackID)?.media?.timescale, own > 0 else { return nil }
+            return Double(fragments.endDecodeTime) / Double(own)
+        }
+        return (ends.max() ?? 0) + 0.5 < Double(stated) / Double(scale)
+    }
+}
+
+/// What a file's segment indexes say of one stream: how far the segments reach that they list.
+///
+/// ISO/IEC 14496-12, 8.16.3 (sidx). In files of one track or more the stream is a track.
+package struct SegmentIndex: Hashable, Sendable {
+    /// The stream's number.
+    package var streamID: UInt32
+
+    /// Units a second of the times; `nil` where 0 is written.
+    package var timescale: UInt32?
+
+    /// When the first segment begins, in ``timescale``.
+    package var start: UInt64
+
+    /// When the last segment ends, in ``timescale``; does not pass the highest number.
+    package var end: UInt64
+}
+
+extension SegmentIndex {
+    /// Reads a `sidx` payload.
+    init(_ reader: inout BigEndianReader) throws(MediaError) {
+        let (version, _) = try reader.versionAndFlags()
+        try reader.expect(version: version, atMost: 1)
+        streamID = try reader.uint32()
+        timescale = try reader.timescale()
+        start = version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
+        try reader.skip(version == 1 ? 8 : 4)
+        try reader.skip(2)
+        end = start
+        for _ in 0..<(try reader.uint16()) {
+            // A segment's size, its duration, and where it can be entered.
+            try reader.skip(4)
+            end = end.addingClamped(UInt64(try reader.uint32()))
+            try reader.skip(4)
+        }
+    }
+
+    /// Reads all of a file's, joined by stream; one that lists others covers no more than they do.
+    static func list(_ boxes: [Box], reader: inout BoxReader) throws(MediaError) -> [SegmentIndex] {
+        var indexes: [SegmentIndex] = []
+        for box in boxes {
+            guard let index = try reader.parse(box, SegmentIndex.init) else { continue }
+            let same = indexes.firstIndex { $0.streamID == index.streamID && $0.timescale == index.timescale }
+            if let same {
+                indexes[same].start = min(indexes[same].start, index.start)
+                indexes[same].end = max(indexes[same].end, index.end)
+            } else if indexes.count < mostStreams {
+                indexes.append(index)
+            }
+        }
+        return indexes
+    }
+
+    private static let mostStreams = 1000
+}

@@ -238,3 +238,52 @@ extension Encoder {
     /// Whether this build of FFmpeg has an encoder of this name.
     package static func exists(_ name: String) -> Bool { avcodec_find_encoder_by_name(name) != nil }
 }
+
+/// Owner of an `AVDictionary` of options for a libav call, which takes out of it what it knows.
+struct OptionDictionary: ~Copyable {
+    private var dictionary: OpaquePointer?
+
+    /// A dictionary of names and values; of two with the same name the last counts.
+    init(_ options: [(key: String, value: String)]) throws(MediaError) {
+        for option in options { try set(option.key, option.value) }
+    }
+
+    deinit {
+        var dictionary = dictionary
+        av_dict_free(&dictionary)
+    }
+
+    /// Adds an option, or replaces the one of that name.
+    mutating func set(_ key: String, _ value: String) throws(MediaError) {
+        try AVStatus.check(av_dict_set(&dictionary, key, value, 0), "av_dict_set", doing: "set the option \(key)")
+    }
+
+    /// Lends the dictionary to a call that removes the options it has used.
+    mutating func withPointer<Result>(_ body: (UnsafeMutablePointer<OpaquePointer?>) -> Result) -> Result {
+        body(&dictionary)
+    }
+
+    /// Gives the dictionary away, to a libav structure that frees it.
+    consuming func release() -> OpaquePointer? {
+        let released = dictionary
+        dictionary = nil
+        return released
+    }
+
+    /// Throws where an option was not used: one that is misspelt must not pass for one that works.
+    borrowing func refuseUnused(by user: String) throws(MediaError) {
+        guard let name = entries(of: dictionary).first?.key else { return }
+        throw MediaError(.invalidArgument, "\(user) has no option \(name)")
+    }
+}
+
+/// The entries of a dictionary that libav owns, in their order; bytes that are not UTF-8 are repaired.
+func entries(of dictionary: OpaquePointer?) -> [(key: String, value: String)] {
+    var result: [(key: String, value: String)] = []
+    var entry: UnsafeMutablePointer<AVDictionaryEntry>?
+    while true {
+        entry = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX)
+        guard let entry, result.count < Limits.metadataItems else { return result }
+        result.append((String(cString: entry.pointee.key), String(cString: entry.pointee.value)))
+    }
+}

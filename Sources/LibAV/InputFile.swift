@@ -11,7 +11,6 @@ import SystemPackage
 package final class InputFile: @unchecked Sendable {
     let io: InputIO
     let context: UnsafeMutablePointer<AVFormatContext>
-    private let packets = Shelf<AVPacket>()
     /// Where the packets end that were read of each stream, in its time base.
     private var readEnds: [Int64] = []
     let allowsNested: Bool
@@ -49,14 +48,6 @@ package final class InputFile: @unchecked Sendable {
     var described: Set<Int> = []
     /// Whether packets are read with all that libavformat needs for that.
     var isReadyForPackets = false
-
-    /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
-    private static let nestingFormats: Set<String> = [
-        "hls", "hls,applehttp", "applehttp", "dash", "concat", "image2", "imf", "vobsub",
-    ]
-
-    /// Demuxers that exist to listen to the network, or to run a program: off whatever is allowed.
-    private static let foreignFormats: Set<String> = ["sdp", "rtsp", "rtp", "sap", "avisynth", "vapoursynth"]
 
     /// Formats whose end says what its beginning means: MP4's tables and edit lists, the number of an MP3's samples.
     private static let wholeFormats: Set<String> = [editedFormat, "mp3"]
@@ -251,88 +242,6 @@ package final class InputFile: @unchecked Sendable {
             return standardOpening?(context, opened, url, flags, options) ?? shim_error_not_permitted
         }
 
-    private static func format(of rawSound: RawSound) throws(MediaError) -> UnsafePointer<AVInputFormat> {
-        guard let format = av_find_input_format(rawSound.encoding.rawValue) else {
-            throw MediaError(.unsupported, "libavformat does not read raw sound as \(rawSound.encoding.rawValue)")
-        }
-        return format
-    }
-
-    /// The format of the content, and how many bytes come before it that are none of it.
-    private static func recognise(
-        _ io: InputIO, allowsNested: Bool
-    ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64) {
-        var found: UnsafePointer<AVInputFormat>?
-        var status = av_probe_input_buffer2(io.context, &found, "", nil, 0, 0)
-        if let stop = io.stop { throw stop }
-        if status <= AVPROBE_SCORE_MAX / 2, let list = av_find_input_format("hls"), try isPlaylist(io) {
-            (found, status) = (list, AVPROBE_SCORE_MAX)
-        }
-        if isUnsure(found.map { String(cString: $0.pointee.name) }, score: status),
-            let (format, junk) = try resynchronise(io, isKnown: status >= 0)
-        {
-            return (format, junk)
-        }
-        guard status >= 0, let format = found else {
-            let status = AVStatus(rawValue: status)
-            if io.isEmptyStream { throw MediaError(.unknownFormat, "is empty") }
-            guard status == .invalidData || status == .endOfFile else {
-                throw MediaError(status, call: "av_probe_input_buffer2", doing: "recognise the format")
-            }
-            let known = EditingFile.description(of: try io.bytes(at: 0, count: EditingFile.prefixBytes))
-            throw MediaError(
-                .unknownFormat, known ?? "is not a media file that libavformat recognises",
-                cause: "av_probe_input_buffer2: \(status)")
-        }
-        let name = String(cString: format.pointee.name)
-        guard !foreignFormats.contains(name) else {
-            throw MediaError(.nestedFileRefused, "describes media from elsewhere (\(name)), which is never opened")
-        }
-        guard allowsNested || (!nestingFormats.contains(name) && format.pointee.flags & AVFMT_NOFILE == 0) else {
-            throw MediaError(
-                .nestedFileRefused,
-                "is a list of other files (\(name)), which are opened only where nested files are allowed")
-        }
-        return (format, 0)
-    }
-
-    /// Reports whether a list of HLS is read, which libavformat recognises by its name alone from 7.1 on.
-    ///
-    /// RFC 8216, 4.3.1.1: the first line, and one of the tags that no other list of songs has.
-    private static func isPlaylist(_ io: InputIO) throws(MediaError) -> Bool {
-        guard try io.bytes(at: 0, count: 7).elementsEqual("#EXTM3U".utf8) else { return false }
-        let text = String(decoding: try io.bytes(at: 0, count: 1 << 16), as: UTF8.self)
-        return ["#EXT-X-STREAM-INF:", "#EXT-X-TARGETDURATION:", "#EXT-X-MEDIA-SEQUENCE:"].contains { text.contains($0) }
-    }
-
-    /// Reports whether a format is no more than supposed, or has something before its first frame.
-    ///
-    /// Frames that a file begins with score more than half of the most; many frames somewhere in it score half, and what
-    /// might be frames of AMR without a header just over a quarter. MPEG program streams never get more than that.
-    private static func isUnsure(_ format: String?, score: Int32) -> Bool {
-        switch format {
-        case "mpeg": false
-        case "mp3", "aac", "ac3", "eac3": score <= AVPROBE_SCORE_MAX / 2
-        default: score <= AVPROBE_SCORE_MAX / 4 + 1
-        }
-    }
-
-    /// Looks for frames that begin behind something else; `nil` where there are none, and where nothing is before them.
-    ///
-    /// - Parameter isKnown: Whether libavformat names a format, and has not looked at all of ``SyncSearch/window``: what
-    ///   comes through a pipe is then read to its end first.
-    private static func resynchronise(
-        _ io: InputIO, isKnown: Bool
-    ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64)? {
-        if isKnown { try io.settle(needsWhole: true, keepsHead: false) }
-        let tags = SyncSearch.lengthOfTags { (try? io.bytes(at: UInt64(clamping: $0), count: 10)) ?? [] }
-        let bytes = try io.bytes(at: UInt64(clamping: tags), count: SyncSearch.window)
-        guard let match = SyncSearch(bytes, isWhole: bytes.count < SyncSearch.window).first(), match.offset > 0,
-            let format = av_find_input_format(match.format)
-        else { return nil }
-        return (format, tags + Int64(match.offset))
-    }
-
     /// Ends the call that is under way, and all later ones, with ``MediaError/Code-swift.struct/cancelled``.
     package func cancel() { io.cancel() }
 
@@ -374,7 +283,7 @@ extension InputFile {
     /// The next packet as libavformat has it, apart from edit lists; `nil` at the end.
     func readStored() throws(MediaError) -> Packet? {
         prepareForPackets()
-        let packet = try Packet(from: packets)
+        let packet = try Packet()
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
         if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }

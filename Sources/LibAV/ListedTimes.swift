@@ -59,3 +59,195 @@ extension InputFile {
         }
     }
 }
+
+/// What libavformat's Matroska muxer does to the times of sound that has a `CodecDelay`.
+///
+/// 5.1 writes the delay alone, so that times must have it added before; later versions add it themselves. Which of the two
+/// this build does is asked of itself, by a packet that is written into memory.
+enum MatroskaDelay {
+    /// By how much the muxer makes times later, in units of `timeBase`.
+    static func added(to parameters: UnsafePointer<AVCodecParameters>, in timeBase: AVRational) -> Int64 {
+        guard isAdded else { return 0 }
+        let padding = Int64(max(0, parameters.pointee.initial_padding))
+        return av_rescale_q(padding, AVRational(num: 1, den: max(1, parameters.pointee.sample_rate)), timeBase)
+    }
+
+    /// Whether times are made later at all.
+    private static let isAdded: Bool = timeOfTestPacket.map { $0 > 0 } ?? false
+
+    /// The time in milliseconds at which a packet of Opus lies in a file that was given with the time 0 and a delay of 10 ms;
+    /// `nil` where none can be written.
+    private static let timeOfTestPacket: Int? = {
+        var allocated: UnsafeMutablePointer<AVFormatContext>?
+        guard avformat_alloc_output_context2(&allocated, nil, "matroska", nil) >= 0, let context = allocated else {
+            return nil
+        }
+        defer { avformat_free_context(context) }
+        guard avio_open_dyn_buf(&context.pointee.pb) >= 0 else { return nil }
+        context.pointee.flags |= AVFMT_FLAG_BITEXACT
+        context.pointee.avoid_negative_ts = 0
+        write(to: context)
+        var memory: UnsafeMutablePointer<UInt8>?
+        let count = avio_close_dyn_buf(context.pointee.pb, &memory)
+        context.pointee.pb = nil
+        defer { av_free(memory) }
+        return time(in: Array(UnsafeBufferPointer(start: memory, count: max(0, Int(count)))))
+    }()
+
+    /// What is looked for in the file.
+    private static let content: [UInt8] = Array("a packet for a test".utf8)
+
+    private static func write(to context: UnsafeMutablePointer<AVFormatContext>) {
+        guard let stream = avformat_new_stream(context, nil), let parameters = stream.pointee.codecpar,
+            let packet = av_packet_alloc()
+        else { return }
+        var owned: UnsafeMutablePointer<AVPacket>? = packet
+        defer { av_packet_free(&owned) }
+        parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+        parameters.pointee.codec_id = AV_CODEC_ID_OPUS
+        parameters.pointee.sample_rate = 48000
+        parameters.pointee.initial_padding = 480
+        av_channel_layout_default(&parameters.pointee.ch_layout, 1)
+        // RFC 7845, 5.1.
+        let header = Array("OpusHead".utf8) + [1, 1, 0xE0, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
+        guard (try? CodecParameters.setExtradata(header, of: parameters)) != nil,
+            avformat_write_header(context, nil) >= 0, av_new_packet(packet, Int32(content.count)) >= 0
+        else { return }
+        packet.pointee.data.update(from: content, count: content.count)
+        packet.pointee.pts = 0
+        packet.pointee.dts = 0
+        packet.pointee.flags |= AV_PKT_FLAG_KEY
+        if av_write_frame(context, packet) >= 0 { av_write_trailer(context) }
+    }
+
+    /// The time of the one block: that of its cluster, and its own from there (RFC 9559, 5.1.3.1 and 10.2).
+    private static func time(in bytes: [UInt8]) -> Int? {
+        func place(of wanted: [UInt8]) -> Int? {
+            bytes.indices.first { bytes[$0...].starts(with: wanted) }
+        }
+        guard let block = place(of: content), block >= 4, let cluster = place(of: [0x1F, 0x43, 0xB6, 0x75]),
+            let stamp = bytes[cluster..<block].firstIndex(of: 0xE7), stamp + 1 < block
+        else { return nil }
+        let size = Int(bytes[stamp + 1] & 0x7F)
+        guard size <= 8, stamp + 2 + size <= block else { return nil }
+        let start = bytes[stamp + 2..<stamp + 2 + size].reduce(0) { $0 << 8 | Int($1) }
+        return start + Int(Int16(bitPattern: UInt16(bytes[block - 3]) << 8 | UInt16(bytes[block - 2])))
+    }
+}
+
+/// Bytes of a file that libavformat is kept from, since its versions make different things of them.
+///
+/// It reads others in their place; our own readers see what is in the file.
+struct CoveredBytes {
+    /// Where the first one lies in the file.
+    var position: Int64
+    /// What is read instead.
+    var shown: [UInt8]
+
+    /// A box's four-byte code at a position as `free`, which everybody passes over.
+    private init(code position: Int64) {
+        self.position = position
+        shown = Array("free".utf8)
+    }
+
+    private init(position: Int64, shown: [UInt8]) {
+        self.position = position
+        self.shown = shown
+    }
+}
+
+// MARK: - Boxes of MP4 and QuickTime
+
+extension CoveredBytes {
+    /// How many boxes of the top level are looked at, and how much of a movie box.
+    private static let mostBoxes = 64
+    private static let mostBytes = 64 << 20
+    /// How many apertures are hidden; each is looked for in all that is read.
+    private static let mostApertures = 1000
+
+    /// The still pictures beside a movie: libavformat takes them for tracks from 7.0 on, with the numbers of tracks.
+    ///
+    /// ISO/IEC 23008-12, 7: a file of a sequence of images has a `meta` box and a `moov` box.
+    static func stillPictures(_ io: InputIO) throws(MediaError) -> [CoveredBytes] {
+        let brands: Set<String> = ["avis", "avif", "msf1", "mif1", "heic", "heix", "hevc", "hevx"]
+        let head = try io.bytes(at: 0, count: 12)
+        guard head.count == 12, head[4..<8].elementsEqual("ftyp".utf8),
+            brands.contains(String(decoding: head[8...], as: UTF8.self))
+        else { return [] }
+        let boxes = try topLevel(io)
+        guard boxes.contains(where: { $0.code == "moov" }) else { return [] }
+        return boxes.filter { $0.code == "meta" }.map { CoveredBytes(code: $0.range.lowerBound + 4) }
+    }
+
+    /// The clean apertures (`clap`) in the movie box: libavformat 7.1 refuses a file for one that is odd.
+    static func cleanApertures(_ io: InputIO) throws(MediaError) -> [CoveredBytes] {
+        guard let movie = try topLevel(io).first(where: { $0.code == "moov" }) else { return [] }
+        let count = Int(clamping: min(movie.range.upperBound - movie.range.lowerBound, Int64(mostBytes)))
+        let bytes = try io.bytes(at: UInt64(clamping: movie.range.lowerBound), count: count)
+        // Eight numbers in a box of their own (ISO/IEC 14496-12, 12.1.4).
+        let header: [UInt8] = [0, 0, 0, 40] + Array("clap".utf8)
+        var places: [CoveredBytes] = []
+        var place = 0
+        while place + 40 <= bytes.count, places.count < mostApertures {
+            if bytes[place + 4] == header[4], bytes[place..<place + 8].elementsEqual(header) {
+                places.append(CoveredBytes(code: movie.range.lowerBound + Int64(place) + 4))
+                place += 40
+            } else {
+                place += 1
+            }
+        }
+        return places
+    }
+
+    private static func topLevel(_ io: InputIO) throws(MediaError) -> [(code: String, range: Range<Int64>)] {
+        var boxes: [(code: String, range: Range<Int64>)] = []
+        var place: Int64 = 0
+        while boxes.count < mostBoxes, let length = io.length, place < length {
+            let head = try io.bytes(at: UInt64(clamping: place), count: 16)
+            guard head.count >= 8 else { break }
+            var size = head[..<4].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if size == 1, head.count == 16 { size = head[8...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+            let (sum, overflow) = place.addingReportingOverflow(Int64(clamping: size))
+            let end = size == 0 || overflow ? length : min(sum, length)
+            guard end >= place + 8 else { break }
+            boxes.append((String(decoding: head[4..<8], as: UTF8.self), place..<end))
+            place = end
+        }
+        return boxes
+    }
+}
+
+// MARK: - The packet table of CAF
+
+extension CoveredBytes {
+    /// How many chunks are passed over.
+    private static let mostChunks = 1000
+
+    /// The number of real samples in a CAF's packet table, and of those before and after them: all are real.
+    ///
+    /// From 8.1 on libavformat counts the times of packets from the first real sample, and cannot be moved before it.
+    static func packetTable(ofCAF io: InputIO) throws(MediaError) -> [CoveredBytes] {
+        var place: UInt64 = 8
+        for _ in 0..<mostChunks where io.isSeekable {
+            let head = try io.bytes(at: place, count: 12)
+            guard head.count == 12 else { break }
+            let (next, overflow) = (place + 12).addingReportingOverflow(number(head[4...]))
+            guard head[..<4].elementsEqual("pakt".utf8) else {
+                guard !overflow, next < UInt64(Int64.max) else { break }
+                place = next
+                continue
+            }
+            // The number of packets; then 64 bits for the real samples, and 32 bits each for the others.
+            let table = try io.bytes(at: place + 12, count: 24)
+            guard table.count == 24 else { break }
+            let (before, after) = (number(table[16..<20]), number(table[20...]))
+            let all = number(table[8..<16]).addingReportingOverflow(before + after)
+            guard before + after > 0, before < 1 << 31, after < 1 << 31, !all.overflow else { break }
+            let shown = (0..<8).map { UInt8(truncatingIfNeeded: all.partialValue >> (56 - 8 * $0)) }
+            return [CoveredBytes(position: Int64(place) + 20, shown: shown + [UInt8](repeating: 0, count: 8))]
+        }
+        return []
+    }
+
+    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+}

@@ -1,8 +1,9 @@
 import CFFmpeg
 import Glibc
-import MediaBase
-import Synchronization
-import SystemPackage
+package import MediaBase
+import SystemCalls
+package import SystemPackage
+import Threading
 
 /// What is written: a file descriptor with our own writing functions under libavformat, so that nothing but the file
 /// that was named is ever made, and the system's own reason for a failure is kept.
@@ -115,5 +116,118 @@ final class OutputIO: @unchecked Sendable {
         guard !overflow, sum >= 0 else { return Int64(shim_error_invalid_argument) }
         offset = sum
         return sum
+    }
+}
+
+/// Owner of an unlinked temporary file that holds what came through a pipe, so that it can be read like any file.
+///
+/// It lies in the folder that `TMPDIR` names, else in `/tmp`, has no name there, and is gone with its last owner.
+package final class SpoolFile: Sendable {
+    /// Open for reading and writing; read it with offsets of your own.
+    package let descriptor: FileDescriptor
+
+    init() throws(MediaError) {
+        do throws(Errno) {
+            descriptor = try makeTemporaryFile()
+        } catch {
+            throw Self.failure(error.rawValue)
+        }
+    }
+
+    deinit { try? descriptor.close() }
+
+    /// Appends bytes.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(MediaError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = write(descriptor.rawValue, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw Self.failure(errno) }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    private static func failure(_ code: CInt) -> MediaError {
+        MediaError(
+            .inputOutput, "what comes through the pipe cannot be kept in the temporary folder; name another in TMPDIR",
+            cause: "\(Errno(rawValue: code))")
+    }
+}
+
+/// Keeps the bytes of packets that wait long in an unlinked temporary file instead of in memory.
+///
+/// The file lies where ``SpoolFile`` puts it, and begins anew when nothing in it is wanted any more. One thread uses it
+/// at a time.
+package final class PacketSpill: @unchecked Sendable {
+    private var file: SpoolFile?
+    private var end: Int64 = 0
+    private var count = 0
+
+    /// Nothing is opened before the first packet comes.
+    package init() {}
+
+    /// A packet whose bytes lie in the file; all else that belongs to it stays in memory.
+    package final class Entry: Sendable {
+        fileprivate let shell: Packet
+        fileprivate let offset: Int64
+        /// How many bytes it has.
+        package let size: Int
+
+        fileprivate init(_ shell: consuming Packet, offset: Int64, size: Int) {
+            self.shell = shell
+            self.offset = offset
+            self.size = size
+        }
+    }
+
+    /// Puts the bytes of a packet into the file.
+    package func store(_ packet: borrowing Packet) throws(MediaError) -> Entry {
+        let spool: SpoolFile
+        if let file { spool = file } else { spool = try SpoolFile() }
+        file = spool
+        let shell = try Packet()
+        try AVStatus.check(
+            av_packet_copy_props(shell.pointer, packet.pointer), "av_packet_copy_props", doing: "keep a packet")
+        let entry = Entry(shell, offset: end, size: packet.size)
+        var done = 0
+        while done < packet.size, let data = packet.pointer.pointee.data {
+            let written = pwrite(spool.descriptor.rawValue, data + done, packet.size - done, Int(end) + done)
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw Self.failure(errno) }
+            done += written
+        }
+        end += Int64(packet.size)
+        count += 1
+        return entry
+    }
+
+    /// Takes a packet back out of the file.
+    package func load(_ entry: Entry) throws(MediaError) -> Packet {
+        guard let file else { throw MediaError(.inputOutput, "the temporary file is gone") }
+        let packet = try Packet()
+        try AVStatus.check(
+            av_new_packet(packet.pointer, Int32(clamping: entry.size)), "av_new_packet", doing: "hold a packet")
+        try AVStatus.check(
+            av_packet_copy_props(packet.pointer, entry.shell.pointer), "av_packet_copy_props", doing: "keep a packet")
+        var done = 0
+        while done < entry.size, let data = packet.pointer.pointee.data {
+            let read = pread(file.descriptor.rawValue, data + done, entry.size - done, Int(entry.offset) + done)
+            if read < 0, errno == EINTR { continue }
+            guard read > 0 else { throw Self.failure(errno) }
+            done += read
+        }
+        count -= 1
+        if count == 0 {
+            end = 0
+            _ = ftruncate(file.descriptor.rawValue, 0)
+        }
+        return packet
+    }
+
+    private static func failure(_ code: CInt) -> MediaError {
+        MediaError(
+            .inputOutput,
+            "packets that wait for another track cannot be kept in the temporary folder; name another in TMPDIR",
+            cause: "\(Errno(rawValue: code))")
     }
 }

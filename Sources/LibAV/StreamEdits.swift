@@ -1,4 +1,170 @@
+import CFFmpeg
 package import MediaBase
+
+/// Reads one stream in the order of its edit list, through an opening of the file of its own.
+///
+/// Each part is read from a sync sample that its first picture needs, or a little earlier so that a decoder of sound is warm.
+/// One thread uses it at a time.
+final class EditedStream {
+    private unowned let owner: InputFile
+    private let index: Int
+    private let edits: StreamEdits
+    /// The file's second opening, once it was needed; `nil` where that failed.
+    private var file: InputFile?
+    /// The part that is read.
+    private var part = 0
+    /// ``file`` was moved to the start of the part.
+    private var isInPart = false
+    /// The first packet after a move, which was read to see where it led.
+    private var first: Packet?
+    /// How many entries of the media's index come before each part's first one; with one more for the whole.
+    private var indexSums: [Int]?
+    /// The entry of the media's index that each part begins with.
+    private var indexStarts: [Int] = []
+    /// The parts of sync samples that are decoded before their part begins, by when that is.
+    private var partsOfEarly: [Int64: Int] = [:]
+
+    /// How much earlier than heard sound is decoded, so that what the decoder needs from before is there.
+    private static let preRoll = MediaTime(value: 1, timescale: 2)
+    /// H.264 and HEVC hold back 16 pictures at most.
+    private static let maximumReordering = 16
+    /// How often an earlier place is tried, where a sync sample is shown after the one that is looked for.
+    private static let maximumSteps = 4
+
+    init(of owner: InputFile, index: Int, _ edits: StreamEdits) {
+        self.owner = owner
+        self.index = index
+        self.edits = edits
+    }
+
+    /// The next packet at its time on the presentation's time line; `nil` after the last part.
+    func next() throws(MediaError) -> Packet? {
+        while edits.parts.indices.contains(part) {
+            let file = try opened()
+            if !isInPart { try begin(file, at: edits.parts[part].firstPicture) }
+            var read = first.take()
+            if read == nil { read = try file.readStored() }
+            guard let packet = read.take() else {
+                leavePart()
+                continue
+            }
+            guard packet.streamIndex == index else { continue }
+            switch file.edit(packet, by: edits.parts[part], trims: edits.trims) {
+            case .shown: return packet
+            case .unused: continue
+            case .over: leavePart()
+            }
+        }
+        return nil
+    }
+
+    /// Goes to the last sync sample that is decoded at a time of the presentation or earlier.
+    func seek(to time: Int64) -> Bool {
+        part = partsOfEarly[time] ?? edits.part(at: time)
+        guard edits.parts.indices.contains(part), let file = try? opened() else { return false }
+        let wanted = edits.parts[part].mediaTime(at: time)
+        return (try? begin(file, at: max(wanted, edits.parts[part].firstPicture))) != nil
+    }
+
+    private func leavePart() {
+        part += 1
+        isInPart = false
+        first = nil
+    }
+
+    private func opened() throws(MediaError) -> InputFile {
+        if let file { return file }
+        let opened = try owner.openedAgain()
+        opened.select(streams: [index])
+        file = opened
+        return opened
+    }
+
+    /// Moves the file so that decoding can begin for a moment of the media.
+    private func begin(_ file: InputFile, at moment: Int64) throws(MediaError) {
+        isInPart = true
+        first = nil
+        guard let stream = file.pointer(toStream: index) else { return }
+        var target = moment
+        if stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_AUDIO,
+            let timeBase = Rational(stream.pointee.time_base),
+            let ticks = Self.preRoll.ticks(in: timeBase, rounding: .up)
+        {
+            target = target.subtractingClamped(ticks)
+        }
+        for _ in 0..<Self.maximumSteps {
+            guard file.seekStored(stream: index, to: target) else { break }
+            guard let packet = try file.readStored() else { break }
+            let (shown, decoded) = (packet.pts ?? packet.dts ?? .min, packet.dts)
+            first = consume packet
+            guard shown > moment, let decoded, decoded > .min else { return }
+            target = min(target, decoded).subtractingClamped(1)
+        }
+        first = nil
+        _ = file.seekStored(stream: index, to: .min / 2)
+    }
+}
+
+// MARK: - The index
+
+extension EditedStream {
+    /// An entry of the media's index as a part shows it; positions count through all parts.
+    func indexEntry(at position: Int) -> (ticks: Int64, isKey: Bool)? {
+        guard let (sums, file) = counted(), position >= 0, position < sums.last ?? 0 else { return nil }
+        var (number, end) = (0, edits.parts.count - 1)
+        while number < end {
+            let middle = number + (end - number + 1) / 2
+            if sums[middle] <= position { number = middle } else { end = middle - 1 }
+        }
+        let place = indexStarts[number] + position - sums[number]
+        guard let entry = file.storedIndexEntry(stream: index, at: place) else { return nil }
+        let shown = edits.parts[number]
+        let time = shown.time(ofMedia: entry.ticks)
+        if time < shown.start, entry.isKey { partsOfEarly[time] = number }
+        return (time, entry.isKey)
+    }
+
+    /// The position of the last sync sample that is decoded at a time or earlier; `nil` where there is none.
+    func indexOfKeyframe(notAfter time: Int64) -> Int? {
+        guard let (sums, file) = counted() else { return nil }
+        var number = edits.part(at: time)
+        while number >= 0, edits.parts.indices.contains(number) {
+            let media = edits.parts[number].mediaTime(at: time)
+            if let found = file.storedIndexPosition(stream: index, notAfter: media) {
+                let place = min(found, indexStarts[number] + sums[number + 1] - sums[number] - 1)
+                if place >= indexStarts[number] { return sums[number] + place - indexStarts[number] }
+            }
+            number -= 1
+        }
+        return nil
+    }
+
+    /// The sync sample of the media's index from which a picture can be decoded, or an earlier one.
+    ///
+    /// The index tells when samples are decoded, and a few that are decoded before a picture may be shown after it.
+    private func firstEntry(for picture: Int64, of file: InputFile) -> Int {
+        let last = file.storedIndexPosition(stream: index, notAfter: picture) ?? 0
+        guard let early = file.storedIndexEntry(stream: index, at: max(0, last - Self.maximumReordering))
+        else { return 0 }
+        return file.storedIndexPosition(stream: index, notAfter: early.ticks) ?? 0
+    }
+
+    private func counted() -> (sums: [Int], file: InputFile)? {
+        guard let file = try? opened() else { return nil }
+        if let indexSums { return (indexSums, file) }
+        var sums = [0]
+        for part in edits.parts {
+            let start = firstEntry(for: part.firstPicture, of: file)
+            let end =
+                file.storedIndexPosition(
+                    stream: index, notAfter: part.mediaEnd.subtractingClamped(1), ofAnySample: true) ?? start
+            indexStarts.append(start)
+            sums.append(sums[sums.count - 1].addingClamped(max(0, end - start + 1)))
+        }
+        indexSums = sums
+        return (sums, file)
+    }
+}
 
 /// Where a stream's media is shown, in ticks of its time base: a container's edit list, as our own reader of it has it.
 ///

@@ -127,3 +127,180 @@ extension MediaTime: Hashable {
         hasher.combine(Int64(timescale) / divisor)
     }
 }
+
+/// Sums, differences and products, exact wherever 64 bits of value and 32 bits of timescale can hold the result.
+///
+/// One rule for all, CMTime's. The result is in the least timescale that is a multiple of the operands' and holds it
+/// exactly. Where that timescale has more than 32 bits or the value more than 64, lowest terms are tried; where they do
+/// not fit either, the result is rounded (half away from zero) at timescale 2147483647, halved until the value fits,
+/// and ``hasBeenRounded`` is set. A result beyond 64 bits of whole seconds is ±∞. The flag passes from operands to
+/// results.
+extension MediaTime {
+    /// The sum (CMTimeAdd): ∞ wins over numbers and indefinite; +∞ and −∞ together are invalid.
+    public static func + (left: MediaTime, right: MediaTime) -> MediaTime {
+        left.adding(right, sign: 1)
+    }
+
+    /// The difference (CMTimeSubtract): ∞ wins over numbers and indefinite; ∞ less the same ∞ is invalid.
+    public static func - (left: MediaTime, right: MediaTime) -> MediaTime {
+        left.adding(right, sign: -1)
+    }
+
+    /// The time mirrored at zero; invalid and indefinite stay what they are.
+    public static prefix func - (time: MediaTime) -> MediaTime { time.multiplied(by: Int64(-1)) }
+
+    /// Adds in place.
+    public static func += (left: inout MediaTime, right: MediaTime) { left = left + right }
+
+    /// Subtracts in place.
+    public static func -= (left: inout MediaTime, right: MediaTime) { left = left - right }
+
+    /// The time `multiplier` times; see ``multiplied(by:)-(Int64)``.
+    public static func * (time: MediaTime, multiplier: Int) -> MediaTime { time.multiplied(by: Int64(multiplier)) }
+
+    /// The time times a floating-point number; see ``multiplied(by:)-(Double)``.
+    public static func * (time: MediaTime, multiplier: Double) -> MediaTime { time.multiplied(by: multiplier) }
+
+    /// The time without its sign (CMTimeAbsoluteValue); −∞ becomes +∞.
+    public var absoluteValue: MediaTime { self < .zero ? -self : self }
+
+    private func adding(_ other: MediaTime, sign: Int64) -> MediaTime {
+        guard isNumeric, other.isNumeric else { return addingSpecial(sign < 0 ? -other : other) }
+        let rounded = hasBeenRounded || other.hasBeenRounded
+        let (left, right) = (Int64(timescale), Int64(other.timescale))
+        let divisor = Int64(greatestCommonDivisor(timescale.magnitude, other.timescale.magnitude))
+        let common = left / divisor * right
+        let sum = Int128(value) * Int128(common / left) + Int128(other.value) * Int128(common / right) * Int128(sign)
+        if let value = Int64(exactly: sum), let timescale = Int32(exactly: common) {
+            return MediaTime(value: value, timescale: timescale, hasBeenRounded: rounded)
+        }
+        let denominator = UInt128(common.magnitude)
+        return MediaTime(
+            WideFraction(sum, over: denominator), preferring: denominator, hasBeenRounded: rounded)
+    }
+
+    private func addingSpecial(_ other: MediaTime) -> MediaTime {
+        guard isValid, other.isValid else { return .invalid }
+        switch (isInfinite, other.isInfinite) {
+        case (true, true): return self == other ? self : .invalid
+        case (true, false): return self
+        case (false, true): return other
+        case (false, false): return .indefinite
+        }
+    }
+}
+
+extension MediaTime {
+    /// The time `multiplier` times (CMTimeMultiply).
+    ///
+    /// The result keeps the timescale. Infinite times change sign with a negative multiplier; ∞ times 0 is invalid.
+    public func multiplied(by multiplier: Int64) -> MediaTime {
+        guard isNumeric else { return multipliedSpecial(bySign: multiplier.signum()) }
+        let product = Int128(value) * Int128(multiplier)
+        if let value = Int64(exactly: product) {
+            return MediaTime(value: value, timescale: timescale, hasBeenRounded: hasBeenRounded)
+        }
+        let denominator = UInt128(timescale.magnitude)
+        return MediaTime(
+            WideFraction(product, over: denominator), preferring: denominator, hasBeenRounded: hasBeenRounded)
+    }
+
+    /// The time `multiplier` times and divided by `divisor`, rounded once at most (CMTimeMultiplyByRatio).
+    ///
+    /// Divided by zero it is ±∞ after the sign of the product, and invalid where time or multiplier is zero too.
+    public func multiplied(by multiplier: Int64, dividedBy divisor: Int64) -> MediaTime {
+        let sign = divisor < 0 ? -multiplier.signum() : multiplier.signum()
+        guard isNumeric else { return multipliedSpecial(bySign: sign) }
+        let product = Int128(value) * Int128(multiplier)
+        guard divisor != 0 else {
+            return product == 0 ? .invalid : (product > 0 ? .positiveInfinity : .negativeInfinity)
+        }
+        let scale = UInt128(timescale.magnitude)
+        let magnitude = UInt128(divisor.magnitude)
+        // What of the divisor does not cancel against the product has to go into the timescale.
+        let missing = magnitude / greatestCommonDivisor(product.magnitude, magnitude)
+        let exact = WideFraction(
+            isNegative: (product < 0) != (divisor < 0), numerator: product.magnitude, denominator: scale * magnitude)
+        return MediaTime(exact, preferring: scale * missing, hasBeenRounded: hasBeenRounded)
+    }
+
+    /// The time as many times as an exact rational says; an invalid one gives an invalid time.
+    public func multiplied(by ratio: Rational) -> MediaTime {
+        ratio.isValid ? multiplied(by: ratio.num, dividedBy: ratio.den) : .invalid
+    }
+
+    /// The time times a binary floating-point number, taken at its exact value (CMTimeMultiplyByFloat64).
+    ///
+    /// Where the exact product fits no 32-bit timescale it is rounded at this time's own, doubled until it is at least
+    /// 65536. NaN gives an invalid time, infinity ±∞, and zero times infinity an invalid time.
+    public func multiplied(by multiplier: Double) -> MediaTime {
+        guard !multiplier.isNaN else { return .invalid }
+        let sign: Int64 = multiplier == 0 ? 0 : (multiplier < 0 ? -1 : 1)
+        guard isNumeric else { return multipliedSpecial(bySign: sign) }
+        guard multiplier.isFinite else {
+            let infinity = value < 0 ? MediaTime.negativeInfinity : .positiveInfinity
+            return infinity.multipliedSpecial(bySign: value == 0 ? 0 : sign)
+        }
+        let isNegative = (value < 0) != (multiplier < 0)
+        let factor = BinaryFraction(multiplier.magnitude)
+        let product = UInt128(value.magnitude) * UInt128(factor.significand)
+        // 2 to the 119th over a 31-bit timescale is beyond 64 bits.
+        guard product == 0 || factor.exponent + 128 - product.leadingZeroBitCount <= 119 else {
+            return isNegative ? .negativeInfinity : .positiveInfinity
+        }
+        let scale = UInt128(timescale.magnitude)
+        let (numerator, power) = BinaryFraction.limited(product, exponent: factor.exponent, to: 90)
+        let exact = WideFraction(
+            isNegative: isNegative, numerator: numerator, denominator: scale << UInt128(power))
+        let missing = UInt128(1) << UInt128(max(0, power - numerator.trailingZeroBitCount))
+        var fallback = timescale
+        while fallback < 65536 { fallback *= 2 }
+        return MediaTime(
+            exact, preferring: numerator == 0 ? scale : scale * missing, otherwise: fallback,
+            hasBeenRounded: hasBeenRounded)
+    }
+
+    private var isInfinite: Bool { isPositiveInfinity || isNegativeInfinity }
+
+    private func multipliedSpecial(bySign sign: Int64) -> MediaTime {
+        guard isInfinite else { return self }
+        guard sign != 0 else { return .invalid }
+        return isPositiveInfinity == (sign > 0) ? .positiveInfinity : .negativeInfinity
+    }
+}
+
+extension MediaTime {
+    /// Makes the time of an exact fraction of a second by the rule above.
+    ///
+    /// - Parameters:
+    ///   - exact: The seconds.
+    ///   - preferred: A timescale of any size in which they are a whole number of ticks.
+    ///   - otherwise: The timescale to round at where nothing exact fits.
+    ///   - hasBeenRounded: Whether an operand was rounded before.
+    init(
+        _ exact: WideFraction, preferring preferred: UInt128, otherwise: Int32 = .max, hasBeenRounded: Bool = false
+    ) {
+        if let timescale = Int32(exactly: preferred),
+            let ticks = exact.ticks(timescale: preferred, rounding: .halfAwayFromZero), ticks.isExact
+        {
+            self.init(value: ticks.value, timescale: timescale, hasBeenRounded: hasBeenRounded)
+            return
+        }
+        let least = exact.reduced
+        if let timescale = Int32(exactly: least.denominator),
+            let value = Int64(isNegative: least.isNegative, magnitude: least.numerator)
+        {
+            self.init(value: value, timescale: timescale, hasBeenRounded: hasBeenRounded)
+            return
+        }
+        var timescale = Int32(exactly: preferred) ?? otherwise
+        while timescale > 0 {
+            if let ticks = least.ticks(timescale: UInt128(timescale.magnitude), rounding: .halfAwayFromZero) {
+                self.init(value: ticks.value, timescale: timescale, hasBeenRounded: hasBeenRounded || !ticks.isExact)
+                return
+            }
+            timescale /= 2
+        }
+        self = exact.isNegative ? .negativeInfinity : .positiveInfinity
+    }
+}

@@ -110,3 +110,164 @@ extension TimeExpression {
         return context.timestampScale.map { time.converted(toTimescale: $0) } ?? time
     }
 }
+
+extension TimeExpression {
+    /// The forms of a time, for help texts and error messages.
+    public static let forms =
+        "seconds (12.5 or 12.5s), [HH:]MM:SS[.fff], timecode HH:MM:SS:FF (HH:MM:SS;FF for drop-frame), "
+        + "a frame number (250f), a percentage (50%), an exact fraction of a second (9009/30000) or end"
+
+    /// Reads a time in one of the ``forms``.
+    ///
+    /// Decimals are taken exactly, never through floating point. Where no 32-bit timescale holds them, the time is the
+    /// nearest of all that such timescales hold, and says that it was rounded: as many digits as a Double has mean the
+    /// same number, and what a script prints for the time of a frame is that time. Every form but `end` may have a minus
+    /// sign before it. Whole numbers of seconds and hours have 12 digits at most, decimals 21; minutes without hours may
+    /// exceed 59.
+    ///
+    /// - Throws: `invalidArgument`, naming the forms, for every other text.
+    public init(parsing text: String) throws(MediaError) {
+        guard let expression = Self.read(Array(text.utf8)) else {
+            throw MediaError(.invalidArgument, "\(quoted(text)) is not a time; write \(Self.forms)")
+        }
+        self = expression
+    }
+
+    private static func read(_ bytes: [UInt8]) -> TimeExpression? {
+        if bytes == Array("end".utf8) { return .end }
+        let isNegative = bytes.first == UInt8(ascii: "-")
+        let digits = bytes.dropFirst(isNegative ? 1 : 0)
+        if digits.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ";") }) {
+            return clock(digits, isNegative: isNegative)
+                ?? Timecode.Fields(digits: digits, isNegative: isNegative).map { .timecode($0) }
+        }
+        if digits.contains(UInt8(ascii: "/")) { return fraction(digits, isNegative: isNegative) }
+        switch digits.last {
+        case UInt8(ascii: "f"):
+            return decimalNumber(digits.dropLast(), digits: 19).map { .frame(isNegative ? -$0 : $0) }
+        case UInt8(ascii: "%"): return percentage(digits.dropLast(), isNegative: isNegative)
+        case UInt8(ascii: "s"): return seconds(digits.dropLast(), isNegative: isNegative)
+        default: return seconds(digits, isNegative: isNegative)
+        }
+    }
+
+    private static func seconds(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> TimeExpression? {
+        Decimal(digits).map { .time($0.time(plus: 0, isNegative: isNegative)) }
+    }
+
+    /// `[HH:]MM:SS[.fff]`.
+    private static func clock(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> TimeExpression? {
+        let parts = digits.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard parts.count == 2 || parts.count == 3, let last = parts.last, last.first != UInt8(ascii: "."),
+            last.prefix(while: { $0 != UInt8(ascii: ".") }).count <= 2,
+            let seconds = Decimal(last), seconds.isBelow(60)
+        else { return nil }
+        let hours = parts.count == 3 ? decimalNumber(parts[0], digits: 12) : 0
+        let minutes = decimalNumber(parts[parts.count - 2], digits: parts.count == 3 ? 2 : 12)
+        guard let hours, let minutes, parts.count == 2 || minutes < 60 else { return nil }
+        return .time(seconds.time(plus: hours * 3600 + minutes * 60, isNegative: isNegative))
+    }
+
+    private static func fraction(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> TimeExpression? {
+        let parts = digits.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard parts.count == 2, let num = decimalNumber(parts[0], digits: 19),
+            let den = decimalNumber(parts[1], digits: 19), den > 0
+        else { return nil }
+        let value = isNegative ? -num : num
+        if let timescale = Int32(exactly: den) { return .time(MediaTime(value: value, timescale: timescale)) }
+        // What is called exact is not rounded: lowest terms must fit.
+        let time = MediaTime(Rational(value, den))
+        return time.isNumeric && !time.hasBeenRounded ? .time(time) : nil
+    }
+
+    private static func percentage(_ digits: ArraySlice<UInt8>, isNegative: Bool) -> TimeExpression? {
+        guard let decimal = Decimal(digits), let num = Int64(isNegative: isNegative, magnitude: decimal.mantissa),
+            let den = Int64(isNegative: false, magnitude: decimal.unit * 100)
+        else { return nil }
+        return .percentage(Rational(num, den))
+    }
+}
+
+/// A decimal number as written: 12.50 is 1250 over 100.
+private struct Decimal {
+    var mantissa: UInt128
+    var unit: UInt128
+
+    /// Reads digits with or without a point; digits must follow the point, but need not precede it.
+    ///
+    /// At most 12 digits before and 21 after: sums of 3600 such numbers stay below 128 bits.
+    init?(_ text: ArraySlice<UInt8>) {
+        let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = parts.first, whole.count <= 12 else { return nil }
+        let decimals = parts.count > 1 ? parts[1] : []
+        guard decimals.count <= 21, !(parts.count > 1 ? decimals : whole).isEmpty else { return nil }
+        mantissa = 0
+        unit = 1
+        for digit in Array(whole) + Array(decimals) {
+            guard isDigit(digit) else { return nil }
+            mantissa = mantissa * 10 + UInt128(digit - UInt8(ascii: "0"))
+        }
+        for _ in decimals { unit *= 10 }
+    }
+
+    func isBelow(_ limit: UInt128) -> Bool { mantissa < limit * unit }
+
+    /// The time of this many seconds and `whole` more, in ticks of the last decimal where they fit.
+    func time(plus whole: Int64, isNegative: Bool) -> MediaTime {
+        let exact = WideFraction(
+            isNegative: isNegative, numerator: UInt128(whole.magnitude) * unit + mantissa, denominator: unit)
+        let time = MediaTime(exact, preferring: unit)
+        return time.hasBeenRounded ? exact.nearestTime ?? time : time
+    }
+}
+
+extension WideFraction {
+    /// The nearest of all times that 32-bit timescales hold, marked as rounded; `nil` where its value would have more than
+    /// 64 bits.
+    ///
+    /// The numerator's 110 bits and the denominator's 70, those of ``Decimal``, leave room for all products here.
+    fileprivate var nearestTime: MediaTime? {
+        let (whole, part) = numerator.quotientAndRemainder(dividingBy: denominator)
+        let largest = UInt128(Int32.max)
+        // Two fractions between which the part lies, brought closer as long as denominators allow (Stern, Brocot).
+        var (low, high): (Neighbour, Neighbour) = ((0, 1), (1, 1))
+        /// How far the part is above the one and below the other, in units that shrink as their denominators grow.
+        var above: UInt128 { part * low.den - denominator * low.num }
+        var below: UInt128 { denominator * high.num - part * high.den }
+        while above > 0, low.den + high.den <= largest {
+            let up = min(above / below, (largest - low.den) / high.den)
+            low = (low.num + up * high.num, low.den + up * high.den)
+            guard above > 0, low.den + high.den <= largest else { break }
+            let down = min((below - 1) / above, (largest - high.den) / low.den)
+            high = (high.num + down * low.num, high.den + down * low.den)
+        }
+        let nearest = above * high.den <= below * low.den ? low : high
+        let magnitude = UInt128(whole) * nearest.den + nearest.num
+        guard let value = Int64(isNegative: isNegative, magnitude: magnitude), let scale = Int32(exactly: nearest.den)
+        else { return nil }
+        return MediaTime(value: value, timescale: scale, hasBeenRounded: true)
+    }
+
+    private typealias Neighbour = (num: UInt128, den: UInt128)
+}
+
+private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+/// The number of 1 to so many decimal digits, and nothing else; `nil` beyond 64 bits.
+func decimalNumber(_ text: ArraySlice<UInt8>, digits: Int) -> Int64? {
+    guard (1...digits).contains(text.count) else { return nil }
+    var number: Int64 = 0
+    for byte in text {
+        guard isDigit(byte) else { return nil }
+        let (tens, tooLarge) = number.multipliedReportingOverflow(by: 10)
+        let (sum, tooLargeSum) = tens.addingReportingOverflow(Int64(byte - UInt8(ascii: "0")))
+        guard !tooLarge, !tooLargeSum else { return nil }
+        number = sum
+    }
+    return number
+}
+
+/// What a person wrote, in quotation marks and short enough for a message.
+func quoted(_ text: String) -> String {
+    text.unicodeScalars.count > 40 ? "\"\(String(text.unicodeScalars.prefix(40)))…\"" : "\"\(text)\""
+}

@@ -1,3 +1,94 @@
+public import MediaBase
+
+/// A colour of 8 bits a channel in sRGB with straight (not premultiplied) alpha.
+public struct Color: Sendable, Hashable {
+    /// Red, 0…255.
+    public var red: UInt8
+    /// Green, 0…255.
+    public var green: UInt8
+    /// Blue, 0…255.
+    public var blue: UInt8
+    /// Opacity: 0 transparent, 255 opaque.
+    public var alpha: UInt8
+
+    /// Makes a colour; opaque unless said otherwise.
+    public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+        self.red = red
+        self.green = green
+        self.blue = blue
+        self.alpha = alpha
+    }
+
+    /// Opaque white.
+    public static let white = Color(red: 255, green: 255, blue: 255)
+    /// Opaque black.
+    public static let black = Color(red: 0, green: 0, blue: 0)
+    /// Nothing: black with alpha 0.
+    public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
+
+    /// The colours that have a name: CSS's sixteen basic ones, orange and transparent.
+    private static let named: [String: Color] = [
+        "white": .white, "black": .black, "transparent": .transparent,
+        "red": Color(red: 255, green: 0, blue: 0), "lime": Color(red: 0, green: 255, blue: 0),
+        "blue": Color(red: 0, green: 0, blue: 255), "yellow": Color(red: 255, green: 255, blue: 0),
+        "cyan": Color(red: 0, green: 255, blue: 255), "aqua": Color(red: 0, green: 255, blue: 255),
+        "magenta": Color(red: 255, green: 0, blue: 255), "fuchsia": Color(red: 255, green: 0, blue: 255),
+        "gray": Color(red: 128, green: 128, blue: 128), "grey": Color(red: 128, green: 128, blue: 128),
+        "silver": Color(red: 192, green: 192, blue: 192), "maroon": Color(red: 128, green: 0, blue: 0),
+        "green": Color(red: 0, green: 128, blue: 0), "navy": Color(red: 0, green: 0, blue: 128),
+        "olive": Color(red: 128, green: 128, blue: 0), "purple": Color(red: 128, green: 0, blue: 128),
+        "teal": Color(red: 0, green: 128, blue: 128), "orange": Color(red: 255, green: 165, blue: 0),
+    ]
+
+    /// Reads `#rgb`, `#rrggbb`, `#rrggbbaa` (with or without `#`) or a CSS name, upper or lower case.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` naming the forms.
+    public init(_ text: String) throws(MediaError) {
+        if let named = Self.named[text.lowercased()] {
+            self = named
+            return
+        }
+        let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+        let values = digits.unicodeScalars.compactMap { $0.isASCII ? Character($0).hexDigitValue : nil }
+        let isComplete = values.count == digits.unicodeScalars.count
+        switch values.count {
+        case 3 where isComplete:
+            self.init(
+                red: Self.byte(values[0], values[0]), green: Self.byte(values[1], values[1]),
+                blue: Self.byte(values[2], values[2]))
+        case 6 where isComplete, 8 where isComplete:
+            self.init(
+                red: Self.byte(values[0], values[1]), green: Self.byte(values[2], values[3]),
+                blue: Self.byte(values[4], values[5]),
+                alpha: values.count == 8 ? Self.byte(values[6], values[7]) : 255)
+        default:
+            throw MediaError(
+                .invalidArgument,
+                "'\(text.prefix(40))' is no colour: write #rgb, #rrggbb, #rrggbbaa or a name such as white or red")
+        }
+    }
+
+    private static func byte(_ high: Int, _ low: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: high << 4 | low)
+    }
+
+    /// The same colour with its alpha multiplied by `opacity`, which is clamped to 0…1; NaN counts as 0.
+    public func withOpacity(_ opacity: Double) -> Color {
+        var copy = self
+        let factor = opacity > 0 ? min(opacity, 1) : 0
+        copy.alpha = UInt8((Double(alpha) * factor).rounded())
+        return copy
+    }
+}
+
+extension Color: CustomStringConvertible {
+    /// `#rrggbb`, or `#rrggbbaa` where the colour is not opaque.
+    public var description: String {
+        let bytes = alpha == 255 ? [red, green, blue] : [red, green, blue, alpha]
+        return "#" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}
+
 /// Draws on a bitmap: rectangles, lines, pictures and text, each composited over what is there.
 ///
 /// Everything is clipped to the picture; coordinates far outside, however large, are harmless. Colours with alpha
@@ -84,4 +175,96 @@ package struct Canvas: Sendable {
     private static func mean(_ new: UInt8, _ covered: UInt32, _ old: UInt8, _ kept: UInt32, _ total: UInt32) -> UInt8 {
         UInt8(truncatingIfNeeded: (UInt32(new) * covered + UInt32(old) * kept + total / 2) / total)
     }
+}
+
+extension Canvas {
+    /// Lines in which a row of pixels is measured, to tell how much of a pixel lies inside a curve.
+    private static let lines = 8
+
+    /// Fills an upright or lying bar whose ends are as round as its size allows, with smooth edges.
+    package mutating func fillRounded(x: Int, y: Int, width: Int, height: Int, with color: Color) {
+        guard width > 1, height > 1, width <= 1 << 20, height <= 1 << 20 else {
+            return fill(x: x, y: y, width: width, height: height, with: color)
+        }
+        let radius = Double(min(width, height)) / 2
+        let cap = Int(radius.rounded(.up))
+        for row in 0..<height where row < cap || row >= height - cap {
+            let insets = Self.insets(row: row, height: height, radius: radius)
+            let widest = insets.max() ?? 0
+            let partial = min(Int(widest.rounded(.up)), width)
+            let rest = max(partial, width - partial)
+            for column in Array(0..<partial) + Array(rest..<width) {
+                let part = Self.coverage(column: column, width: width, insets: insets)
+                fill(x: x + column, y: y + row, width: 1, height: 1, with: color.withOpacity(part))
+            }
+            fill(x: x + partial, y: y + row, width: rest - partial, height: 1, with: color)
+        }
+        fill(x: x, y: y + cap, width: width, height: height - 2 * cap, with: color)
+    }
+
+    /// How far from the sides the curve is, in each line of a row.
+    private static func insets(row: Int, height: Int, radius: Double) -> [Double] {
+        (0..<lines).map { line in
+            let place = Double(row) + (Double(line) + 0.5) / Double(lines)
+            let depth = min(place, Double(height) - place)
+            guard depth < radius else { return 0 }
+            return radius - (radius * radius - (radius - depth) * (radius - depth)).squareRoot()
+        }
+    }
+
+    /// The part of a pixel that lies between the curves, 0…1.
+    private static func coverage(column: Int, width: Int, insets: [Double]) -> Double {
+        let covered = insets.reduce(0.0) { sum, inset in
+            sum + max(0, min(Double(column) + 1, Double(width) - inset) - max(Double(column), inset))
+        }
+        return covered / Double(lines)
+    }
+}
+
+extension Canvas {
+    /// The size in pixels that text takes, without a gap after its last letter.
+    ///
+    /// - Parameters:
+    ///   - text: One line; see ``drawText(_:x:y:scale:color:)``.
+    ///   - scale: Pixels a font dot, 1…64; others are clamped.
+    package static func textSize(_ text: String, scale: Int = 1) -> (width: Int, height: Int) {
+        let scale = clamped(scale)
+        let letters = text.count
+        return (max(letters * BitmapFont.advance - BitmapFont.gap, 0) * scale, BitmapFont.height * scale)
+    }
+
+    /// The longest beginning of `text`, with `..` in place of what is cut, that is at most `width` pixels wide.
+    package static func fitted(_ text: String, width: Int, scale: Int = 1) -> String {
+        if textSize(text, scale: scale).width <= width { return text }
+        let letters = max(width / clamped(scale) + BitmapFont.gap, 0) / BitmapFont.advance
+        return letters < 3 ? String(text.prefix(letters)) : text.prefix(letters - 2) + ".."
+    }
+
+    /// Draws one line of text in the built-in font, its top left dot at (`x`, `y`).
+    ///
+    /// Letters outside ASCII 32…126 are drawn as an empty box. A line is ``BitmapFont/height`` dots high: seven
+    /// above the baseline and two for descenders.
+    package mutating func drawText(_ text: String, x: Int, y: Int, scale: Int = 1, color: Color) {
+        let scale = Self.clamped(scale)
+        var left = x
+        for letter in text {
+            // Right of the picture nothing follows, and the sum below cannot overflow.
+            guard left < bitmap.width else { return }
+            if left > -BitmapFont.advance * scale {
+                draw(BitmapFont.glyph(of: letter), x: left, y: y, scale: scale, color: color)
+            }
+            left += BitmapFont.advance * scale
+        }
+    }
+
+    private mutating func draw(_ rows: [UInt8], x: Int, y: Int, scale: Int, color: Color) {
+        guard y < bitmap.height, y > -BitmapFont.height * scale else { return }
+        for (row, dots) in rows.enumerated() {
+            for column in 0..<BitmapFont.width where dots & (0x10 >> UInt8(column)) != 0 {
+                fill(x: x + column * scale, y: y + row * scale, width: scale, height: scale, with: color)
+            }
+        }
+    }
+
+    private static func clamped(_ scale: Int) -> Int { min(max(scale, 1), 64) }
 }

@@ -1,6 +1,5 @@
 // The few calls on files that SystemPackage 1.8 does not have, behind functions that take and give safe values.
 // Each throws the `Errno` of the call and nothing else.
-
 import CSystemCalls
 import Glibc
 package import SystemPackage
@@ -118,4 +117,165 @@ package func lockFolder(_ folder: FilePath, until deadline: ContinuousClock.Inst
 
 private func check(_ result: CInt) throws(Errno) {
     if result != 0 { throw Errno(rawValue: errno) }
+}
+
+/// Reads at most `count` bytes at an offset; fewer only at the end of the file: pread(2).
+package func read(from file: FileDescriptor, at offset: Int64, atMost count: Int) throws(Errno) -> [UInt8] {
+    try readNumbers(from: file, at: offset, atMost: count)
+}
+
+/// Reads at most `count` numbers as ``writeAll(_:to:at:)`` wrote them; fewer only at the end of the file: pread(2).
+package func readNumbers<Number: BitwiseCopyable & FixedWidthInteger>(
+    from file: FileDescriptor, at offset: Int64, atMost count: Int
+) throws(Errno) -> [Number] {
+    let wanted = max(0, count) * MemoryLayout<Number>.stride
+    var failure: Errno?
+    let numbers = [Number](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
+        let bytes = UnsafeMutableRawBufferPointer(buffer)
+        var done = 0
+        while done < wanted, let start = bytes.baseAddress {
+            let got = pread(file.rawValue, start + done, wanted - done, Int(offset) + done)
+            if got < 0, errno == EINTR { continue }
+            if got < 0 { failure = Errno(rawValue: errno) }
+            guard got > 0 else { break }
+            done += got
+        }
+        initialized = done / MemoryLayout<Number>.stride
+    }
+    if let failure { throw failure }
+    return numbers
+}
+
+/// Writes all of the bytes, or of the numbers as the machine has them, at an offset: pwrite(2).
+package func writeAll<Number: BitwiseCopyable>(
+    _ numbers: Span<Number>, to file: FileDescriptor, at offset: Int64
+) throws(Errno) {
+    let failure: Errno? = numbers.withUnsafeBytes { buffer in
+        var done = 0
+        while done < buffer.count, let start = buffer.baseAddress {
+            let written = pwrite(file.rawValue, start + done, buffer.count - done, Int(offset) + done)
+            if written < 0, errno == EINTR { continue }
+            guard written >= 0 else { return Errno(rawValue: errno) }
+            done += written
+        }
+        return nil
+    }
+    if let failure { throw failure }
+}
+
+/// Cuts a file off, or fills it up with zeros, to a length: ftruncate(2).
+package func setLength(of file: FileDescriptor, to length: Int64) throws(Errno) {
+    if ftruncate(file.rawValue, Int(length)) != 0 { throw Errno(rawValue: errno) }
+}
+
+/// Puts zeros between two parts of a file without copying either: fallocate(2) with `FALLOC_FL_INSERT_RANGE`.
+///
+/// Both numbers have to be multiples of the file system's block size. Throws `notSupported` where the file system cannot
+/// do it (tmpfs, btrfs), and `invalidArgument` where its blocks are larger.
+package func insertZeros(into file: FileDescriptor, at offset: Int64, count: Int64) throws(Errno) {
+    if csc_insert_range(file.rawValue, offset, count) != 0 { throw Errno(rawValue: errno) }
+}
+
+/// Which file a path led to, and how that was when it was looked at: what of stat(2) changes with the content.
+package struct FileState: Sendable, Equatable {
+    private let device: DeviceID
+    private let inode: Inode
+    private let size: Int64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// The state of the file that a path leads to through symbolic links; `nil` where it leads to none.
+    package init?(of path: FilePath) {
+        guard let status = try? Stat(path) else { return nil }
+        device = status.deviceID
+        inode = status.inode
+        size = status.size
+        seconds = status.st_mtim.tv_sec
+        nanoseconds = status.st_mtim.tv_nsec
+    }
+}
+
+/// Makes an empty file without a name for what does not fit into memory, open for reading and writing.
+///
+/// It lies in the folder that `TMPDIR` names, else in `/tmp`, and is gone when it is closed. Where the file system has no
+/// files without a name (open(2) with `O_TMPFILE`), it has one for a moment: mkostemp(3), unlink(2).
+package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
+    var folder = getenv("TMPDIR").map { FilePath(platformString: $0) } ?? FilePath()
+    if folder.isEmpty { folder = "/tmp" }
+    let nameless = folder.withPlatformString { csc_open_nameless($0) }
+    if nameless >= 0 { return FileDescriptor(rawValue: nameless) }
+    var template = folder.appending("mediatool-XXXXXX").withPlatformString { name in
+        Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
+    }
+    let number = mkostemp(&template, O_CLOEXEC)
+    guard number >= 0 else { throw Errno(rawValue: errno) }
+    unlink(template)
+    return FileDescriptor(rawValue: number)
+}
+
+extension FilePath {
+    /// The bytes of the path as the system gets them, without the final NUL.
+    package var bytes: [UInt8] {
+        withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+
+    /// Makes a path from bytes in any encoding.
+    ///
+    /// A path cannot hold NUL: the bytes end before the first one. As with every `FilePath`, separators at the end and
+    /// repeated ones go away.
+    package init(bytes: some Sequence<UInt8>) {
+        var platformString = bytes.prefix { $0 != 0 }.map { CInterop.PlatformChar(bitPattern: $0) }
+        platformString.append(0)
+        self.init(platformString: platformString)
+    }
+}
+
+extension FilePath.Component {
+    /// The bytes of the name as the system gets them, without a final NUL.
+    package var bytes: [UInt8] {
+        withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+}
+
+/// The first bytes that wait in a pipe, which stay in it to be read; none where it is no pipe, or ended: tee(2).
+///
+/// Waits for something to come, and then up to two seconds for at least twenty bytes.
+///
+/// - Parameters:
+///   - pipe: The end that is read.
+///   - count: How many bytes are wanted.
+///   - deadline: Until when it waits; `nil` for as long as it takes.
+package func peekPipe(
+    _ pipe: FileDescriptor, atMost count: Int, until deadline: ContinuousClock.Instant? = nil
+) -> [UInt8] {
+    // tee(2) itself waits without end.
+    guard waitForInput(pipe, until: deadline), let copy = try? FileDescriptor.pipe() else { return [] }
+    defer {
+        try? copy.readEnd.close()
+        try? copy.writeEnd.close()
+    }
+    var found: [UInt8] = []
+    for _ in 0..<200 {
+        let copied = csc_tee(pipe.rawValue, copy.writeEnd.rawValue, count)
+        guard copied > 0 else { return found }
+        found = (try? readSome(from: copy.readEnd, atMost: copied)) ?? []
+        var state = pollfd(fd: pipe.rawValue, events: Int16(POLLIN), revents: 0)
+        _ = poll(&state, 1, 0)
+        if found.count >= 20 || state.revents & Int16(POLLHUP) != 0 { return found }
+        usleep(10_000)
+    }
+    return found
+}
+
+/// Waits until something can be read, the other end is closed or reading fails: poll(2).
+///
+/// - Parameter deadline: Until when is waited; `nil` for as long as it takes.
+/// - Returns: Whether reading does not have to wait; `false` where the deadline has passed.
+package func waitForInput(_ file: FileDescriptor, until deadline: ContinuousClock.Instant?) -> Bool {
+    var request = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
+    while true {
+        if let deadline, ContinuousClock.now >= deadline { return false }
+        let ready = poll(&request, 1, 100)
+        if ready > 0 || ready < 0 && errno != EINTR { return true }
+    }
 }

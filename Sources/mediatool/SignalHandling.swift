@@ -1,6 +1,7 @@
 import ArgumentParser
 import MediaJobs
 import SystemCalls
+import Threading
 
 /// How the program ends when it is asked to: with no half-written file left, and with 128 + the signal's number.
 ///

@@ -1,8 +1,8 @@
 import LibAV
 import MediaBase
-import Synchronization
 package import SystemCalls
 public import SystemPackage
+import Threading
 
 /// A media file, or a stream that can be read like one: `AVURLAsset`.
 ///

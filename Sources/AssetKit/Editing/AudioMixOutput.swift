@@ -1,7 +1,7 @@
 import LibAV
 import MediaAnalysis
 public import MediaBase
-import Synchronization
+import Threading
 
 /// The sound of several tracks mixed into one: `AVAssetReaderAudioMixOutput`.
 ///

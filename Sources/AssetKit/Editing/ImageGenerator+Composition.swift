@@ -1,6 +1,6 @@
 import LibAV
 import MediaBase
-import Synchronization
+import Threading
 
 extension ImageGenerator {
     /// How several tracks become one picture: `AVAssetImageGenerator.videoComposition`; `nil` for the pictures of one track.

@@ -2,7 +2,7 @@ import LibAV
 import MediaAnalysis
 import MediaBase
 import Pictures
-import Synchronization
+import Threading
 
 /// The compositor that draws an instruction's layers, and what lies over them.
 final class LayerCompositor: VideoCompositor {

@@ -1,7 +1,7 @@
 import LibAV
 public import MediaBase
-import Synchronization
 import SystemCalls
+import Threading
 
 /// The pictures of several tracks composited into one: `AVAssetReaderVideoCompositionOutput`.
 ///
@@ -131,10 +131,13 @@ public final class VideoCompositionOutput: ReaderOutput {
             state.next += 1
         }
         let (settings, size) = (settings, videoComposition.outputSize)
-        let pictures = try Self.sideBySide(requests) { request throws(MediaError) in
+        var pictures: [PixelBuffer] = []
+        try concurrentForEach(requests, workers: requests.count) { request throws(MediaError) in
             let made = try compositor.frame(for: request)
             return try Self.tagged(made, for: settings).converted(
                 to: settings.pixelFormat, dimensions: settings.dimensions ?? size)
+        } deliver: { _, picture throws(MediaError) in
+            pictures.append(picture)
         }
         let duration = videoComposition.frameDuration
         let end = state.end
@@ -174,29 +177,5 @@ public final class VideoCompositionOutput: ReaderOutput {
         }
         guard let current = track.current else { return nil }
         return current.timeRange.contains(time) ? current : nil
-    }
-
-    /// Works on all inputs at once, a thread each, and gives what came of them in their order.
-    private static func sideBySide(
-        _ requests: [VideoCompositionRequest],
-        _ body: @escaping @Sendable (VideoCompositionRequest) throws(MediaError) -> PixelBuffer
-    ) throws(MediaError) -> [PixelBuffer] {
-        let results = Monitor([Result<PixelBuffer, MediaError>?](repeating: nil, count: requests.count))
-        for (index, request) in requests.enumerated() {
-            let work: @Sendable () -> Void = {
-                let result = Result { () throws(MediaError) in try body(request) }
-                results.update { $0[index] = result }
-            }
-            // The last one is done here, and so are those for which there is no thread.
-            guard index < requests.count - 1, let thread = try? WorkerThread(work) else {
-                work()
-                continue
-            }
-            thread.detach()
-        }
-        let all = results.wait { results in results.contains { $0 == nil } ? nil : results.compactMap(\.self) }
-        var pictures: [PixelBuffer] = []
-        for result in all { pictures.append(try result.get()) }
-        return pictures
     }
 }

@@ -1,7 +1,7 @@
 import LibAV
 public import MediaBase
-import Synchronization
 public import SystemPackage
+import Threading
 
 /// Writes an asset, or a part of it, to a new file by a preset: `AVAssetExportSession`.
 ///

@@ -1,5 +1,5 @@
 import MediaBase
-import Synchronization
+import Threading
 
 /// What is damaged, counted once however often it was met, by any number of finders on any thread.
 ///

@@ -1,7 +1,7 @@
 import LibAV
 public import MediaBase
 public import Pictures
-import Synchronization
+import Threading
 
 /// Makes still images of an asset's pictures at any time: `AVAssetImageGenerator`.
 ///

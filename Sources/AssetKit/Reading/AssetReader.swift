@@ -1,7 +1,7 @@
 import LibAV
 public import MediaBase
-import Synchronization
 import SystemCalls
+import Threading
 
 /// Reads samples of an asset's tracks, in one pass over the file however many outputs there are: `AVAssetReader`.
 ///

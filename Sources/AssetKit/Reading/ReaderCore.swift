@@ -1,6 +1,6 @@
 import LibAV
 import MediaBase
-import Synchronization
+import Threading
 
 /// The part of a reader that its outputs share: the open file, a queue of packets an output, and what went wrong.
 ///
@@ -26,9 +26,7 @@ final class ReaderCore: Sendable {
 
     fileprivate struct Queue {
         let stream: Int
-        /// Those before `read` were taken and let go.
-        var samples: [StoredSample?] = []
-        var read = 0
+        var samples = FIFO<StoredSample>()
         var isOpen = true
     }
 
@@ -207,26 +205,15 @@ final class ReaderCore: Sendable {
 
 extension ReaderCore.Demux {
     fileprivate mutating func take(from output: Int) -> StoredSample? {
-        guard queues.indices.contains(output), queues[output].read < queues[output].samples.count,
-            let sample = queues[output].samples[queues[output].read].take()
-        else { return nil }
-        queues[output].read += 1
+        guard queues.indices.contains(output), let sample = queues[output].samples.popFirst() else { return nil }
         waitingBytes -= sample.cost
-        // Their places are dropped in bulk, so that taking one stays cheap.
-        if queues[output].read == queues[output].samples.count {
-            queues[output].samples.removeAll(keepingCapacity: true)
-            queues[output].read = 0
-        } else if queues[output].read >= 1024 {
-            queues[output].samples.removeFirst(queues[output].read)
-            queues[output].read = 0
-        }
         return sample
     }
 
     fileprivate mutating func putBack(_ sample: StoredSample, to output: Int) {
         guard queues.indices.contains(output) else { return }
         waitingBytes += sample.cost
-        queues[output].samples.insert(sample, at: queues[output].read)
+        queues[output].samples.prepend(sample)
     }
 
     fileprivate mutating func distribute(_ sample: StoredSample, ofStream stream: Int) throws(MediaError) {
@@ -243,9 +230,7 @@ extension ReaderCore.Demux {
 
     fileprivate mutating func close(_ output: Int) {
         guard queues.indices.contains(output) else { return }
-        for sample in queues[output].samples[queues[output].read...] { waitingBytes -= sample?.cost ?? 0 }
-        queues[output].samples = []
-        queues[output].read = 0
+        while let sample = queues[output].samples.popFirst() { waitingBytes -= sample.cost }
         queues[output].isOpen = false
     }
 }

@@ -1,7 +1,7 @@
 import LibAV
 import MediaBase
-import Synchronization
 import SystemCalls
+import Threading
 
 /// Threads that cut a track into segments and decode them, each what it has cut itself; to be told when to end.
 ///

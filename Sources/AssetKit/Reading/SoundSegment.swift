@@ -1,6 +1,6 @@
 import LibAV
 import MediaBase
-import Synchronization
+import Threading
 
 /// Some packets of a track in a row, which are decoded apart from the others.
 final class SoundSegment: Sendable {

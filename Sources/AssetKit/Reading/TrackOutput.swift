@@ -1,6 +1,6 @@
 import LibAV
 public import MediaBase
-import Synchronization
+import Threading
 
 /// What an ``AssetReader`` delivers of one track: `AVAssetReaderTrackOutput`.
 ///

@@ -1,8 +1,8 @@
 package import FileOutput
 import LibAV
 public import MediaBase
-import Synchronization
 public import SystemPackage
+import Threading
 
 /// Writes media into a new file, from samples that are encoded or taken as they are: `AVAssetWriter`.
 ///

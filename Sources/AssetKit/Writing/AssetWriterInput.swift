@@ -1,7 +1,7 @@
 public import Dispatch
 import LibAV
 public import MediaBase
-import Synchronization
+import Threading
 
 /// What an ``AssetWriter`` writes of one track: `AVAssetWriterInput`.
 ///

@@ -1,6 +1,6 @@
 import LibAV
 import MediaBase
-import Synchronization
+import Threading
 
 /// Turns the samples that are appended to one input into packets for the container; the counterpart of
 /// ``SamplePipeline``.

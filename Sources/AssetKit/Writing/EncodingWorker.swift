@@ -1,5 +1,6 @@
 import MediaBase
 import SystemCalls
+import Threading
 
 /// The thread on which the samples of one input are encoded, and the few samples that wait for it.
 ///
@@ -9,7 +10,7 @@ final class EncodingWorker: Sendable {
     private let capacity: Int
 
     private struct State {
-        var waiting: [SampleBuffer] = []
+        var waiting = FIFO<SampleBuffer>()
         /// No sample follows.
         var isFinishing = false
         /// The thread has ended.
@@ -67,7 +68,7 @@ final class EncodingWorker: Sendable {
         }
     }
 
-    private var isStopped: Bool { state.update { $0.isStopped } }
+    private var isStopped: Bool { state.read { $0.isStopped } }
 
     /// What was made of the next buffer; `nil` when there will be none.
     private func next(
@@ -75,7 +76,7 @@ final class EncodingWorker: Sendable {
     ) throws(MediaError) -> SampleBuffer? {
         let buffer: SampleBuffer?? = state.wait { state in
             if state.isStopped { return .some(nil) }
-            if !state.waiting.isEmpty { return .some(state.waiting.removeFirst()) }
+            if let buffer = state.waiting.popFirst() { return .some(buffer) }
             return state.isFinishing ? .some(nil) : nil
         }
         // The next one may come while this one is prepared: whoever appends is to have little to wait for.
@@ -88,7 +89,7 @@ final class EncodingWorker: Sendable {
         state.update { state in
             state.isDone = true
             state.isStopped = true
-            state.waiting = []
+            state.waiting.removeAll()
         }
         wake()
     }
@@ -110,7 +111,7 @@ final class EncodingWorker: Sendable {
     }
 
     /// Whether a buffer would be taken, or refused because encoding has ended, at once.
-    var isReady: Bool { state.updateQuietly { $0.isStopped || $0.isFinishing || $0.waiting.count < capacity } }
+    var isReady: Bool { state.read { $0.isStopped || $0.isFinishing || $0.waiting.count < capacity } }
 
     /// Takes a buffer, waiting for room; `false` where encoding has ended.
     func append(_ buffer: SampleBuffer) -> Bool { state.wait { $0.take(buffer, capacity) } }
@@ -161,7 +162,7 @@ final class EncodingWorker: Sendable {
     func stop() {
         state.update { state in
             state.isStopped = true
-            state.waiting = []
+            state.waiting.removeAll()
         }
         wake()
     }

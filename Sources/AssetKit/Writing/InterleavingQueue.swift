@@ -1,5 +1,6 @@
 import LibAV
 import MediaBase
+import Threading
 
 /// The packets of all inputs that cannot be written yet, and which of them is next.
 ///
@@ -14,27 +15,9 @@ struct InterleavingQueue {
     private let memoryLimit: Int
 
     private struct Lane {
-        /// Those before `read` were taken and let go.
-        var waiting: [Waiting?] = []
-        var read = 0
+        var waiting = FIFO<Waiting>()
         var isFinished = false
         var lastTime = MediaTime.negativeInfinity
-
-        var next: Waiting? { read < waiting.count ? waiting[read] : nil }
-
-        mutating func take() -> Waiting? {
-            guard read < waiting.count else { return nil }
-            let taken = waiting[read].take()
-            read += 1
-            if read == waiting.count {
-                waiting.removeAll(keepingCapacity: true)
-                read = 0
-            } else if read >= 1024 {
-                waiting.removeFirst(read)
-                read = 0
-            }
-            return taken
-        }
     }
 
     private struct Waiting {
@@ -76,13 +59,13 @@ struct InterleavingQueue {
     mutating func next() throws(MediaError) -> (lane: Int, packet: StoredSample)? {
         var first: (lane: Int, time: MediaTime)?
         for lane in lanes.indices {
-            guard let waiting = lanes[lane].next else {
+            guard let waiting = lanes[lane].waiting.first else {
                 if lanes[lane].isFinished { continue }
                 return nil
             }
             if first.map({ waiting.time < $0.time }) ?? true { first = (lane, waiting.time) }
         }
-        guard let lane = first?.lane, let waiting = lanes[lane].take() else { return nil }
+        guard let lane = first?.lane, let waiting = lanes[lane].waiting.popFirst() else { return nil }
         switch waiting.place {
         case .memory(let sample):
             bytesInMemory -= sample.size

@@ -1,5 +1,5 @@
 public import MediaBase
-import Synchronization
+import Threading
 
 /// Feeds a video input with pictures from a pool of its own: `AVAssetWriterInputPixelBufferAdaptor`.
 public final class PixelBufferAdaptor: Sendable {

@@ -1,6 +1,7 @@
 import LibAV
 public import MediaBase
 import SystemCalls
+import Threading
 
 /// Joins the outputs of a reader to the inputs of a writer: each pair on a thread of its own, one end for all of them.
 ///
@@ -57,30 +58,30 @@ public final class Reencoder: Sendable {
         try writer.add(input)
         let starts = output.trackOutputs.map(\.track.timeRange.start).filter(\.isNumeric)
         let position = max(starts.min() ?? .zero, .zero)
-        state.update { $0.pairs.append(Pair(output: output, input: input, position: position)) }
+        state.updateQuietly { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
 
     /// Has a track written that is read by itself, before all others.
     func addSparse(_ track: AssetTrack, to input: AssetWriterInput) {
-        state.update { $0.sparse.append((track, input)) }
+        state.updateQuietly { $0.sparse.append((track, input)) }
     }
 
     /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
     /// running.
     package var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)? {
-        get { state.update { $0.observer } }
-        set { state.update { $0.observer = newValue } }
+        get { state.read { $0.observer } }
+        set { state.updateQuietly { $0.observer = newValue } }
     }
 
     /// Whether tracks of sound of which nothing can be decoded are left out instead of being errors; set before adding.
     package var passesOverUndecodableAudio: Bool {
-        get { state.update { $0.passesOverUndecodableAudio } }
-        set { state.update { $0.passesOverUndecodableAudio = newValue } }
+        get { state.read { $0.passesOverUndecodableAudio } }
+        set { state.updateQuietly { $0.passesOverUndecodableAudio = newValue } }
     }
 
     /// Why tracks gave nothing that were left out therefore, by ``AssetTrack/index``.
     package var undecodable: [Int: MediaError] {
-        let outputs = state.update { $0.pairs.flatMap(\.output.trackOutputs) }
+        let outputs = state.read { $0.pairs.flatMap(\.output.trackOutputs) }
         return Dictionary(
             outputs.compactMap { output in output.undecodable.map { (output.track.index, $0) } },
             uniquingKeysWith: { first, _ in first })
@@ -88,7 +89,7 @@ public final class Reencoder: Sendable {
 
     /// Up to where the slowest pair has come on the source's time line.
     public var position: MediaTime {
-        let slowest = state.update { $0.pairs.map(\.position).min() } ?? .zero
+        let slowest = state.read { $0.pairs.map(\.position).min() } ?? .zero
         return slowest.isNumeric ? slowest : .positiveInfinity
     }
 
@@ -102,7 +103,7 @@ public final class Reencoder: Sendable {
             if let failure { throw failure }
             let undecodable = undecodable
             if let first = undecodable.min(by: { $0.key < $1.key }),
-                undecodable.count == state.update({ $0.pairs.count })
+                undecodable.count == state.read({ $0.pairs.count })
             {
                 throw first.value
             }
@@ -145,7 +146,7 @@ public final class Reencoder: Sendable {
         writer.setDeadline(reader.asset.deadline)
         try writer.startSession(atSourceTime: range.start.isNumeric ? max(range.start, .zero) : .zero)
         if range.end.isNumeric { try writer.endSession(atSourceTime: range.end) }
-        for (track, input) in state.update({ $0.sparse }) { try writeSparse(track, to: input) }
+        for (track, input) in state.read({ $0.sparse }) { try writeSparse(track, to: input) }
         state.update { $0.running = pairs.count }
         for (index, pair) in pairs.enumerated() {
             do throws(WorkerThread.CannotStart) {

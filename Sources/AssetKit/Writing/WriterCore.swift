@@ -2,8 +2,8 @@ import FileOutput
 import LibAV
 import MatroskaMedia
 import MediaBase
-import Synchronization
 import SystemPackage
+import Threading
 
 /// The part of a writer that its inputs share: the container, the packets that wait for each other, and what went wrong.
 ///

@@ -1,6 +1,6 @@
 import LibAV
 import MediaBase
-import Synchronization
+import Threading
 
 /// What joins an input to its writer while it is written: the pipeline, the thread that encodes, and the shared container.
 final class WriterLink: Sendable {

@@ -1,8 +1,8 @@
 package import AssetKit
 package import MediaBase
-internal import Synchronization
 internal import SystemCalls
 package import SystemPackage
+internal import Threading
 
 /// Writes a part of a media file, or a timeline, to a new file: the command `export`.
 ///

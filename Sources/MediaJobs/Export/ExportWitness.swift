@@ -1,6 +1,6 @@
 internal import AssetKit
 internal import MediaBase
-internal import Synchronization
+internal import Threading
 
 /// Notes what goes into each track of an export, so that the finished file can be compared with it.
 ///

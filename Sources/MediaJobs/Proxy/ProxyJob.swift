@@ -1,8 +1,8 @@
 package import AssetKit
 package import MediaBase
-internal import Synchronization
 internal import SystemCalls
 package import SystemPackage
+internal import Threading
 
 /// Makes a small editing copy of one file: the command `proxy`.
 ///

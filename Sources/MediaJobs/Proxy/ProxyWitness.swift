@@ -1,6 +1,6 @@
 internal import AssetKit
 internal import MediaBase
-internal import Synchronization
+internal import Threading
 
 /// Notes what was read of each track while a proxy is made, so that the finished file can be compared with it.
 ///

@@ -2,6 +2,7 @@ internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
 internal import SystemCalls
+import Threading
 
 /// Measures linear PCM straight from the file, part by part on all cores, and what comes behind it as ever.
 struct QCPlainReading {

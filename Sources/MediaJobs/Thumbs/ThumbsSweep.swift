@@ -1,6 +1,7 @@
 import AssetKit
 import MediaBase
 import SystemCalls
+import Threading
 
 /// Makes the images of moments in rising order, in one sweep over the file.
 ///
@@ -68,61 +69,16 @@ struct ThumbsSweep {
         let workers = min(threads, runs.count)
         generator.configuration.threads = max(1, threads / max(1, workers))
         let maker = RunMaker(times: times, tolerance: tolerance, range: range, prepare: prepare)
-        if workers > 1, try share(runs, workers, maker, deliver) { return }
-        for run in runs {
-            try maker.make(run, with: generator) { place, prepared, _ throws(MediaError) in
-                try deliver(place, prepared)
-                return true
+        let generators = [generator] + (1..<max(1, workers)).map { _ in ImageGenerator(sharing: generator) }
+        try orderedWork(runs.count, workers: workers, room: Self.room) { run, worker, yield throws(MediaError) in
+            try maker.make(runs[run], with: generators[worker]) { place, prepared, cost in
+                yield((place, prepared), cost)
             }
-        }
-    }
-
-    /// Has several threads make the runs; `false` where not one could be started.
-    private func share<Prepared>(
-        _ runs: [Range<Int>], _ workers: Int, _ maker: RunMaker<Prepared>,
-        _ deliver: (Int, Prepared) throws(MediaError) -> Void
-    ) throws(MediaError) -> Bool {
-        typealias Piece = Result<(place: Int, prepared: Prepared), MediaError>
-        let work = OrderedRuns<Piece>(count: runs.count, room: Self.room)
-        let generators = [generator] + (1..<workers).map { _ in ImageGenerator(sharing: generator) }
-        let running = Monitor(0)
-        for (number, generator) in generators.enumerated() {
-            running.update { $0 += 1 }
-            do throws(WorkerThread.CannotStart) {
-                let thread = try WorkerThread {
-                    while let run = work.takeRun() {
-                        do throws(MediaError) {
-                            try maker.make(runs[run], with: generator) { place, prepared, cost in
-                                work.hand(.success((place, prepared)), cost: cost, from: run)
-                                return work.waitForRoom(in: run)
-                            }
-                        } catch {
-                            work.hand(.failure(error), cost: 0, from: run)
-                        }
-                        work.finish(run)
-                    }
-                    running.update { $0 -= 1 }
-                }
-                thread.detach()
-            } catch {
-                // The threads that there are do the work.
-                running.update { $0 -= 1 }
-                if number == 0 { return false }
-                break
-            }
-        }
-        defer {
-            work.stop()
+        } stop: {
             for generator in generators { generator.cancelAllImageGeneration() }
-            running.wait { $0 == 0 ? () : nil }
+        } deliver: { _, piece throws(MediaError) in
+            try deliver(piece.0, piece.1)
         }
-        while case let pieces = work.next(), !pieces.isEmpty {
-            for piece in pieces {
-                let (place, prepared) = try piece.get()
-                try deliver(place, prepared)
-            }
-        }
-        return true
     }
 }
 
@@ -139,7 +95,7 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
     ///   whether more is wanted.
     func make(
         _ run: Range<Int>, with generator: ImageGenerator,
-        yield: (Int, Prepared, Int) throws(MediaError) -> Bool
+        yield: (Int, Prepared, Int) -> Bool
     ) throws(MediaError) {
         generator.beginRun()
         var last: (image: ImageGenerator.GeneratedImage, prepared: Prepared)?
@@ -171,7 +127,7 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
                 made = try prepare(place, .failure(error))
                 last = nil
             }
-            guard try yield(place, made, cost) else { return }
+            guard yield(place, made, cost) else { return }
         }
     }
 

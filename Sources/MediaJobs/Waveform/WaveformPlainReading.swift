@@ -1,8 +1,8 @@
 internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
-internal import Synchronization
 internal import SystemCalls
+internal import Threading
 
 /// Measures linear PCM straight from the file, block by block on all cores.
 struct WaveformPlainReading {

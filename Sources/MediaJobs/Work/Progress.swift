@@ -1,6 +1,6 @@
-internal import Synchronization
 internal import SystemCalls
 internal import SystemPackage
+internal import Threading
 
 /// A progress bar on standard error, with percentage, speed and time left.
 ///

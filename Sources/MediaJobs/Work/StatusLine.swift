@@ -1,6 +1,6 @@
-internal import Synchronization
 internal import SystemCalls
 internal import SystemPackage
+internal import Threading
 
 /// The one line of a terminal that is drawn over and over, and what must happen before anything else is written there.
 package enum StatusLine {

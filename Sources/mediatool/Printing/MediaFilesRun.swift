@@ -3,6 +3,7 @@ import AssetKit
 import MediaBase
 import MediaJobs
 import SystemPackage
+import Threading
 
 /// The run of a command that makes one media file of each input: side by side, with progress, warnings and results in order.
 struct MediaFilesRun: Sendable {

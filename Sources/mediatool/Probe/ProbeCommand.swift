@@ -4,6 +4,7 @@ import EmbeddedFiles
 import MediaBase
 import MediaJobs
 import SystemCalls
+import Threading
 
 /// `mediatool probe`: what files say of themselves.
 struct ProbeCommand: ParsableCommand {

@@ -5,6 +5,7 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
+import Threading
 
 /// `mediatool qc`: files held against a policy.
 struct QCCommand: ParsableCommand {

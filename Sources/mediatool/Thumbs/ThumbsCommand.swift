@@ -5,6 +5,7 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
+import Threading
 
 /// `mediatool thumbs`: still images of video files.
 struct ThumbsCommand: ParsableCommand {

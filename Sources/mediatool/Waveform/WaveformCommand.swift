@@ -5,6 +5,7 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
+import Threading
 
 /// `mediatool waveform`: peaks files and pictures of an audio track.
 struct WaveformCommand: ParsableCommand {

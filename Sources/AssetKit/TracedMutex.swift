@@ -1,1 +1,0 @@
-../LibAV/TracedMutex.swift

@@ -1,0 +1,174 @@
+/// One row of a picture that layers are drawn on, from the back to the front.
+///
+/// Red, green, blue and alpha of 0 to 255 in floating point, the colours multiplied by alpha: values are rounded once, when
+/// all layers are drawn.
+package struct ComposedRow {
+    private var pixels: [SIMD4<Float>]
+
+    /// A row of one colour.
+    ///
+    /// - Parameter color: With straight alpha, 0 to 255 each.
+    package init(width: Int, color: SIMD4<Float>) {
+        pixels = Array(repeating: color, count: max(0, width))
+        clear(to: color)
+    }
+
+    /// Makes all of it one colour, with straight alpha.
+    package mutating func clear(to color: SIMD4<Float>) {
+        var filled = color * (color.w / 255)
+        filled.w = color.w
+        for index in pixels.indices { pixels[index] = filled }
+    }
+
+    /// Draws a texture over what is there.
+    ///
+    /// Where a pixel lies between those of the texture, the four around it count (bilinear); at the edges of what is shown
+    /// a pixel counts by the part of it that is covered.
+    /// - Parameter row: The number of this row in the picture.
+    package mutating func draw(_ texture: LayerTexture, _ placement: LayerPlacement, row: Int) {
+        let columns = placement.columns(row: row, width: pixels.count)
+        guard !columns.isEmpty else { return }
+        if let shift = placement.shift {
+            copy(texture, placement, from: shift, row: row)
+        } else {
+            sample(texture, placement, columns, row: row)
+        }
+    }
+
+    private mutating func copy(
+        _ texture: LayerTexture, _ placement: LayerPlacement, from shift: (columns: Int, rows: Int), row: Int
+    ) {
+        let line = row + shift.rows
+        guard line >= max(0, Int(placement.top)), line < min(texture.height, Int(placement.bottom)) else { return }
+        let first = max(0, Int(placement.left), shift.columns)
+        let last = min(texture.width, Int(placement.right), pixels.count + shift.columns)
+        guard first < last else { return }
+        let source = texture.pixels.span.extracting(line * texture.width + first..<line * texture.width + last)
+        let start = first - shift.columns
+        let opacity = Float(min(placement.opacity, 1))
+        var target = pixels.mutableSpan
+        if texture.isOpaque, opacity >= 1 {
+            for index in 0..<source.count { target[start &+ index] = SIMD4<Float>(source[index]) }
+            return
+        }
+        for index in 0..<source.count {
+            target[start &+ index] = Self.over(SIMD4<Float>(source[index]) * opacity, target[start &+ index])
+        }
+    }
+
+    private mutating func sample(
+        _ texture: LayerTexture, _ placement: LayerPlacement, _ columns: Range<Int>, row: Int
+    ) {
+        let source = texture.pixels.span
+        let (width, height) = (texture.width, texture.height)
+        let (lastColumn, lastRow) = (Double(width - 1), Double(height - 1))
+        let slope = placement.slope
+        let (perU, perV) = (1 / max(slope.u, 1e-9), 1 / max(slope.v, 1e-9))
+        let middle = Double(row) + 0.5
+        let startU = placement.u.origin + placement.u.perRow * middle
+        let startV = placement.v.origin + placement.v.perRow * middle
+        let opacity = min(placement.opacity, 1)
+        var target = pixels.mutableSpan
+        for x in columns {
+            let u = startU + placement.u.perColumn * (Double(x) + 0.5)
+            let v = startV + placement.v.perColumn * (Double(x) + 0.5)
+            let coveredU = min(min(u - placement.left, placement.right - u) * perU + 0.5, 1)
+            let coveredV = min(min(v - placement.top, placement.bottom - v) * perV + 0.5, 1)
+            guard coveredU > 0, coveredV > 0 else { continue }
+            // Pixels at the edges go on outside; what is covered decides where the picture ends.
+            let column = min(max(u - 0.5, 0), lastColumn)
+            let line = min(max(v - 0.5, 0), lastRow)
+            let (left, top) = (Int(column), Int(line))
+            let (partU, partV) = (Float(column - Double(left)), Float(line - Double(top)))
+            let right = min(left &+ 1, width &- 1)
+            let (upper, lower) = (top &* width, min(top &+ 1, height &- 1) &* width)
+            let a = SIMD4<Float>(source[upper &+ left])
+            let b = SIMD4<Float>(source[upper &+ right])
+            let c = SIMD4<Float>(source[lower &+ left])
+            let d = SIMD4<Float>(source[lower &+ right])
+            let above = a + (b - a) * partU
+            let below = c + (d - c) * partU
+            let color = above + (below - above) * partV
+            target[x] = Self.over(color * Float(opacity * coveredU * coveredV), target[x])
+        }
+    }
+
+    @inline(__always)
+    private static func over(_ front: SIMD4<Float>, _ back: SIMD4<Float>) -> SIMD4<Float> {
+        front + back * (1 - front.w * (1 / 255))
+    }
+
+    /// Writes the row as red, green, blue and straight alpha of 8 bits.
+    ///
+    /// - Parameters:
+    ///   - bytes: A picture's memory; gets as many pixels as there is room for.
+    ///   - start: Where in it the row begins.
+    package func write(into bytes: inout MutableRawSpan, at start: Int) {
+        guard start >= 0, start <= bytes.byteCount else { return }
+        let source = pixels.span
+        for index in 0..<min(source.count, (bytes.byteCount - start) / 4) {
+            var pixel = source[index]
+            if pixel.w < 254.99 {
+                let alpha = pixel.w
+                pixel *= alpha > 0 ? 255 / alpha : 0
+                pixel.w = alpha
+                pixel.clamp(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
+            }
+            // Mixed values stay between 0 and 255. Added to 2^23, a number is rounded to a whole one, which then are the
+            // lowest bits.
+            let shifted = pixel + 8_388_608
+            let (red, green) = (shifted.x.bitPattern & 255, shifted.y.bitPattern & 255)
+            let (blue, alpha) = (shifted.z.bitPattern & 255, shifted.w.bitPattern & 255)
+            let whole = red | green &<< 8 | blue &<< 16 | alpha &<< 24
+            bytes.storeBytes(of: whole.littleEndian, toByteOffset: start &+ index &* 4, as: UInt32.self)
+        }
+    }
+}
+
+/// Mixes rows of luma or chroma of 8 bits.
+///
+/// Weights go from 0 for nothing to 65536 for all; results are rounded once. Where spans disagree in length the shorter one
+/// decides.
+package enum PlaneBlending {
+    /// Copies a row.
+    package static func copy(_ source: Span<UInt8>, into row: inout MutableSpan<UInt8>) {
+        let count = min(source.count, row.count)
+        let source = source.extracting(first: count)
+        for index in 0..<count { row[index] = source[index] }
+    }
+
+    /// Makes all of a row one value.
+    package static func fill(_ row: inout MutableSpan<UInt8>, with value: UInt8) {
+        for index in 0..<row.count { row[index] = value }
+    }
+
+    /// Mixes a row into another by one weight.
+    package static func blend(_ source: Span<UInt8>, weight: UInt32, into row: inout MutableSpan<UInt8>) {
+        let count = min(source.count, row.count)
+        let source = source.extracting(first: count)
+        let weight = min(weight, 65536)
+        let rest = 65536 &- weight
+        for index in 0..<count {
+            let mixed = UInt32(row[index]) &* rest &+ UInt32(source[index]) &* weight &+ 32768
+            row[index] = UInt8(truncatingIfNeeded: mixed &>> 16)
+        }
+    }
+
+    /// Mixes samples into a part of a row, each by a weight of its own (65535 for all) times a common one.
+    ///
+    /// - Parameter start: Where in the row they begin; what does not fit is left out.
+    package static func blend(
+        _ source: Span<UInt8>, weights: Span<UInt16>, scale: UInt32, into row: inout MutableSpan<UInt8>, at start: Int
+    ) {
+        guard start >= 0, start < row.count else { return }
+        let count = min(source.count, weights.count, row.count - start)
+        let (source, weights) = (source.extracting(first: count), weights.extracting(first: count))
+        let scale = min(scale, 65536)
+        for index in 0..<count {
+            let weight = (UInt32(weights[index]) &* scale) &>> 16
+            let mixed =
+                UInt32(row[start &+ index]) &* (65536 &- weight) &+ UInt32(source[index]) &* weight &+ 32768
+            row[start &+ index] = UInt8(truncatingIfNeeded: mixed &>> 16)
+        }
+    }
+}

@@ -1,1 +1,0 @@
-../../Sources/LibAV/TracedMutex.swift
