@@ -153,15 +153,20 @@ def opus_pre_skip(path):
 
 
 def lame_delays(path, form, stream):
-    """Seconds of MP3 that LAME's tag says to cut, where ffprobe's duration counts them: where it is one of whole frames."""
+    """Seconds of MP3 that LAME's tag says to cut, where ffprobe's duration counts them: some versions take them off."""
     with open(path, "rb") as file:
         head = file.read(200_000)
     tag = next((place for name in (b"Xing", b"Info") if (place := head.find(name)) >= 0), None)
     rate = int(stream["sample_rate"])
     frames = Fraction(form["duration"]) * rate / (1152 if rate >= 32000 else 576)
+    if tag is not None and head[tag + 7] & 1:
+        # The tag's own count: sound that is cut may last for a whole number of frames, too.
+        whole = int.from_bytes(head[tag + 8:tag + 12], "big")
+    else:
+        whole = round(frames)
     encoder = head[tag + 8:tag + 200] if tag is not None else b""
     name = next((place for name in (b"LAME", b"Lavf", b"Lavc") if (place := encoder.find(name)) >= 0), None)
-    if name is None or abs(frames - round(frames)) > Fraction(1, 1000):
+    if name is None or abs(frames - whole) > Fraction(1, 1000):
         return Fraction(0)
     delays = int.from_bytes(encoder[name + 21:name + 24], "big")
     # The decoder's own 529 samples come after the encoder's before the sound, and so are not left at its end.
@@ -307,6 +312,9 @@ def compare_video(fields, video, stream, place, path):
         # What frame headers of ProRes say, and limited range, which it has alone (SMPTE RDD 36): ffprobe up to version 6.
         if stream["codec_name"] == "prores" and wanted is None:
             continue
+        # The pictures' own word comes before the container's; ffprobe 9 tells the container's beside the format for these.
+        if ours == "range" and stream.get("pix_fmt", "").startswith("yuvj"):
+            wanted = "pc"
         fields.same(place, ours, color.get(ours), None if wanted in ("unknown", "unspecified") else wanted)
 
 

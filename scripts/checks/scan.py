@@ -58,7 +58,8 @@ def settle(path, stream, packets):
     """Gives last samples the duration that the file states: ffprobe's depends on its version."""
     lasts = boxes.last_samples(path, int(stream.get("id", "0"), 16), stream.get("codec_type") == "video")
     table = boxes.packet_table(path)
-    if table and packets and "duration" not in packets[-1]:
+    if table and len(packets) > 1:
+        # All packets of a CAF file with a packet table last equally long here; what is not heard of the last is cut later.
         packets[-1]["duration"] = packets[-1]["pts"] - packets[-2]["pts"]
     for before, packet in zip(packets, packets[1:]):
         padding = any(int(data.get("discard_padding", 0)) > 0 for data in packet.get("side_data_list", []))
