@@ -194,6 +194,9 @@ def compare_tags(path, source, made, copy):
         expect(date in (None, tag(other, "creation_time", None)), f"another date than {date}")
     probed = [ffprobe(name, "-show_format", "-show_streams") for name in (path, made)]
     dates = [tag(p["format"], "creation_time", None) for p in probed]
+    # A date that was never set, which ffprobe tells as the first second of 1970 from version 8 on.
+    if probed[0]["format"]["format_name"] == "asf" and (dates[0] or "").startswith("1970-01-01T00:00:00"):
+        dates[0] = None
     expect(dates[0] == dates[1], f"date {dates[1]} instead of {dates[0]}")
     # Tags of Matroska are in capitals.
     code = lambda stream: tag(stream, "timecode", tag(stream, "TIMECODE", None))

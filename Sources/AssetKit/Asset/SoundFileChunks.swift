@@ -1,3 +1,4 @@
+import LibAV
 import MediaBase
 
 /// How a file of chunks lays them out: RIFF WAVE and RF64, Wave64, AIFF, CAF.
@@ -117,5 +118,16 @@ struct SoundFileChunks {
 
     private func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         (isBigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// The bytes of an open file for readers of its structure, apart from libavformat's own reading.
+struct FileByteSource: ByteSource {
+    let file: InputFile
+
+    var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
+
+    func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        try file.bytes(at: offset, count: count)
     }
 }

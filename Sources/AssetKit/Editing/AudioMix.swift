@@ -63,3 +63,120 @@ public struct AudioMix: Sendable, Hashable {
         }
     }
 }
+
+/// A value that can be mixed of two.
+protocol Rampable: Sendable, Hashable {
+    /// The value so far on the way to another: 0 is this one, 1 the other.
+    func mixed(with other: Self, _ part: Double) -> Self
+}
+
+extension Float: Rampable {
+    func mixed(with other: Float, _ part: Double) -> Float {
+        Float(Double(self) + (Double(other) - Double(self)) * part)
+    }
+}
+
+/// A value over time: set at moments, and led evenly from one to another over stretches.
+///
+/// From where it was set, or a ramp ended, it stays as it is until it is set again.
+struct RampCurve<Value: Rampable>: Sendable, Hashable {
+    /// A ramp, or a moment where start and end are the same.
+    private struct Ramp: Sendable, Hashable {
+        var start: MediaTime
+        var end: MediaTime
+        var from: Value
+        var to: Value
+    }
+
+    private var ramps: [Ramp] = []
+    /// The value before it is set for the first time.
+    private let before: Value
+
+    init(before: Value) { self.before = before }
+
+    mutating func set(_ value: Value, at time: MediaTime, what: String) throws(MediaError) {
+        try insert(Ramp(start: time, end: time, from: value, to: value), what)
+    }
+
+    mutating func setRamp(from: Value, to: Value, in range: MediaTimeRange, what: String) throws(MediaError) {
+        guard range.isValid, !range.isEmpty, range.start.isNumeric, range.end.isNumeric else {
+            throw MediaError(.invalidArgument, "\(range) is no time range for a ramp of \(what)")
+        }
+        try insert(Ramp(start: range.start, end: range.end, from: from, to: to), what)
+    }
+
+    private mutating func insert(_ ramp: Ramp, _ what: String) throws(MediaError) {
+        guard ramp.start.isNumeric else {
+            throw MediaError(.invalidArgument, "\(ramp.start) is no time to set a \(what) at")
+        }
+        // Setting a moment again replaces what was said of it.
+        let place = firstIndex { $0.start > ramp.start || ($0.start == ramp.start && $0.end >= ramp.end) }
+        if place < ramps.count, ramps[place].start == ramp.start, ramps[place].end == ramp.end {
+            ramps.remove(at: place)
+        }
+        let (previous, next) = (ramps[..<place].last, place < ramps.count ? ramps[place] : nil)
+        if let clash = [
+            previous.flatMap { $0.end > ramp.start ? $0 : nil }, next.flatMap { $0.start < ramp.end ? $0 : nil },
+        ]
+        .compactMap({ $0 }).first {
+            throw MediaError(
+                .invalidArgument,
+                "the \(what) is set twice between \(max(clash.start, ramp.start)) and "
+                    + "\(min(clash.end, ramp.end)); ramps must not overlap")
+        }
+        ramps.insert(ramp, at: place)
+    }
+
+    /// The number of the first ramp that lies behind a border, by a test that holds from some ramp on.
+    private func firstIndex(where isBehind: (Ramp) -> Bool) -> Int {
+        var (low, high) = (0, ramps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBehind(ramps[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The value at a time.
+    func value(at time: MediaTime) -> Value {
+        guard let ramp = ramps[..<firstIndex { $0.start > time }].last else { return before }
+        guard time < ramp.end else { return ramp.to }
+        return ramp.from.mixed(with: ramp.to, Self.part(of: time, ramp))
+    }
+
+    private static func part(of time: MediaTime, _ ramp: Ramp) -> Double {
+        (time - ramp.start).seconds / (ramp.end - ramp.start).seconds
+    }
+}
+
+extension RampCurve where Value == Float {
+    /// Samples over which the value changes evenly.
+    struct Run {
+        var count: Int
+        /// The value of the first sample, and by how much it grows from one to the next.
+        var first: Double
+        var step: Double
+    }
+
+    /// The value over samples `range` at `rate` a second, sample n at n/rate.
+    func runs(over range: Range<Int64>, rate: Int32) -> [Run] {
+        var runs: [Run] = []
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let time = MediaTime(value: place, timescale: rate)
+            let next = firstIndex { $0.start > time }
+            let ramp = next > 0 ? ramps[next - 1] : nil
+            var border = next < ramps.count ? ramps[next].start : MediaTime.positiveInfinity
+            var (first, step) = (Double(ramp?.to ?? before), 0.0)
+            if let ramp, time < ramp.end {
+                border = min(border, ramp.end)
+                step = Double(ramp.to - ramp.from) / ((ramp.end - ramp.start).seconds * Double(rate))
+                first = Double(ramp.from) + Double(ramp.to - ramp.from) * Self.part(of: time, ramp)
+            }
+            let end = min(border.sampleIndex(rate: rate, rounding: .up) ?? range.upperBound, range.upperBound)
+            runs.append(Run(count: Int(max(end, place + 1) - place), first: first, step: step))
+            place = max(end, place + 1)
+        }
+        return runs
+    }
+}

@@ -1,8 +1,54 @@
 import LibAV
 import MediaAnalysis
-import MediaBase
+public import MediaBase
 import Pictures
 import Threading
+
+/// Makes the frames of a video composition from the pictures of its tracks: `AVVideoCompositing`.
+///
+/// One that is set as ``VideoComposition/compositor`` gets each frame to make, several at once on different threads, in
+/// no order. It may use generators and readers meanwhile, also the generator that it makes the frame for.
+public protocol VideoCompositor: Sendable {
+    /// Makes a frame of the request's ``VideoCompositionRequest/renderSize``, in any pixel format.
+    func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer
+}
+
+/// One frame that is to be made: `AVAsynchronousVideoCompositionRequest`.
+public struct VideoCompositionRequest: Sendable {
+    /// The time of the frame.
+    public let time: MediaTime
+    /// What is shown at that time.
+    public let instruction: VideoComposition.Instruction
+    /// The composition that it is made for.
+    public let videoComposition: VideoComposition
+    /// The tracks' pictures.
+    let sources: [Int: SourceFrame]
+
+    /// The size of the frame.
+    public var renderSize: Dimensions { videoComposition.outputSize }
+    /// The numbers of the tracks that have a picture at this time, in rising order.
+    public var sourceTrackIDs: [Int] { sources.keys.sorted() }
+    /// The picture that a track shows at this time, as it is decoded; `nil` where it has none.
+    public func sourcePicture(ofTrack id: Int) -> PixelBuffer? { sources[id]?.picture }
+}
+
+/// A track's picture with what its container says of its shape.
+struct SourceFrame: Sendable {
+    let picture: PixelBuffer
+    let format: VideoFormat?
+
+    /// The part that is shown, and the size in which it is shown before the track's turn.
+    var shape: (part: PixelRectangle?, size: Dimensions) {
+        var shown = VideoFormat(
+            encodedSize: picture.dimensions,
+            sampleAspectRatio: format?.sampleAspectRatio ?? picture.sampleAspectRatio)
+        if format?.encodedSize == picture.dimensions { shown.cleanAperture = format?.cleanAperture }
+        return (
+            shown.cleanAperture?.pixelRect,
+            shown.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)
+        )
+    }
+}
 
 /// The compositor that draws an instruction's layers, and what lies over them.
 final class LayerCompositor: VideoCompositor {
@@ -117,5 +163,178 @@ final class LayerCompositor: VideoCompositor {
             u: (back.tx, back.a, back.c), v: (back.ty, back.b, back.d), left: max(0, crop.x), top: max(0, crop.y),
             right: min(Double(texture.width), crop.x + crop.width),
             bottom: min(Double(texture.height), crop.y + crop.height), opacity: opacity)
+    }
+}
+
+/// Makes frames of pictures that fill them, as luma and chroma: cuts, dissolves, and overlays in their own size.
+///
+/// Mixing is linear in each number, so that it gives what mixing red, green and blue gives, without going there and back.
+/// Only pictures of BT.709 and 8 bits, 4:2:0, are mixed so; for all others the frame is `nil`.
+struct PlanarCompositor: Sendable {
+    private let size: Dimensions
+    private let overlays: [(overlay: VideoComposition.Overlay, planes: PlanarOverlay)]
+
+    /// `nil` for a composition of which no frame could be made so.
+    init?(_ composition: VideoComposition) {
+        size = composition.outputSize
+        guard composition.renderScale == .one, size.width % 2 == 0, size.height % 2 == 0 else { return nil }
+        var overlays: [(VideoComposition.Overlay, PlanarOverlay)] = []
+        for overlay in composition.overlays {
+            let (place, image) = (overlay.place, overlay.image)
+            let isOwnSize =
+                (place.width == 0 && place.height == 0)
+                || (place.width == Double(image.width) && place.height == Double(image.height))
+            guard isOwnSize, let x = Int(exactly: place.x), let y = Int(exactly: place.y), x.magnitude < 1 << 20,
+                y.magnitude < 1 << 20
+            else { return nil }
+            if let planes = PlanarOverlay(image, x: x, y: y, in: size) { overlays.append((overlay, planes)) }
+        }
+        self.overlays = overlays
+    }
+
+    /// The frame; `nil` where it has to be made another way.
+    func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer? {
+        // From the front to the back, as far as something is seen.
+        var layers: [(picture: PixelBuffer, weight: UInt32)] = []
+        var isCovered = false
+        for layer in request.instruction.layers where !isCovered {
+            guard let source = request.sources[layer.trackID] else { continue }
+            let opacity = layer.opacity(at: request.time)
+            guard opacity > 0 else { continue }
+            guard fills(layer, source, at: request.time) else { return nil }
+            let isReady = source.picture.dimensions == size && source.picture.pixelFormat == .yuv420p
+            layers.append(
+                (
+                    isReady ? source.picture : try source.picture.converted(to: .yuv420p, dimensions: size),
+                    UInt32(min(max(opacity, 0), 1) * 65536)
+                ))
+            isCovered = opacity >= 1
+        }
+        guard let base = layers.last, isCovered || request.instruction.backgroundColor == .black else { return nil }
+        if isCovered { layers.removeLast() }
+        let marks = overlays.map { ($0.planes, UInt32($0.overlay.opacity(at: request.time) * 65536)) }.filter { $1 > 0 }
+        return try mixed(base.picture, isBlack: !isCovered, layers.reversed(), marks)
+    }
+
+    /// Whether a layer's picture covers all of the frame, and can be mixed so.
+    private func fills(_ layer: VideoComposition.Layer, _ source: SourceFrame, at time: MediaTime) -> Bool {
+        let (part, shown) = source.shape
+        let transform = layer.transform(at: time)
+        func isNear(_ one: Double, _ other: Int) -> Bool { (one - Double(other)).magnitude < 1e-6 }
+        guard part == nil, !source.picture.isInterlaced, layer.cropRectangle(at: time) == .unlimited, transform.b == 0,
+            transform.c == 0,
+            isNear(transform.tx, 0), isNear(transform.ty, 0),
+            isNear(transform.a * Double(shown.width), size.width),
+            isNear(transform.d * Double(shown.height), size.height)
+        else { return false }
+        let (format, color) = (source.picture.pixelFormat, source.picture.assumedColor)
+        return format == .yuv420p && color.matrix == "bt709" && color.range == "tv" && color.primaries == "bt709"
+            && color.transfer == "bt709"
+    }
+
+    private func mixed(
+        _ base: PixelBuffer, isBlack: Bool, _ layers: [(picture: PixelBuffer, weight: UInt32)],
+        _ marks: [(planes: PlanarOverlay, weight: UInt32)]
+    ) throws(MediaError) -> PixelBuffer {
+        let frame = try base.frame.rewritten(as: UInt8.self, format: .yuv420p) { plane, row, target in
+            if isBlack {
+                PlaneBlending.fill(&target, with: plane == 0 ? 16 : 128)
+            } else {
+                Self.withRow(row, of: base, plane) { PlaneBlending.copy($0, into: &target) }
+            }
+            for layer in layers {
+                Self.withRow(row, of: layer.picture, plane) {
+                    PlaneBlending.blend($0, weight: layer.weight, into: &target)
+                }
+            }
+            for mark in marks where mark.planes.planes.indices.contains(plane) {
+                let overlay = mark.planes.planes[plane]
+                guard row >= overlay.row, row < overlay.row + overlay.height else { continue }
+                let start = (row - overlay.row) * overlay.width
+                PlaneBlending.blend(
+                    overlay.samples.span.extracting(start..<start + overlay.width),
+                    weights: overlay.weights.span.extracting(start..<start + overlay.width), scale: mark.weight,
+                    into: &target, at: overlay.column)
+            }
+        }
+        let tags = ColorInfo(
+            primaries: "bt709", transfer: "bt709", matrix: "bt709", range: "tv",
+            chromaLocation: base.color.chromaLocation)
+        return PixelBuffer(frame.tagged(sampleAspectRatio: .one, color: tags))
+    }
+
+    private static func withRow(_ row: Int, of picture: PixelBuffer, _ plane: Int, _ body: (Span<UInt8>) -> Void) {
+        let width = picture.planeShape(plane).rowBytes
+        picture.withSamples(of: UInt8.self, plane: plane) { samples, stride in
+            let start = row * stride
+            if start + width <= samples.count { body(samples.extracting(start..<start + width)) }
+        }
+    }
+}
+
+/// An overlay as luma and chroma of ITU-R BT.709, with a weight for each sample.
+struct PlanarOverlay: Sendable {
+    /// One plane of it.
+    struct Plane: Sendable {
+        /// Where it lies in the frame's plane.
+        let (column, row): (Int, Int)
+        let (width, height): (Int, Int)
+        var samples: [UInt8]
+        /// 65535 for opaque.
+        var weights: [UInt16]
+    }
+
+    /// Luma and both chroma planes, those of half the size.
+    let planes: [Plane]
+
+    /// What of a picture lies in a frame of even sides; `nil` where nothing does.
+    ///
+    /// - Parameters:
+    ///   - x: Its left edge in the frame.
+    ///   - y: Its upper edge.
+    init?(_ image: Bitmap, x: Int, y: Int, in size: Dimensions) {
+        let (left, right) = (max(0, x), min(size.width, x + image.width))
+        let (top, bottom) = (max(0, y), min(size.height, y + image.height))
+        guard left < right, top < bottom else { return nil }
+        var luma = Plane(left, top, right, bottom)
+        // Chroma samples stand for squares of the frame, not of the overlay.
+        var (blue, red) = (
+            Plane(left / 2, top / 2, (right + 1) / 2, (bottom + 1) / 2),
+            Plane(left / 2, top / 2, (right + 1) / 2, (bottom + 1) / 2)
+        )
+        var sums = [SIMD4<Float>](repeating: SIMD4(), count: blue.samples.count)
+        let bytes = image.bytes.span
+        for line in top..<bottom {
+            for column in left..<right {
+                let place = ((line - y) * image.width + column - x) * 4
+                let (r, g, b) = (Float(bytes[place]), Float(bytes[place + 1]), Float(bytes[place + 2]))
+                let alpha = bytes[place + 3]
+                let value = 0.2126 * r + 0.7152 * g + 0.0722 * b
+                let index = (line - top) * luma.width + column - left
+                luma.samples[index] = Self.code(16 + value * 219 / 255)
+                luma.weights[index] = UInt16(alpha) * 257
+                let share = Float(alpha) / 255
+                let chroma = SIMD4<Float>(
+                    (b - value) / 1.8556 * share, (r - value) / 1.5748 * share, share, 0)
+                sums[(line / 2 - blue.row) * blue.width + column / 2 - blue.column] += chroma
+            }
+        }
+        for (index, sum) in sums.enumerated() where sum.z > 0 {
+            blue.samples[index] = Self.code(128 + sum.x / sum.z * 224 / 255)
+            red.samples[index] = Self.code(128 + sum.y / sum.z * 224 / 255)
+            blue.weights[index] = UInt16(min(65535, sum.z / 4 * 65535))
+            red.weights[index] = blue.weights[index]
+        }
+        planes = [luma, blue, red]
+    }
+
+    private static func code(_ value: Float) -> UInt8 { UInt8(min(255, max(0, value.rounded()))) }
+}
+
+extension PlanarOverlay.Plane {
+    fileprivate init(_ left: Int, _ top: Int, _ right: Int, _ bottom: Int) {
+        (column, row, width, height) = (left, top, right - left, bottom - top)
+        samples = [UInt8](repeating: 0, count: width * height)
+        weights = [UInt16](repeating: 0, count: width * height)
     }
 }

@@ -1,5 +1,6 @@
 import LibAV
 import MediaBase
+import Threading
 
 extension FrameFinder {
     /// Brings the decoder to a picture not later than `time`, or to the first one.
@@ -224,5 +225,82 @@ extension FrameFinder {
         PacketQueue(
             next: next,
             reportDamage: { self.noteDamage(at: $0.range(in: self.track.timeBase, from: self.origin)) })
+    }
+}
+
+/// Which codecs let pictures be left out on the way to another one without changing it.
+///
+/// A decoder knows from a packet alone that no other picture refers to its own. Which ones say so reliably differs: MPEG-1
+/// and MPEG-2 never refer to B pictures, H.264 marks slices (`nal_ref_idc`), HEVC marks pictures that none of the same
+/// temporal sub-layer refers to, which is enough where there is one layer. Elsewhere nothing is gained: VP8, VP9 and AV1
+/// rarely store such pictures as packets of their own, and the others have none.
+struct DispensablePictures {
+    /// Whether a decoder may be told to leave out what nothing refers to.
+    let areKnown: Bool
+
+    init(_ format: FormatDescription?) {
+        switch format?.codec {
+        case "h264", "mpeg1video", "mpeg2video": areKnown = true
+        case "hevc": areKnown = Self.hasOneTemporalLayer(format?.extradata ?? [])
+        default: areKnown = false
+        }
+    }
+
+    /// The number of temporal layers of an HEVC decoder configuration record (ISO/IEC 14496-15, 8.3.3.1), where that is
+    /// what the container has.
+    private static func hasOneTemporalLayer(_ configuration: [UInt8]) -> Bool {
+        guard configuration.count > 22, configuration[0] == 1 else { return false }
+        return configuration[21] >> 3 & 7 == 1
+    }
+}
+
+/// What is damaged, counted once however often it was met, by any number of finders on any thread.
+///
+/// A packet that cannot be decoded, one that the demuxer marks, and a picture that the decoder patched up are all the same:
+/// each is known by when it is shown.
+final class DamageLog: Sendable {
+    private struct State {
+        /// How long what is damaged is shown, by when.
+        var durations: [MediaTime: MediaTime] = [:]
+        var untimed = 0
+        var track = 0
+        var isTruncated = false
+        var skippedBytes: Int64 = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Counts a packet of a track; `nil` for one that does not say when it is shown.
+    func add(track: Int, at range: MediaTimeRange?) {
+        state.withLock { state in
+            state.track = track
+            guard let range else {
+                state.untimed += 1
+                return
+            }
+            state.durations[range.start] = max(state.durations[range.start] ?? .zero, range.duration)
+        }
+    }
+
+    /// Notes that the container broke off before its end.
+    ///
+    /// How much of it there is does not show where places are sought out and not read one after the other.
+    func noteTruncation() { state.withLock { $0.isTruncated = true } }
+
+    /// Notes how many bytes before the media were passed over.
+    func noteSkippedBytes(_ count: Int64) { state.withLock { $0.skippedBytes = count } }
+
+    /// All that was counted, in order of time.
+    var report: DamageReport {
+        state.withLock { state in
+            var report = DamageReport()
+            report.isTruncated = state.isTruncated
+            report.skippedBytes = state.skippedBytes
+            for (start, duration) in state.durations.sorted(by: { $0.key < $1.key }) {
+                report.add(track: state.track, at: MediaTimeRange(start: start, duration: duration))
+            }
+            for _ in 0..<state.untimed { report.add(track: state.track, at: nil) }
+            return report
+        }
     }
 }

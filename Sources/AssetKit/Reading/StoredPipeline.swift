@@ -1,3 +1,4 @@
+import Bitstreams
 import LibAV
 import MediaBase
 
@@ -200,4 +201,144 @@ struct StoredTimes {
         if sample.packet.isDiscarded || isPriming { attachments.insert(.isNotShown) }
         self.attachments = attachments
     }
+}
+
+/// The packets of a track as its samples: the two fields of a frame are one sample.
+struct TrackSamples {
+    private let track: AssetTrack
+    private let origin: MediaTime
+    private let codec: String
+    private let hidesPictures: Bool
+    private var fields: H264FieldPairs?
+    /// A field that waits for the other one of its frame.
+    private var waiting: Entry?
+
+    /// One sample at its times on the presentation's time line.
+    struct Entry {
+        var sample: StoredSample
+        var presentation: MediaTime
+        var decode: MediaTime?
+        var duration: MediaTime
+        var attachments: SampleBuffer.Attachments
+
+        /// When it is shown; where that is not told, when it is decoded.
+        var begins: MediaTime { presentation.isNumeric ? presentation : decode ?? .indefinite }
+        var isHidden: Bool { attachments.contains(.isNotShown) }
+    }
+
+    init(track: AssetTrack, format: FormatDescription, origin: MediaTime) {
+        self.track = track
+        self.origin = origin
+        codec = format.codec
+        hidesPictures = ShownPictures.canHide(codec: format.codec)
+        fields = format.codec == "h264" ? H264FieldPairs(header: format.extradata) : nil
+    }
+
+    /// The next sample, in decode order; `nil` at the end.
+    mutating func next(from packets: PacketQueue) throws(MediaError) -> Entry? {
+        guard fields != nil else { return try single(from: packets) }
+        while true {
+            guard let entry = try single(from: packets) else { return waiting.take() }
+            let head = entry.sample.packet.prefix(H264FieldPairs.headLength)
+            if fields?.isSecondField(head) == true, var first = waiting.take() {
+                guard fields?.isJoinable(head) == true else {
+                    first.duration = first.duration + entry.duration
+                    waiting = entry
+                    waiting?.attachments.insert(.isNotShown)
+                    return first
+                }
+                first.sample = StoredSample(try first.sample.packet.joined(with: entry.sample.packet))
+                first.duration = first.duration + entry.duration
+                first.attachments.formUnion(entry.attachments.intersection(.isDamaged))
+                return first
+            }
+            if let before = waiting {
+                waiting = entry
+                return before
+            }
+            waiting = entry
+        }
+    }
+
+    private func single(from packets: PacketQueue) throws(MediaError) -> Entry? {
+        guard let sample = try packets.next() else { return nil }
+        let times = StoredTimes(sample, track: track, origin: origin)
+        var entry = Entry(
+            sample: sample, presentation: times.presentation, decode: times.decode, duration: times.duration,
+            attachments: times.attachments)
+        if hidesPictures, !sample.packet.showsPicture(of: codec) { entry.attachments.insert(.isNotShown) }
+        return entry
+    }
+}
+
+extension AssetTrack {
+    /// Tells whether its edit list shows several parts of the media, or one at another speed than normal.
+    var jumpsInMedia: Bool {
+        let media = segments.filter { $0.mediaStart != nil }
+        return (media.count > 1 || media.contains { $0.rate != .one }) && !partsContinue
+    }
+
+    /// Why its stored samples are not what it shows, in words that follow "is"; `nil` where they are.
+    var reasonAgainstCopying: String? {
+        guard jumpsInMedia else { return nil }
+        return "put together of \(segments.count { $0.mediaStart != nil }) parts by its edit list"
+    }
+
+    /// Whether the parts that its edit list shows play at normal speed and continue each other, so that together they are
+    /// one.
+    private var partsContinue: Bool {
+        let first = segments.firstIndex { $0.mediaStart != nil } ?? segments.endIndex
+        let parts = segments[first...]
+        guard parts.allSatisfy({ $0.mediaStart != nil && $0.rate == .one }) else { return false }
+        return zip(parts, parts.dropFirst()).allSatisfy { before, next in
+            before.mediaStart.map { $0 + before.duration } == next.mediaStart
+        }
+    }
+}
+
+/// Turns the packets of one track into the sample buffers that one output was asked for.
+///
+/// Pulls packets as it needs them. One thread uses it at a time.
+protocol SamplePipeline: AnyObject {
+    /// The next buffer in presentation order; `nil` at the end.
+    func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer?
+}
+
+/// Where a pipeline gets its packets from: the part of an open file that one output reads.
+struct PacketQueue {
+    /// The next packet of the track; `nil` at the end.
+    let next: () throws(MediaError) -> StoredSample?
+    /// Told of each packet that is damaged or could not be decoded, by its time stamp and length, so that it is counted; telling it
+    /// twice does no harm.
+    var reportDamage: (PacketDecoder.Damage) -> Void
+    /// Whether a packet's picture may be left out if no other refers to it.
+    var isDispensable: (StoredSample) -> Bool = { _ in false }
+    /// The next packet of the track for threads that read ahead; `nil` where only the caller's thread may read.
+    ///
+    /// That the container breaks off is noted only when ``next`` gives `nil`.
+    var ahead: (@Sendable () throws(MediaError) -> StoredSample?)?
+}
+
+/// The times between which an output delivers, on the presentation's time line.
+struct OutputRange {
+    /// The first moment that is wanted.
+    var start: MediaTime
+    /// The first moment that is not; `nil` for all to the end.
+    var end: MediaTime?
+
+    /// Where the range that was asked for and the track's own extent overlap.
+    ///
+    /// - Parameters:
+    ///   - trackEnd: Where edits end the track; `nil` where nothing does.
+    ///   - grid: Where the track can be cut: an end that 32 bits of timescale do not hold was rounded, and may have moved
+    ///     past a sample.
+    init(_ asked: MediaTimeRange, trackEnd: MediaTime?, grid: TrimGrid) {
+        start = max(asked.start.isNumeric ? asked.start : .zero, .zero)
+        let end = asked.end.hasBeenRounded ? grid.rounded(asked.end) : asked.end
+        let ends = [end, trackEnd ?? .positiveInfinity].filter { $0.isNumeric }
+        self.end = ends.min()
+    }
+
+    /// Whether no moment is wanted at all.
+    var isEmpty: Bool { end.map { $0 <= start } ?? false }
 }

@@ -1,6 +1,7 @@
 package import Bitstreams
+import ISOMedia
 import LibAV
-package import MediaBase
+public import MediaBase
 
 // What coded pictures say of themselves, apart from what the container says of them.
 
@@ -114,5 +115,107 @@ extension HDRInfo {
         // Code point 18 of ITU-T H.273; such a stream calls itself BT.2020 for the sake of old displays.
         if messages?.preferredTransfer == 18, transferFamily == nil { transferFamily = "HLG" }
         if self == HDRInfo() { return nil }
+    }
+}
+
+extension AssetTrack {
+    /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
+    package var pictureRate: Rational? {
+        Rational.pictureRate(
+            nominal: nominalFrameRate, average: averageFrameRate,
+            fieldOrder: formatDescriptions.first?.video?.fieldOrder)
+    }
+}
+
+extension StreamInfo {
+    /// Pictures a second, as ``AssetTrack/pictureRate``.
+    var pictureRate: Rational? {
+        Rational.pictureRate(nominal: nominalFrameRate, average: averageFrameRate, fieldOrder: format.video?.fieldOrder)
+    }
+}
+
+extension Rational {
+    /// Pictures a second by what is known of a track: ``AssetTrack/pictureRate``.
+    fileprivate static func pictureRate(nominal: Rational?, average: Rational?, fieldOrder: String?) -> Rational? {
+        guard let nominal, let average else { return nominal ?? average }
+        let ratio = nominal.doubleValue / average.doubleValue
+        let isInterlaced = fieldOrder.map { $0 != "progressive" } ?? false
+        guard isInterlaced, ratio > 1.9, ratio < 2.1 else { return nominal }
+        return nominal.divided(by: Rational(2))
+    }
+}
+
+/// The timecode of a track's first frame, as a timecode track of QuickTime keeps it.
+public struct TrackTimecode: Sendable, Hashable {
+    /// The first frame's number, and how frames are counted.
+    public let start: Timecode
+    /// The reel or tape that the counter belongs to; `nil` where it is not named.
+    public let source: String?
+    /// Frames a second as the track says that people count them; cameras that write 29 for 29.97 mean 30.
+    public let writtenFrameCount: Int
+
+    /// The timecode of a `tmcd` track; `nil` for others, for plain counters, and where the numbers make no sense.
+    ///
+    /// The rate is what a frame's duration gives, rounded: the number of frames a second in the same box is 29 in
+    /// files of some cameras whose counter is one of 30.
+    init?(_ track: MovieTrack) {
+        guard let entry = track.sampleEntries.first?.timecode, let counter = track.timecodeCounter,
+            entry.flags & 8 == 0, entry.frameDuration > 0, let timescale = Int32(exactly: entry.timescale),
+            timescale > 0,
+            let nominal = Rational(Int64(timescale), Int64(entry.frameDuration)).rounded(),
+            let rate = Self.rate(nominal, duration: entry.frameDuration, timescale, drops: entry.flags & 1 != 0)
+        else { return nil }
+        let number = entry.flags & 4 != 0 ? Int64(Int32(bitPattern: counter)) : Int64(counter)
+        start = Timecode(frameNumber: number, rate: rate)
+        source = entry.sourceName
+        writtenFrameCount = Int(entry.numberOfFrames)
+    }
+
+    private static func rate(_ nominal: Int64, duration: UInt32, _ timescale: Int32, drops: Bool) -> Timecode.Rate? {
+        guard let nominal = Int(exactly: nominal) else { return nil }
+        let duration = MediaTime(value: Int64(duration), timescale: timescale)
+        return try? Timecode.Rate(nominal: nominal, frameDuration: duration, isDropFrame: drops)
+    }
+}
+
+/// The tag by which Matroska files tell the timecode of their first picture: `TIMECODE`, of a track or of the file.
+///
+/// Matroska gives its text no form; it counts where the pictures' rate has such a timecode.
+enum MatroskaTimecode {
+    /// libavformat's key for timecodes in other containers.
+    private static let key = "timecode"
+
+    /// Gives the tag the key that timecodes have in other containers; the entries as they are where it cannot be one.
+    ///
+    /// - Parameter rate: The pictures' rate; `nil` where there are none, or it is unknown.
+    static func settled(
+        _ entries: [(key: String, value: String)], rate: Rational?
+    ) -> [(key: String, value: String)] {
+        guard let rate, !entries.contains(where: { $0.key == key }),
+            let place = entries.firstIndex(where: { $0.key.lowercased() == key }),
+            let fields = try? Timecode.Fields(parsing: entries[place].value), !fields.isNegative,
+            let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: fields.isDropFrame),
+            (try? Timecode(fields, rate: counting)) != nil
+        else { return entries }
+        var entries = entries
+        entries[place].key = key
+        return entries
+    }
+}
+
+extension AssetContents {
+    /// Gives the timecodes of a Matroska file and its tracks the key that they have in other containers.
+    ///
+    /// - Returns: The file's metadata.
+    static func settleTimecodes(of streams: inout [StreamInfo], in file: InputFile) -> [(key: String, value: String)] {
+        guard file.formatName.hasPrefix("matroska") else { return file.metadata }
+        func rate(_ stream: StreamInfo) -> Rational? {
+            stream.format.mediaType == .video && stream.attachedPicture == nil ? stream.pictureRate : nil
+        }
+        let fileRate = streams.lazy.compactMap(rate).first
+        for place in streams.indices {
+            streams[place].metadata = MatroskaTimecode.settled(streams[place].metadata, rate: rate(streams[place]))
+        }
+        return MatroskaTimecode.settled(file.metadata, rate: fileRate)
     }
 }
