@@ -1,5 +1,6 @@
 import LibAV
 public import MediaBase
+import Threading
 
 /// One track of an asset: `AVAssetTrack`.
 public struct AssetTrack: Sendable, Hashable {

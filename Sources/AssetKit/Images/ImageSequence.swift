@@ -1,6 +1,7 @@
 import LibAV
 public import MediaBase
 public import Pictures
+import Threading
 
 extension ImageGenerator {
     /// What became of one requested time.

@@ -1,4 +1,6 @@
 package import MediaBase
+internal import SystemCalls
+package import SystemPackage
 
 /// A path to one value in a result, such as `tracks[0].video.cleanAperture`.
 ///
@@ -90,4 +92,31 @@ extension JSONValue {
         while case .later(let encoder) = value { value = encoder.value }
         return value
     }
+}
+
+extension FilePath {
+    /// The path's bytes in base64 where it is not UTF-8, so that a program gets them from JSON; else `nil`.
+    package var pathBytes: String? {
+        String(validating: self) == nil ? base64(bytes) : nil
+    }
+}
+
+/// Bytes as text in base64 with padding (RFC 4648, section 4).
+package func base64(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text: [UInt8] = []
+    var bits = 0
+    var pending = 0
+    for byte in bytes {
+        pending = pending << 8 | Int(byte)
+        bits += 8
+        while bits >= 6 {
+            bits -= 6
+            text.append(digits[pending >> bits & 63])
+        }
+        pending &= 63
+    }
+    if bits > 0 { text.append(digits[pending << (6 - bits) & 63]) }
+    while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
+    return String(decoding: text, as: UTF8.self)
 }

@@ -46,3 +46,231 @@ package struct OrderedJSONEncoder: Sendable {
         String(decoding: try encode(value), as: UTF8.self)
     }
 }
+
+/// Members of an object, as an `Encoder` hands them out.
+struct OrderedJSONKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let object: JSONObject
+    let codingPath: [any CodingKey]
+
+    func encodeNil(forKey key: Key) { set(.null, key) }
+    func encode(_ value: Bool, forKey key: Key) { set(.bool(value), key) }
+    func encode(_ value: String, forKey key: Key) { set(.string(value), key) }
+    func encode(_ value: Double, forKey key: Key) { set(.floatingPoint(value), key) }
+    func encode(_ value: Float, forKey key: Key) { set(.floatingPoint(value), key) }
+    func encode(_ value: Int, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: Int8, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: Int16, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: Int32, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: Int64, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: Int128, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: UInt, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: UInt8, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: UInt16, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: UInt32, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: UInt64, forKey key: Key) { set(.number(String(value)), key) }
+    func encode(_ value: UInt128, forKey key: Key) { set(.number(String(value)), key) }
+
+    func encode(_ value: some Encodable, forKey key: Key) throws {
+        set(try OrderedJSONTreeEncoder.tree(of: value, at: codingPath + [key]), key)
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy keyType: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        var nested = JSONObject()
+        if case .object(let present) = object.value(for: key.stringValue) { nested = present }
+        set(.object(nested), key)
+        return KeyedEncodingContainer(
+            OrderedJSONKeyedContainer<NestedKey>(object: nested, codingPath: codingPath + [key]))
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        var nested = JSONArray()
+        if case .array(let present) = object.value(for: key.stringValue) { nested = present }
+        set(.array(nested), key)
+        return OrderedJSONUnkeyedContainer(array: nested, codingPath: codingPath + [key])
+    }
+
+    func superEncoder() -> any Encoder {
+        superEncoder(for: OrderedJSONKey(stringValue: "super"))
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder {
+        superEncoder(for: key)
+    }
+
+    private func superEncoder(for key: any CodingKey) -> any Encoder {
+        let encoder = OrderedJSONTreeEncoder(codingPath: codingPath + [key])
+        object.set(.later(encoder), for: key.stringValue)
+        return encoder
+    }
+
+    private func set(_ value: JSONValue, _ key: Key) { object.set(value, for: key.stringValue) }
+}
+
+/// Elements of an array, as an `Encoder` hands them out.
+struct OrderedJSONUnkeyedContainer: UnkeyedEncodingContainer {
+    let array: JSONArray
+    let codingPath: [any CodingKey]
+
+    var count: Int { array.elements.count }
+
+    func encodeNil() { append(.null) }
+    func encode(_ value: Bool) { append(.bool(value)) }
+    func encode(_ value: String) { append(.string(value)) }
+    func encode(_ value: Double) { append(.floatingPoint(value)) }
+    func encode(_ value: Float) { append(.floatingPoint(value)) }
+    func encode(_ value: Int) { append(.number(String(value))) }
+    func encode(_ value: Int8) { append(.number(String(value))) }
+    func encode(_ value: Int16) { append(.number(String(value))) }
+    func encode(_ value: Int32) { append(.number(String(value))) }
+    func encode(_ value: Int64) { append(.number(String(value))) }
+    func encode(_ value: Int128) { append(.number(String(value))) }
+    func encode(_ value: UInt) { append(.number(String(value))) }
+    func encode(_ value: UInt8) { append(.number(String(value))) }
+    func encode(_ value: UInt16) { append(.number(String(value))) }
+    func encode(_ value: UInt32) { append(.number(String(value))) }
+    func encode(_ value: UInt64) { append(.number(String(value))) }
+    func encode(_ value: UInt128) { append(.number(String(value))) }
+
+    func encode(_ value: some Encodable) throws {
+        append(try OrderedJSONTreeEncoder.tree(of: value, at: pathOfNext))
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
+        let container = OrderedJSONKeyedContainer<NestedKey>(object: JSONObject(), codingPath: pathOfNext)
+        append(.object(container.object))
+        return KeyedEncodingContainer(container)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        let container = OrderedJSONUnkeyedContainer(array: JSONArray(), codingPath: pathOfNext)
+        append(.array(container.array))
+        return container
+    }
+
+    func superEncoder() -> any Encoder {
+        let encoder = OrderedJSONTreeEncoder(codingPath: pathOfNext)
+        append(.later(encoder))
+        return encoder
+    }
+
+    private var pathOfNext: [any CodingKey] { codingPath + [OrderedJSONKey(intValue: count)] }
+
+    private func append(_ value: JSONValue) { array.elements.append(value) }
+}
+
+/// The `Encoder` that a value sees: it keeps one value of JSON, which its containers fill.
+///
+/// Asked for containers of two kinds, which `Encoder` forbids, it keeps the later one.
+final class OrderedJSONTreeEncoder: Encoder {
+    let codingPath: [any CodingKey]
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    fileprivate(set) var value: JSONValue
+
+    /// Whether the value may be a collection without an order.
+    ///
+    /// That is one that asked for an array, or for an object with the keys that a dictionary has. Asking the runtime
+    /// for a conformance takes longer than encoding most values.
+    private var mayBeUnordered = false
+
+    init(codingPath: [any CodingKey], value: JSONValue = .object(JSONObject())) {
+        self.codingPath = codingPath
+        self.value = value
+    }
+
+    /// Encodes a value on its own.
+    static func tree(of value: some Encodable, at codingPath: [any CodingKey]) throws -> JSONValue {
+        guard codingPath.count < OrderedJSONEncoder.greatestDepth else {
+            throw MediaError(
+                .limitExceeded, "the result nests deeper than \(OrderedJSONEncoder.greatestDepth) levels of JSON")
+        }
+        let encoder = OrderedJSONTreeEncoder(codingPath: codingPath)
+        try value.encode(to: encoder)
+        if encoder.mayBeUnordered, let unordered = value as? any UnorderedEncodable {
+            encoder.value.sortedAsUnordered(pairs: unordered.isPairs)
+        }
+        return encoder.value
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        // The standard library's own type, which has no public name.
+        if _typeName(Key.self, qualified: false) == "_DictionaryCodingKey" { mayBeUnordered = true }
+        return KeyedEncodingContainer(OrderedJSONKeyedContainer(object: object(), codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        mayBeUnordered = true
+        return OrderedJSONUnkeyedContainer(array: array(), codingPath: codingPath)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    fileprivate func object() -> JSONObject {
+        if case .object(let object) = value { return object }
+        let object = JSONObject()
+        value = .object(object)
+        return object
+    }
+
+    fileprivate func array() -> JSONArray {
+        if case .array(let array) = value { return array }
+        let array = JSONArray()
+        value = .array(array)
+        return array
+    }
+}
+
+extension OrderedJSONTreeEncoder: SingleValueEncodingContainer {
+    func encodeNil() { value = .null }
+    func encode(_ value: Bool) { self.value = .bool(value) }
+    func encode(_ value: String) { self.value = .string(value) }
+    func encode(_ value: Double) { self.value = .floatingPoint(value) }
+    func encode(_ value: Float) { self.value = .floatingPoint(value) }
+    func encode(_ value: Int) { self.value = .number(String(value)) }
+    func encode(_ value: Int8) { self.value = .number(String(value)) }
+    func encode(_ value: Int16) { self.value = .number(String(value)) }
+    func encode(_ value: Int32) { self.value = .number(String(value)) }
+    func encode(_ value: Int64) { self.value = .number(String(value)) }
+    func encode(_ value: Int128) { self.value = .number(String(value)) }
+    func encode(_ value: UInt) { self.value = .number(String(value)) }
+    func encode(_ value: UInt8) { self.value = .number(String(value)) }
+    func encode(_ value: UInt16) { self.value = .number(String(value)) }
+    func encode(_ value: UInt32) { self.value = .number(String(value)) }
+    func encode(_ value: UInt64) { self.value = .number(String(value)) }
+    func encode(_ value: UInt128) { self.value = .number(String(value)) }
+
+    func encode(_ value: some Encodable) throws {
+        self.value = try Self.tree(of: value, at: codingPath + [OrderedJSONKey(stringValue: "value")])
+    }
+}
+
+/// A key for a place that the encoded type gives none.
+struct OrderedJSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) {
+        self.stringValue = stringValue
+        intValue = nil
+    }
+
+    init(intValue: Int) {
+        stringValue = String(intValue)
+        self.intValue = intValue
+    }
+}
+
+/// A collection whose elements come in another order in every run.
+private protocol UnorderedEncodable {
+    /// Whether an array of it holds keys and values alternately.
+    var isPairs: Bool { get }
+}
+
+extension Dictionary: UnorderedEncodable where Key: Encodable, Value: Encodable {
+    fileprivate var isPairs: Bool { true }
+}
+
+extension Set: UnorderedEncodable where Element: Encodable {
+    fileprivate var isPairs: Bool { false }
+}

@@ -2,6 +2,7 @@ internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
 internal import SystemCalls
+import Threading
 
 /// Decodes all sound and pictures of a file once, and has them measured.
 struct QCReading {
@@ -138,5 +139,232 @@ struct QCReading {
         return QCSoundMeter.Form(
             sampleRate: sound.sampleRate, layout: sound.channelLayout,
             significantBits: isFloating ? nil : bits ?? sound.sampleFormat.bytesPerSample * 8)
+    }
+}
+
+/// What is read of one track, or of some that belong together, and its meter.
+protocol QCLane {
+    /// How far it has come, in seconds of the presentation.
+    var seconds: Double { get }
+    /// Whether nothing more comes.
+    var isOver: Bool { get }
+    /// Takes what comes next.
+    mutating func step() throws(MediaError)
+    /// The measurements; `nil` where nothing could be decoded.
+    mutating func finish() throws(MediaError) -> QCMeasurements.Track?
+}
+
+/// The pictures of a track.
+struct QCPictureLane: QCLane {
+    private(set) var seconds = 0.0
+    private(set) var isOver = false
+    private let track: AssetTrack
+    private let output: TrackOutput
+    private var meter: QCPictureMeter
+
+    init(_ track: AssetTrack, _ output: TrackOutput, _ request: QCRequest) {
+        self.track = track
+        self.output = output
+        meter = QCPictureMeter(request, timescale: max(1, track.naturalTimeScale))
+    }
+
+    mutating func step() throws(MediaError) {
+        guard let sample = try output.nextSampleBuffer() else {
+            isOver = true
+            return
+        }
+        try meter.append(sample)
+        if sample.presentationTime.isNumeric { seconds = sample.presentationTime.seconds }
+    }
+
+    mutating func finish() -> QCMeasurements.Track? { meter.finish(trackIndex: track.index) }
+}
+
+/// The sound of a track.
+struct QCSoundLane: QCLane {
+    private(set) var seconds = 0.0
+    private(set) var isOver = false
+    private let track: AssetTrack
+    private let request: QCRequest
+    private var sound: ContinuousSound
+    private var meter: QCSoundMeter?
+    private var silence: Int64 = 0
+
+    init(_ track: AssetTrack, _ output: TrackOutput, _ request: QCRequest) {
+        self.track = track
+        self.request = request
+        sound = ContinuousSound(output)
+    }
+
+    mutating func step() throws(MediaError) {
+        switch try sound.nextPiece() {
+        case nil: isOver = true
+        // Before the first sound nobody knows its form, and what comes in pieces is measured as one.
+        case .silence(let frames): silence += frames
+        case .sound(let buffer): try append(buffer)
+        }
+    }
+
+    private mutating func append(_ buffer: AudioBuffer) throws(MediaError) {
+        let form = QCReading.form(of: buffer, track)
+        var meter: QCSoundMeter
+        if let begun = self.meter.take() { meter = begun } else { meter = try QCSoundMeter(form, request) }
+        guard meter.form == form else {
+            throw MediaError(
+                .unsupported,
+                "track \(track.index) changes from \(meter.form.layout) at \(meter.form.sampleRate) Hz to \(form.layout) at "
+                    + "\(form.sampleRate) Hz; export it to one form first")
+        }
+        meter.appendSilence(frames: silence)
+        silence = 0
+        meter.append(buffer)
+        seconds = Double(meter.frames) / Double(max(1, form.sampleRate))
+        self.meter = meter
+    }
+
+    mutating func finish() -> QCMeasurements.Track? {
+        meter?.finish(trackIndex: track.index, lateStart: sound.lateStart)
+    }
+}
+
+/// Two tracks of one channel each, measured as the two channels of one sound.
+struct QCPairLane: QCLane {
+    private(set) var seconds = 0.0
+    private(set) var isOver = false
+    private let tracks: (AssetTrack, AssetTrack)
+    private let request: QCRequest
+    private var readers: (SoundPlaneReader, SoundPlaneReader)
+    private var meter: QCSoundMeter?
+
+    /// Frames that are read at once.
+    private static let block = 4096
+
+    init(
+        _ first: AssetTrack, _ second: AssetTrack, _ output: TrackOutput, _ other: TrackOutput, _ request: QCRequest
+    ) {
+        tracks = (first, second)
+        self.request = request
+        readers = (SoundPlaneReader(output), SoundPlaneReader(other))
+    }
+
+    mutating func step() throws(MediaError) {
+        var (left, right) = (try readers.0.read(Self.block).first ?? [], try readers.1.read(Self.block).first ?? [])
+        guard let rate = readers.0.sampleRate ?? readers.1.sampleRate, !left.isEmpty || !right.isEmpty else {
+            isOver = true
+            return
+        }
+        // The one that ends first is silent from there on.
+        let count = max(left.count, right.count)
+        left += repeatElement(0, count: count - left.count)
+        right += repeatElement(0, count: count - right.count)
+        var meter: QCSoundMeter
+        if let begun = self.meter.take() {
+            meter = begun
+        } else {
+            let bits = tracks.0.formatDescriptions.first?.audio?.bitsPerSample
+            let form = QCSoundMeter.Form(sampleRate: rate, layout: .stereo, significantBits: bits)
+            meter = try QCSoundMeter(form, request)
+        }
+        meter.append([left, right])
+        seconds = Double(meter.frames) / Double(max(1, rate))
+        self.meter = meter
+    }
+
+    mutating func finish() -> QCMeasurements.Track? {
+        var result = meter?.finish(
+            trackIndex: tracks.0.index, lateStart: min(readers.0.lateStart, readers.1.lateStart))
+        result?.pairedTrackIndex = tracks.1.index
+        return result
+    }
+}
+
+/// Measures linear PCM straight from the file, part by part on all cores, and what comes behind it as ever.
+struct QCPlainReading {
+    private let sound: PlainSound
+    private let track: AssetTrack
+    private let reading: QCReading
+
+    /// Steps of 10 ms that a worker takes at once, and frames that it reads at once.
+    private static let partSteps: Int64 = 3000
+    private static let blockFrames = 1 << 15
+    /// Parts at most, however long the sound is.
+    private static let mostParts: Int64 = 1 << 16
+
+    init(_ sound: PlainSound, _ track: AssetTrack, _ reading: QCReading) {
+        self.sound = sound
+        self.track = track
+        self.reading = reading
+    }
+
+    /// Measures all of the track; `nil` where the sound is not what it seems to be.
+    func measure(progress: ((Double, Double) -> Void)?) throws -> QCMeasurements? {
+        let start = MediaTime(value: sound.frames, timescale: Int32(clamping: sound.sampleRate))
+        let reader = try AssetReader(asset: reading.asset)
+        reader.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
+        let output = TrackOutput(track: track, audioSettings: AudioSettings())
+        try reader.add(output)
+        try reader.startReading()
+        var rest = ContinuousSound(output, from: start)
+        // The decoder's own word on what the samples are.
+        guard case .sound(let first) = try rest.nextPiece(), first.sampleFormat == sound.sampleFormat,
+            !first.isPlanar, first.sampleRate == sound.sampleRate, first.channelLayout.channels == sound.channels
+        else { return nil }
+        let form = QCReading.form(of: first, track)
+        var meter = try measureParts(form, progress: progress)
+        meter.append(first)
+        while let piece = try rest.nextPiece() {
+            switch piece {
+            case .silence(let frames): meter.appendSilence(frames: frames)
+            case .sound(let buffer):
+                guard QCReading.form(of: buffer, track) == form else { return nil }
+                meter.append(buffer)
+            }
+        }
+        return QCMeasurements(tracks: [meter.finish(trackIndex: track.index)], damage: DamageSummary(reader.damage))
+    }
+
+    private func measureParts(
+        _ form: QCSoundMeter.Form, progress: ((Double, Double) -> Void)?
+    ) throws -> QCSoundMeter {
+        var whole = try QCSoundMeter(form, reading.request)
+        let steps = sound.frames / Int64(max(1, sound.sampleRate / LoudnessSteps.perSecond)) + 1
+        // Whole stretches of ten seconds, in which some measurements look for what belongs together.
+        let stretch = Int64(FlatTopDetector.stretchSeconds * LoudnessSteps.perSecond)
+        let length = max(Self.partSteps, (steps / Self.mostParts / stretch + 1) * stretch)
+        let starts = Array(stride(from: Int64(0), through: steps, by: Int64.Stride(length))).filter {
+            LoudnessSteps.start(of: $0, sampleRate: sound.sampleRate) < sound.frames
+        }
+        let workers = reading.threads > 0 ? reading.threads : availableProcessors()
+        let (request, rate, frames) = (reading.request, Double(max(1, sound.sampleRate)), Double(sound.frames))
+        try concurrentForEach(starts, workers: workers) { [sound] step in
+            try Self.measurePart(sound, form, request, from: step, steps: length)
+        } deliver: { _, part in
+            whole.append(part)
+            progress?(Double(whole.frames) / frames, Double(whole.frames) / rate)
+        }
+        return whole
+    }
+
+    private static func measurePart(
+        _ sound: PlainSound, _ form: QCSoundMeter.Form, _ request: QCRequest, from step: Int64, steps: Int64
+    ) throws -> QCSoundMeter {
+        let rate = sound.sampleRate
+        let start = LoudnessSteps.start(of: step, sampleRate: rate)
+        let end = min(sound.frames, LoudnessSteps.start(of: step + steps, sampleRate: rate))
+        var meter = try QCSoundMeter(form, request, startingAt: step)
+        var reader = PlainSoundReader(sound, blockFrames: blockFrames)
+        var place = max(0, start - Int64(KWeighting.memorySeconds * Double(rate)))
+        while place < end {
+            let limit = place < start ? start : end
+            let count = Int(min(Int64(try reader.read(from: place)), limit - place))
+            if place < start {
+                meter.warmUp(reader.samples, frames: count)
+            } else {
+                meter.append(reader.samples, frames: count)
+            }
+            place += Int64(count)
+        }
+        meter.finishPart()
+        return meter
     }
 }

@@ -1,4 +1,4 @@
-internal import MediaBase
+package import MediaBase
 
 /// One object of an OpenTimelineIO file: what it is, what it has, and where it stands for messages.
 struct OTIOObject {
@@ -105,5 +105,82 @@ struct OTIOObject {
             }
         default: throw wrong(key, "a dictionary")
         }
+    }
+}
+
+// OpenTimelineIO writes times as two floating-point numbers: how many of how many a second.
+
+extension OTIOObject {
+    /// A time; `nil` where it is missing or null.
+    ///
+    /// - Throws: `damaged` for what is no `RationalTime` of numbers.
+    func time(_ key: String) throws(MediaError) -> (time: MediaTime, rate: Rational)? {
+        guard let object = try object(key) else { return nil }
+        guard object.schema == "RationalTime" else { throw failure(.damaged, "\(key) is not a RationalTime") }
+        guard let value = try object.number("value"), let rate = try object.number("rate") else {
+            throw failure(.damaged, "\(key) has no value or no rate")
+        }
+        guard let exactRate = Rational(rate: rate) else {
+            throw failure(.damaged, "\(key) has a rate of \(rate), which is not a rate")
+        }
+        guard let exactValue = Rational(nearest: value), let seconds = exactValue.divided(by: exactRate),
+            case let time = MediaTime(seconds), time.isNumeric
+        else { throw failure(.damaged, "\(key) has a value of \(value), which is not a time") }
+        return (time, exactRate)
+    }
+
+    /// A range; `nil` where it is missing or null.
+    ///
+    /// - Throws: `damaged` for what is no `TimeRange`, and a negative duration.
+    func range(_ key: String) throws(MediaError) -> TimelineRange? {
+        guard let object = try object(key) else { return nil }
+        guard object.schema == "TimeRange" else { throw failure(.damaged, "\(key) is not a TimeRange") }
+        guard let start = try object.time("start_time"), let duration = try object.time("duration") else {
+            throw failure(.damaged, "\(key) has no start_time or no duration")
+        }
+        guard duration.time >= .zero else {
+            throw failure(.damaged, "\(key) has a duration of \(duration.time.seconds) s, which is negative")
+        }
+        return TimelineRange(start: start.time, duration: duration.time, rate: duration.rate)
+    }
+}
+
+extension Rational {
+    /// The fraction that a floating-point number stands for: the simplest within its precision, else the nearest whose
+    /// denominator is at most a million; `nil` for what is no number or beyond 10¹².
+    init?(nearest number: Double) {
+        guard number.magnitude <= 1e12, let whole = Int64(exactly: number.rounded(.down)) else { return nil }
+        let tolerance = max(number.magnitude, 1) * 1e-12
+        // Continued fraction of what follows the point.
+        var rest = number - number.rounded(.down)
+        var (before, last) = ((num: Int64(0), den: Int64(1)), (num: Int64(1), den: Int64(0)))
+        let part = rest
+        for _ in 0..<40 {
+            guard let term = Int64(exactly: rest.rounded(.down)), term <= 1_000_000 else { break }
+            let next = (num: term * last.num + before.num, den: term * last.den + before.den)
+            guard next.den <= 1_000_000 else { break }
+            (before, last) = (last, next)
+            let found = Double(last.num) / Double(last.den)
+            guard (found - part).magnitude > tolerance else { break }
+            rest = 1 / (rest - rest.rounded(.down))
+            guard rest.isFinite else { break }
+        }
+        guard let sum = Rational(last.num, last.den).adding(Rational(whole)) else { return nil }
+        self = sum
+    }
+
+    /// A rate: a number that stands for one of n·1000/1001 (23.976, 23.98, 29.97, 59.94) is exactly that; `nil` for what
+    /// is no rate.
+    package init?(rate number: Double) {
+        guard number.isFinite, number > 0, number <= 1e9 else { return nil }
+        let whole = (number * 1.001).rounded()
+        if number != number.rounded(), whole >= 1, whole <= 1000, (number - whole * 1000 / 1001).magnitude < 0.0051,
+            let count = Int64(exactly: whole)
+        {
+            self = Rational(count * 1000, 1001)
+            return
+        }
+        guard let rate = Rational(nearest: number), rate.isPositive else { return nil }
+        self = rate
     }
 }

@@ -1,6 +1,40 @@
 package import AssetKit
-internal import MediaAnalysis
-internal import MediaBase
+package import MediaAnalysis
+package import MediaBase
+
+/// What a waveform job measures, apart from where the results go.
+package struct WaveformOptions: Sendable {
+    /// The track; `nil` for the first enabled audio track.
+    package var track: TrackSelector?
+    /// From when; `nil` for time 0 of the presentation.
+    package var start: TimeExpression?
+    /// Until when; `nil` for the track's end.
+    package var end: TimeExpression?
+    /// The channels of peaks and pictures.
+    package var channels = PeakBuilder.ChannelMode.mixed
+    /// How pictures are drawn.
+    package var picture = WaveformPicture()
+    /// Whether damage in the input is an error.
+    package var isStrict = false
+    /// Threads that decode, on which the result does not depend; 0 for as many as there are cores.
+    package var threads = 0
+    /// Whether the track is decoded in one go instead of in segments side by side.
+    package var isSerial = false
+
+    /// All of the first enabled audio track, mixed.
+    package init() {}
+
+    /// The highest frame number among ``start`` and ``end``; `nil` where there is none.
+    var highestFrame: Int64? { [start, end].compactMap(\.self).highestFrame }
+
+    /// Whether ``start`` or ``end`` depend on how long the track is, so that the asset should be opened with exact timing.
+    package var needsExactDuration: Bool {
+        [start, end].contains { if case .percentage = $0 { true } else { $0 == .end } }
+    }
+
+    /// Whether all of the file is read before the sound is, so that a pipe has to be kept.
+    package var readsPipeAgain: Bool { needsExactDuration || highestFrame != nil }
+}
 
 /// Reads one audio track once and writes any number of peaks files and pictures of it.
 ///
@@ -64,5 +98,60 @@ package struct WaveformJob: Sendable {
                     peakDBFS: channel.peakDBFS, rmsDBFS: channel.rmsDBFS, clippedSamples: channel.clippedCount)
             },
             damage: DamageSummary(sound.damage))
+    }
+}
+
+/// The part of the presentation that is measured.
+struct WaveformRange {
+    /// The first moment, 0 or later.
+    let start: MediaTime
+    /// The first moment that is not measured; `nil` for the track's end.
+    let end: MediaTime?
+    /// The same as it was asked for; `nil` where nothing was.
+    let requested: RequestedRange?
+
+    /// - Throws: ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range, and what
+    ///   ``TimeExpression/resolve(in:frameTime:)`` throws.
+    init(_ options: WaveformOptions, track: AssetTrack, of asset: Asset) throws(MediaError) {
+        let pictures = try asset.loadNow(.tracks).first { $0.mediaType == .video && !$0.isAttachedPicture }
+        let context = try Self.context(track: track, pictures: pictures, asset: asset)
+        var frames = pictures.map {
+            FrameTimes(asset, track: $0, highest: options.highestFrame ?? 0, threads: options.threads)
+        }
+        func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
+            guard let time = try frames?.time(of: number) else {
+                throw MediaError(.invalidArgument, "there are no pictures by whose number a time could be told")
+            }
+            return time
+        }
+        let start = try options.start?.resolve(in: context, frameTime: frameTime)
+        // Sound goes on to its own end, whatever the container says of it.
+        let end = options.end == .end ? nil : try options.end?.resolve(in: context, frameTime: frameTime)
+        try Self.check(start: start, end: end)
+        self.start = start ?? .zero
+        self.end = end
+        let isAsked = options.start != nil || options.end != nil
+        requested = isAsked ? RequestedRange(start: start, end: end) : nil
+    }
+
+    /// Throws ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range.
+    static func check(start: MediaTime?, end: MediaTime?) throws(MediaError) {
+        if let start, start < .zero {
+            throw MediaError(
+                .outOfRange, "the start, \(start.seconds) s, is before the beginning; times count from 0")
+        }
+        if let end, end <= start ?? .zero {
+            throw MediaError(
+                .invalidArgument, "there is nothing from \((start ?? .zero).seconds) s to \(end.seconds) s")
+        }
+    }
+
+    /// Frame rates, frame numbers and timecodes are those of the pictures that the sound goes with.
+    private static func context(
+        track: AssetTrack, pictures: AssetTrack?, asset: Asset
+    ) throws(MediaError) -> TimeExpression.Context {
+        var context = try TimeExpression.Context(pictures ?? track, in: asset)
+        context.timeRange = track.timeRange
+        return context
     }
 }

@@ -111,3 +111,133 @@ extension TrackSelector: CustomStringConvertible {
         }
     }
 }
+
+extension TimeExpression.Context {
+    /// What is known of a track and its asset for telling the times that are asked for in it.
+    ///
+    /// The start timecode is the track's own, else that of its timecode track, else the container's; it names the
+    /// track's first picture.
+    ///
+    /// - Throws: what opening the asset throws.
+    package init(_ track: AssetTrack, in asset: Asset) throws(MediaError) {
+        let frameRate = track.pictureRate
+        let timecodes = try Self.startTimecodes(track, in: asset)
+        let timecode = timecodes.lazy.compactMap { Self.timecode($0, frameRate: frameRate) }.first
+        let scale = track.naturalTimeScale
+        self.init(
+            timeRange: track.timeRange, frameRate: frameRate, startTimecode: timecode,
+            timecodeOrigin: timecode == nil ? .zero : track.timeRange.start, timestampScale: scale > 0 ? scale : nil)
+    }
+
+    private static func startTimecodes(_ track: AssetTrack, in asset: Asset) throws(MediaError) -> [String] {
+        let associated = Set(track.associatedTracks["tmcd"] ?? [])
+        let others = try asset.loadNow(.tracks).filter { associated.contains($0.id) }.map(\.startTimecode)
+        return ([track.startTimecode] + others + [try asset.loadNow(.container).startTimecode]).compactMap(\.self)
+    }
+
+    private static func timecode(_ text: String, frameRate: Rational?) -> Timecode? {
+        guard let frameRate, let fields = try? Timecode.Fields(parsing: text),
+            let rate = try? Timecode.Rate(frameRate: frameRate, isDropFrame: fields.isDropFrame)
+        else { return nil }
+        return try? Timecode(fields, rate: rate)
+    }
+}
+
+extension Sequence<TimeExpression> {
+    /// The highest frame number among the times; `nil` where none is one.
+    var highestFrame: Int64? {
+        compactMap { if case .frame(let number) = $0 { number } else { nil } }.max()
+    }
+}
+
+/// The part of a file that is written, as it was asked for.
+struct TrimRange {
+    /// From the first moment to the first that is not wanted; all of the file where nothing was asked for.
+    ///
+    /// Both are rounded to times from which all times of what is written can be counted exactly.
+    let range: MediaTimeRange
+    /// The same in exact times as it was asked for; `nil` where nothing was.
+    let requested: RequestedRange?
+
+    /// - Parameters:
+    ///   - track: The track by which times are told.
+    ///   - grid: Where what is written can begin and end; `nil` for the track's own.
+    /// - Throws: `outOfRange` for a start before zero or behind the track, `invalidArgument` for an empty range, and what
+    ///   resolving the times throws.
+    init(
+        start: TimeExpression?, end: TimeExpression?, of track: AssetTrack, in asset: Asset, grid: TrimGrid? = nil,
+        threads: Int
+    ) throws(MediaError) {
+        guard start != nil || end != nil else {
+            range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+            requested = nil
+            return
+        }
+        let context = try TimeExpression.Context(track, in: asset)
+        var frames: FrameTimes?
+        if track.mediaType == .video {
+            let highest = [start, end].compactMap(\.self).highestFrame ?? 0
+            frames = FrameTimes(asset, track: track, highest: highest, threads: threads)
+        }
+        func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
+            guard let time = try frames?.time(of: number) else { return try TimeExpression.noFrames(number) }
+            return time
+        }
+        let first = try start?.resolve(in: context, frameTime: frameTime)
+        let last = try end?.resolve(in: context, frameTime: frameTime)
+        try WaveformRange.check(start: first, end: last)
+        let grid = grid ?? track.trimGrid
+        let (start, end) = (first.map(grid.rounded), last.map(grid.rounded))
+        try WaveformRange.check(start: start, end: end)
+        if let start, case let end = track.timeRange.end, end.isNumeric, start >= end {
+            let what = track.mediaType == .video ? "pictures'" : "sound's"
+            throw MediaError(
+                .outOfRange, "the start, \(start.seconds) s, is not before the \(what) end at \(end.seconds) s")
+        }
+        // What is asked for beyond the end adds nothing.
+        range =
+            end.map { MediaTimeRange(start: start ?? .zero, end: $0) }
+            ?? MediaTimeRange(start: start ?? .zero, duration: .positiveInfinity)
+        requested = RequestedRange(start: first, end: last)
+    }
+
+    /// Whether times depend on how long the track is, so that an asset has to be opened with exact timing.
+    static func needsExactDuration(_ times: [TimeExpression?]) -> Bool {
+        times.contains { if case .percentage = $0 { true } else { $0 == .end } }
+    }
+}
+
+/// A range as it was asked for, in exact times.
+package struct RequestedRange: Encodable, Sendable {
+    /// The first moment; `nil` where none was asked for.
+    package var start: MediaTime?
+    /// The first moment that is not wanted; `nil` for the end.
+    package var end: MediaTime?
+}
+
+/// What a person is told where media ends before the end that was asked for.
+package enum EarlyEnd {
+    /// The warning; `nil` where the media reaches that end, or where nothing is known of its own.
+    ///
+    /// - Parameters:
+    ///   - what: What ends, as in "the sound ends".
+    ///   - end: Where the media ends.
+    ///   - wanted: Where it was to end; `nil` for its own end.
+    package static func warning(_ what: String, at end: MediaTime, before wanted: MediaTime?) -> String? {
+        // Who writes a length rounded to hundredths means the end.
+        guard let wanted, wanted.isNumeric, end.isNumeric, wanted > end + MediaTime(value: 1, timescale: 100) else {
+            return nil
+        }
+        return "\(what) at \(end.seconds) s, before '--end' (\(wanted.seconds) s)"
+    }
+}
+
+extension TimeExpression {
+    /// Whether it is a moment of its own, not one that follows from the length of the track.
+    package var isMoment: Bool {
+        switch self {
+        case .time, .timecode, .frame: true
+        case .percentage, .end: false
+        }
+    }
+}

@@ -130,3 +130,218 @@ struct RunOptions: ParsableArguments {
     /// The threads for the work on one file, at least one.
     var threadsPerFile: Int { threads ?? max(1, availableProcessors() / max(1, jobs)) }
 }
+
+/// The options of commands that write media anew, which say what of the source is in it.
+struct ContentOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Where to begin, exact to the frame and the sample: 12.5, 1:30.25, 01:00:10:00, 250f…", valueName: "time"),
+        transform: CommonArgument.time)
+    var start: TimeExpression?
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Where to end: the first moment that is not wanted.", valueName: "time"),
+        transform: CommonArgument.time)
+    var end: TimeExpression?
+
+    @Option(
+        help: ArgumentHelp(
+            "The track of pictures: its index (0), v:N or id:N. (default: the first enabled one)", valueName: "track"),
+        transform: CommonArgument.track)
+    var videoTrack: TrackSelector?
+
+    @Option(
+        help: ArgumentHelp(
+            "The tracks of sound, parted by commas: a:0,a:2. (default: all)", valueName: "tracks"),
+        transform: {
+            try $0.split(separator: ",", omittingEmptySubsequences: false).map { try CommonArgument.track(String($0)) }
+        })
+    var audioTracks: [TrackSelector]?
+
+    @Option(help: "What becomes of sound: encoded anew, copied as it is, or left out.")
+    var audio = ProxyRequest.AudioTreatment.encode
+
+    func validate() throws {
+        if case .time(let start) = start, case .time(let end) = end, start >= end {
+            throw ValidationError("'--end' is not after '--start'.")
+        }
+        if audio == .none, audioTracks != nil {
+            throw ValidationError("'--audio none' and '--audio-tracks' exclude each other.")
+        }
+    }
+}
+
+/// A value of the library as an argument, by its name in the library.
+struct Named<Value: RawRepresentable<String> & CaseIterable>: ExpressibleByArgument {
+    /// What was named.
+    let value: Value
+
+    init?(argument: String) {
+        guard let value = Value(rawValue: argument) else { return nil }
+        self.value = value
+    }
+
+    static var allValueStrings: [String] { Value.allCases.map(\.rawValue) }
+
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+}
+
+extension ProxyRequest.AudioTreatment: ExpressibleByArgument {}
+
+/// The options of commands that encode, which say how; what is not given is the preset's.
+struct EncodingOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Rows of a picture at most; pictures are never made larger.", valueName: "n"))
+    var height: Int?
+
+    @Option(help: ArgumentHelp("The quality of H.264, 0 (best) to 51.", valueName: "n"))
+    var crf: Int?
+
+    @Option(
+        help: ArgumentHelp("Bits a second of the pictures, such as 800k or 2M, in place of a quality.", valueName: "n"),
+        transform: Self.bits)
+    var bitrate: Int?
+
+    @Option(help: ArgumentHelp("Frames from one keyframe to the next at most; 1 for keyframes alone.", valueName: "n"))
+    var gop: Int?
+
+    @Option(help: "How much time the H.264 encoder takes.")
+    var speed: Named<VideoOutputSettings.Speed>?
+
+    @Option(help: "How sound is encoded; the preset's unless given.")
+    var audioCodec: Named<AudioOutputSettings.Codec>?
+
+    @Option(
+        help: ArgumentHelp("Bits a second of each sound track, such as 128k.", valueName: "n"), transform: Self.bits)
+    var audioBitrate: Int?
+
+    /// Whether any of them is given.
+    var isAnyGiven: Bool { height != nil || isQualityGiven || audioCodec != nil || audioBitrate != nil }
+
+    /// Whether one is given that codecs have no use for which have one quality.
+    var isQualityGiven: Bool { crf != nil || bitrate != nil || gop != nil || speed != nil }
+
+    /// Refuses options of sound where none is encoded.
+    func check(_ audio: ProxyRequest.AudioTreatment) throws {
+        guard audio != .encode, audioCodec != nil || audioBitrate != nil else { return }
+        throw ValidationError("'--audio-codec' and '--audio-bitrate' are for sound that is encoded.")
+    }
+
+    func validate() throws {
+        func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+            guard let value, !range.contains(value) else { return }
+            throw ValidationError("'\(name)' takes a number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        try check("--height", height, 2...16384)
+        try check("--crf", crf, 0...51)
+        try check("--gop", gop, 1...100_000)
+        if crf != nil, bitrate != nil { throw ValidationError("'--crf' and '--bitrate' exclude each other.") }
+    }
+
+    /// A number above zero, with `k` for thousands or `M` for millions.
+    static func bits(_ text: String) throws -> Int {
+        let factors: [Character: Int] = ["k": 1000, "K": 1000, "M": 1_000_000]
+        let factor = text.last.flatMap { factors[$0] }
+        let digits = factor == nil ? text[...] : text.dropLast()
+        guard let number = Int(digits), number > 0, digits.first != "+",
+            case let (bits, overflow) = number.multipliedReportingOverflow(by: factor ?? 1), !overflow,
+            bits <= 1_000_000_000
+        else { throw ValidationError("write bits a second, such as 800k or 2M") }
+        return bits
+    }
+}
+
+/// The options of commands that read timelines.
+struct TimelineOptions: ParsableArguments {
+    @Flag(help: "Let the timeline take media from outside its folder.")
+    var allowOutside = false
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Look for media by its name in this folder and those inside, where the timeline's path does not lead to it; "
+                + "repeatable.", valueName: "folder"))
+    var mediaFolder: [PathArgument] = []
+
+    @Flag(help: "Make clips whose media is missing gaps, instead of failing.")
+    var allowMissing = false
+
+    @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
+    var ignoreEffects = false
+
+    /// What was asked for.
+    var settings: TimelineSettings {
+        var settings = TimelineSettings()
+        settings.allowsOutside = allowOutside
+        settings.mediaFolders = mediaFolder.map(\.path)
+        settings.allowsMissing = allowMissing
+        settings.ignoresEffects = ignoreEffects
+        return settings
+    }
+
+    /// The timeline that an input is; `nil` for media, of which nothing was taken then.
+    ///
+    /// - Parameter isSure: Whether JSON has to say that it is a timeline, because it could be something else too.
+    static func file(
+        _ file: PathArgument, isSure: Bool = false, until deadline: ContinuousClock.Instant?
+    ) throws(MediaError) -> TimelineFile? {
+        file.isStandardStream
+            ? try TimelineFile(standardInput: .standardInput, isSure: isSure, until: deadline)
+            : try TimelineFile(path: file.path, isSure: isSure, until: deadline)
+    }
+}
+
+/// The option of commands that make one media file of each input, and where that goes.
+struct MediaOutputOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "The file that is written, whose ending says of which type it is, or the folder that it goes to. {stem} stands "
+                + "for the input's name without extension.", valueName: "file"))
+    var output: PathArgument?
+
+    /// Refuses outputs that are no files or would have the same name, before any file is opened.
+    ///
+    /// - Parameters:
+    ///   - ending: What outputs in a folder end with.
+    ///   - check: Refuses names of types that the command does not write.
+    func check(_ files: [PathArgument], ending: String, _ check: (FilePath) throws(MediaError) -> Void) throws {
+        guard let output else { throw ValidationError("Say where the output goes: '-o FILE'.") }
+        if output.isStandardStream { throw ValidationError("Media cannot be written to standard output.") }
+        var owners: [FilePath: PathArgument] = [:]
+        for file in files {
+            let path = path(for: file.path, ending: ending)
+            try file.refuseLeadingAway { self.path(for: $0, ending: ending) }
+            do throws(MediaError) {
+                try check(path)
+            } catch {
+                throw ValidationError("'\(path.displayPath)': \(error.message).")
+            }
+            if let other = owners.updateValue(file, forKey: path) {
+                throw ValidationError(
+                    "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "
+                        + "'\(path.displayPath)'; put {stem} into the output's name.")
+            }
+        }
+    }
+
+    /// Whether the output is a folder or a template, so that its folder is made where there is none.
+    var namesFolder: Bool {
+        output.map { $0.endsWithSlash || $0.path != $0.path.replacing("{stem}", with: []) } ?? false
+    }
+
+    /// Where the output of an input goes.
+    func path(for input: FilePath, ending: String) -> FilePath {
+        guard let output else { return "" }
+        let stem = input.inputStem
+        guard output.endsWithSlash || isFolder(output.path) else { return output.path.replacing("{stem}", with: stem) }
+        let name = FilePath("{stem}.\(ending)").replacing("{stem}", with: stem)
+        return output.path.appending(name.components)
+    }
+
+    private func isFolder(_ path: FilePath) -> Bool {
+        guard let status = try? path.stat() else { return false }
+        return status.type == .directory
+    }
+}

@@ -77,3 +77,97 @@ struct ProxyCommand: ParsableCommand {
         return request
     }
 }
+
+/// The options of `proxy` that say what of the source is in it, and which way up.
+struct ProxyContentOptions: ParsableArguments {
+    @Flag(help: "Make pixels square, as some players need; the shape may then differ by part of a pixel.")
+    var squarePixels = false
+
+    @Flag(help: "Turn the pictures, instead of marking them as to be turned.")
+    var bakeRotation = false
+
+    @OptionGroup var content: ContentOptions
+
+    /// Puts what was asked for into a request.
+    func apply(to request: inout ProxyRequest) {
+        request.hasSquarePixels = squarePixels
+        request.bakesRotation = bakeRotation
+        request.start = content.start
+        request.end = content.end
+        request.videoTrack = content.videoTrack
+        request.audioTracks = content.audioTracks
+        request.audio = content.audio
+    }
+}
+
+extension ProxyPreset: ExpressibleByArgument {
+    /// A preset by its name.
+    public init?(argument: String) { self.init(named: argument) }
+
+    /// The names, for the help.
+    public static var allValueStrings: [String] { all.map(\.name) }
+
+    /// The names, for shells that complete words.
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
+    /// The name.
+    public var defaultValueDescription: String { name }
+}
+
+/// The options of `proxy` that say how it is encoded.
+struct ProxyEncodingOptions: ParsableArguments {
+    @Option(name: .shortAndLong, help: "What kind of proxy is made; '--list-presets' tells more.")
+    var preset = ProxyPreset.all[0]
+
+    @Flag(help: "Print the presets and do nothing else.")
+    var listPresets = false
+
+    @OptionGroup var encoding: EncodingOptions
+
+    func validate() throws {
+        if preset.videoCodec.isIntraOnly, encoding.isQualityGiven {
+            throw ValidationError("'--crf', '--bitrate', '--gop' and '--speed' are for H.264, not for \(preset.name).")
+        }
+    }
+
+    /// Puts what was asked for into a request.
+    func apply(to request: inout ProxyRequest) throws {
+        request.height = encoding.height
+        request.quality = encoding.crf
+        request.bitRate = encoding.bitrate
+        request.keyFrameInterval = encoding.gop
+        request.speed = encoding.speed?.value
+        request.audioCodec = encoding.audioCodec?.value
+        request.audioBitRate = encoding.audioBitrate
+    }
+}
+
+/// What `proxy` tells a person.
+enum ProxyText {
+    /// The presets, one a line.
+    static var presets: String {
+        let width = ProxyPreset.all.map(\.name.count).max() ?? 0
+        return ProxyPreset.all.map { preset in
+            preset.name + String(repeating: " ", count: width - preset.name.count + 2) + preset.summary + "\n"
+        }.joined()
+    }
+
+    /// One line on a proxy that was written.
+    static func text(of report: ProxyReport) -> String {
+        var parts = [
+            "\(report.video.codec) \(report.video.encodedSize)", "\(report.video.frameCount) frames",
+            QuantityText.bytes(report.sizeBytes),
+        ]
+        if !report.audio.isEmpty {
+            parts.insert(
+                report.audio.map { "\($0.codec) \($0.channelLayout ?? "\($0.channels) channels")" }
+                    .joined(separator: " + "), at: 1)
+        }
+        if let timecode = report.startTimecode { parts.append("from \(timecode)") }
+        if !report.leftOut.isEmpty {
+            let tracks = report.leftOut.map { "\($0.trackIndex) (\($0.type))" }.joined(separator: ", ")
+            parts.append("without track \(tracks)")
+        }
+        return report.output.displayPath + ": " + parts.joined(separator: ", ")
+    }
+}

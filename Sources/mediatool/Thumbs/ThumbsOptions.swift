@@ -1,7 +1,9 @@
 import ArgumentParser
+import AssetKit
 import MediaAnalysis
 import MediaBase
 import MediaJobs
+import Pictures
 
 /// The options of `thumbs` that say which moments are shown.
 struct ThumbsOptions: ParsableArguments {
@@ -120,5 +122,197 @@ struct ThumbsOptions: ParsableArguments {
         case nil: break
         }
         return at.isEmpty ? nil : .at(at.flatMap(\.self))
+    }
+}
+
+/// The options of `thumbs` that say what of a stored picture is shown, and in which colours.
+struct ThumbsPictureOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The part of the stored picture that is shown: clean (the clean aperture, square pixels), production (all of "
+                + "it, square pixels) or encoded (all of it, pixel by pixel).", valueName: "aperture"))
+    var aperture = ThumbsRequest.Aperture.clean
+
+    @Option(
+        help: ArgumentHelp(
+            "What becomes of HDR (PQ, HLG): sdr maps it to sRGB, source keeps its coded values.", valueName: "range"))
+    var dynamicRange = DynamicRangeArgument.sdr
+
+    @Flag(help: "Make one picture of the two fields of interlaced frames: that of the first field's moment.")
+    var deinterlace = false
+
+    /// Tells a request what is shown.
+    func apply(to request: inout ThumbsRequest) {
+        request.aperture = aperture
+        request.keepsDynamicRange = dynamicRange == .source
+        request.deinterlaces = deinterlace
+    }
+}
+
+extension ThumbsRequest.Aperture: ExpressibleByArgument {}
+
+/// The words for what becomes of HDR.
+enum DynamicRangeArgument: String, ExpressibleByArgument, CaseIterable {
+    case sdr
+    case source
+}
+
+/// The options of `thumbs` that say how large images are, and which way up.
+struct ThumbsSizeOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The greatest width of an image; images are never enlarged.", valueName: "pixels"))
+    var width: Int?
+
+    @Option(help: ArgumentHelp("The greatest height of an image.", valueName: "pixels"))
+    var height: Int?
+
+    @Option(
+        help: ArgumentHelp("The box that images are fitted into.", valueName: "WxH"),
+        transform: ThumbsArgument.dimensions)
+    var maxSize: Dimensions?
+
+    @Option(
+        help: ArgumentHelp(
+            "The size of every image: pictures are fitted into it, and the rest is filled with --pad.",
+            valueName: "WxH"),
+        transform: ThumbsArgument.dimensions)
+    var exactSize: Dimensions?
+
+    @Flag(
+        help: ArgumentHelp(
+            "With --exact-size: let pictures cover all of it, and cut what is too much on two sides; they are never "
+                + "enlarged, so that smaller ones still get --pad around them."))
+    var crop = false
+
+    @Option(
+        help: ArgumentHelp(
+            "What is beside pictures in --exact-size, and behind transparent ones in JPEG: #rgb, #rrggbb, #rrggbbaa "
+                + "or a name such as white or transparent. (default: black)", valueName: "color"),
+        transform: CommonArgument.color)
+    var pad = Color.black
+
+    @Flag(help: "Leave pictures as they are stored instead of turning them upright.")
+    var noRotate = false
+
+    func validate() throws {
+        for (option, value) in [("--width", width), ("--height", height)] where !(1...0xFFFF).contains(value ?? 1) {
+            throw ValidationError("'\(option)' takes a number from 1 to 65535.")
+        }
+        if exactSize != nil, width != nil || height != nil || maxSize != nil {
+            throw ValidationError("'--exact-size' excludes '--width', '--height' and '--max-size'.")
+        }
+        if crop, exactSize == nil { throw ValidationError("'--crop' goes with '--exact-size'.") }
+    }
+
+    /// Whether anything is said of the size.
+    private var isGiven: Bool { width != nil || height != nil || maxSize != nil || exactSize != nil }
+
+    /// Tells a request the size.
+    ///
+    /// - Parameter standard: The longest side where nothing is said; `nil` for full size.
+    func apply(to request: inout ThumbsRequest, standard: Int?) {
+        request.appliesRotation = !noRotate
+        request.exactSize = exactSize.map { ThumbsRequest.ExactSize($0, crops: crop, background: pad) }
+        guard isGiven else {
+            request.maximumSize = Dimensions(width: standard ?? 0, height: standard ?? 0)
+            return
+        }
+        let limits = [maxSize ?? Dimensions(width: 0, height: 0), Dimensions(width: width ?? 0, height: height ?? 0)]
+        request.maximumSize = Dimensions(
+            width: limits.map(\.width).filter { $0 > 0 }.min() ?? 0,
+            height: limits.map(\.height).filter { $0 > 0 }.min() ?? 0)
+    }
+}
+
+/// Readers of single arguments of `thumbs`, whose errors the parser shows as usage errors.
+enum ThumbsArgument {
+    /// Times parted by commas.
+    static func times(_ text: String) throws -> [ThumbsRequest.NamedTime] {
+        try text.split(separator: ",", omittingEmptySubsequences: false).map {
+            ThumbsRequest.NamedTime(try CommonArgument.time(String($0)), text: RawArguments.displayed(String($0)))
+        }
+    }
+
+    /// A length of time, or a part of the range.
+    static func spacing(_ text: String) throws -> ThumbsRequest.Spacing {
+        switch try CommonArgument.time(text) {
+        case .time(let time) where time > .zero: return .time(time)
+        case .percentage(let part) where part.isPositive: return .part(part)
+        default: throw ValidationError("write a length above zero: 10, 1:30, 1001/30000 or 5%")
+        }
+    }
+
+    /// `exact`, `keyframe`, or seconds before and after.
+    static func tolerance(_ text: String) throws -> ThumbsRequest.Tolerance {
+        if text == "exact" { return .exact }
+        if text == "keyframe" { return .keyframe }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let times = parts.compactMap { part -> MediaTime? in
+            if case .time(let time)? = try? TimeExpression(parsing: String(part)), time >= .zero { time } else { nil }
+        }
+        guard let before = times.first, let after = times.last, times.count == parts.count, times.count <= 2 else {
+            throw ValidationError("write exact, keyframe, or seconds of zero or more, such as 0.5 or 0.5,2")
+        }
+        return ThumbsRequest.Tolerance(before: before, after: after)
+    }
+
+    /// `WxH`, each a number of pixels from 1 to 65535.
+    static func dimensions(_ text: String) throws -> Dimensions {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
+        guard sides.count == 2, sides.allSatisfy({ (1...0xFFFF).contains($0) }) else {
+            throw ValidationError("write width and height in pixels, such as 320x240")
+        }
+        return Dimensions(width: sides[0], height: sides[1])
+    }
+
+    /// An image format, by its name or its usual extension.
+    static func format(_ text: String) throws -> ImageFileFormat {
+        guard let format = ImageFileFormat(fileExtension: text) else {
+            throw ValidationError("write png, jpeg or webp")
+        }
+        return format
+    }
+
+    /// Columns and rows of a sheet, or its columns alone.
+    struct Grid: ExpressibleByArgument, Hashable {
+        /// Images in a row, 1…1000.
+        var columns: Int
+        /// Rows, 1…1000; `nil` for as many as it takes.
+        var rows: Int?
+
+        init(columns: Int, rows: Int?) {
+            self.columns = columns
+            self.rows = rows
+        }
+
+        init?(argument: String) {
+            let sides = argument.split(separator: "x", omittingEmptySubsequences: false)
+            let numbers = sides.compactMap { Int($0) }.filter { (1...1000).contains($0) }
+            guard numbers.count == sides.count, let columns = numbers.first, numbers.count <= 2 else { return nil }
+            self.init(columns: columns, rows: numbers.count == 2 ? numbers[1] : nil)
+        }
+    }
+
+    /// What follows `--scenes`: a threshold, or already the first file.
+    enum Scenes: ExpressibleByArgument, CustomStringConvertible {
+        /// From which score on a new scene begins.
+        case threshold(Double)
+        /// No number, and so a file.
+        case file(PathArgument)
+
+        init?(argument: String) {
+            if let number = Double(argument) {
+                self = .threshold(number)
+            } else {
+                guard let file = PathArgument(argument: argument) else { return nil }
+                self = .file(file)
+            }
+        }
+
+        var description: String {
+            switch self {
+            case .threshold(let number): "\(number)"
+            case .file(let file): file.path.displayPath
+            }
+        }
     }
 }

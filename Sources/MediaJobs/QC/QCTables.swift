@@ -1,0 +1,138 @@
+package import MediaBase
+
+/// The findings of a run as comma-separated values (RFC 4180), with a line for each.
+package enum QCCSV {
+    /// The names of the columns, with a line break.
+    package static let header =
+        "path,status,rule,severity,track,channel,start,end,startSeconds,endSeconds,timecode,endTimecode,"
+        + "measured,wanted,message\r\n"
+
+    /// The lines of a file: its findings, or one that says that it passes or why it could not be processed.
+    package static func lines(of result: Result<QCReport, MediaError>, path: String) -> String {
+        switch result {
+        case .failure(let error):
+            line([path, "error"] + Array(repeating: "", count: 12) + [error.message])
+        case .success(let report) where report.findings.isEmpty:
+            line([path, report.verdict.rawValue] + Array(repeating: "", count: 13))
+        case .success(let report):
+            report.listedFindings.map { finding in
+                line([
+                    path, report.verdict.rawValue, finding.rule, finding.severity.rawValue,
+                    finding.trackIndex.map(String.init) ?? "", finding.channel.map(String.init) ?? "",
+                    finding.start?.description ?? "", finding.end?.description ?? "",
+                    finding.start.map { "\($0.seconds)" } ?? "", finding.end.map { "\($0.seconds)" } ?? "",
+                    finding.startTimecode ?? "", finding.endTimecode ?? "", finding.measured, finding.wanted,
+                    finding.message,
+                ])
+            }.joined()
+        }
+    }
+
+    /// The names of the columns of ``frames(_:path:)``, with a line break.
+    package static let frameHeader =
+        "path,frame,time,seconds,psnrLuma,psnrCb,psnrCr,psnr,ssimLuma,ssimCb,ssimCr,ssim\r\n"
+
+    /// A line for each compared picture; a PSNR where nothing differs is `inf`, and what a picture in grey has not is
+    /// empty.
+    package static func frames(_ frames: [QCReferenceMeasurements.Frame], path: String) -> String {
+        var text = ""
+        for (number, frame) in frames.enumerated() {
+            let psnr = frame.psnr.map { $0.isFinite ? QCEvaluation.decimals($0, 4) : "inf" }
+            let ssim = frame.similarities.map { QCEvaluation.decimals(Double($0), 6) }
+            func columns(_ values: [String]) -> [String] {
+                values.count >= 4 ? values : [values.first ?? "", "", "", values.last ?? ""]
+            }
+            text += line(
+                [path, "\(number)", frame.time.description, "\(frame.time.seconds)"] + columns(psnr) + columns(ssim))
+        }
+        return text
+    }
+
+    private static func line(_ cells: [String]) -> String {
+        cells.map(VisibleText.cell).joined(separator: ",") + "\r\n"
+    }
+}
+
+/// The results of a run as JUnit's XML: a suite a file, a test case a rule.
+///
+/// Warnings are system output of their test case, which passes; not applicable is skipped; a file that could not be
+/// processed is an error.
+package struct QCJUnit {
+    private var suites = ""
+    private var counts = (tests: 0, failures: 0, errors: 0)
+
+    /// Begins without files.
+    package init() {}
+
+    /// Adds what came of a file.
+    package mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
+        var cases = ""
+        var (tests, failures, errors, skipped) = (0, 0, 0, 0)
+        let name = QCMarkup.escaped(path)
+        func testCase(_ rule: String, _ inner: String) {
+            tests += 1
+            cases += "    <testcase name=\"\(QCMarkup.escaped(rule))\" classname=\"\(name)\" time=\"0\""
+            cases += inner.isEmpty ? "/>\n" : ">\n\(inner)    </testcase>\n"
+        }
+        switch result {
+        case .failure(let error):
+            errors += 1
+            testCase(
+                "file",
+                "      <error type=\"\(QCMarkup.escaped(error.code.rawValue))\" message=\""
+                    + "\(QCMarkup.escaped(error.message))\"/>\n")
+        case .success(let report):
+            let findingsOfRules = Dictionary(grouping: report.listedFindings, by: \.rule)
+            for rule in report.rules {
+                let findings = findingsOfRules[rule.id] ?? []
+                let lines = findings.map { QCMarkup.escaped($0.message) }.joined(separator: "\n")
+                switch rule.status {
+                case .pass: testCase(rule.id, "")
+                case .notApplicable:
+                    skipped += 1
+                    testCase(rule.id, "      <skipped message=\"\(QCMarkup.escaped(rule.reason ?? ""))\"/>\n")
+                case .warn: testCase(rule.id, "      <system-out>\(lines)</system-out>\n")
+                case .fail:
+                    failures += 1
+                    let first = QCMarkup.escaped(findings.first?.message ?? "does not hold")
+                    testCase(rule.id, "      <failure type=\"qc\" message=\"\(first)\">\(lines)</failure>\n")
+                }
+            }
+        }
+        suites += "  <testsuite name=\"\(name)\" tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" "
+        suites += "skipped=\"\(skipped)\" time=\"0\">\n\(cases)  </testsuite>\n"
+        counts = (counts.tests + tests, counts.failures + failures, counts.errors + errors)
+    }
+
+    /// The whole file.
+    package var text: String {
+        """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="mediatool qc" tests="\(counts.tests)" failures="\(counts.failures)" \
+        errors="\(counts.errors)" time="0">
+        \(suites)</testsuites>
+
+        """
+    }
+}
+
+/// Text for XML and HTML.
+enum QCMarkup {
+    /// Text with the characters that mean something in markup, also between quotes, as references.
+    ///
+    /// Control characters, of which XML 1.0 has few, and what turns the direction of text are escaped as in C.
+    static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in VisibleText.line(text).unicodeScalars {
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            case "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}
