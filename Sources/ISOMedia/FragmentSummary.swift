@@ -24,8 +24,8 @@ package struct FragmentSummary: Hashable, Sendable {
     /// The latest decode time at which a fragment ends, in the media's timescale.
     package var endDecodeTime: UInt64
 
-    /// When the last sample of each fragment ends, by when it begins (decode times), in the media's timescale.
-    package var lastSamples: [UInt64: UInt64] = [:]
+    /// When the first and the last sample of each fragment end, by when they begin (decode times), in the media's timescale.
+    package var outerSamples: [UInt64: UInt64] = [:]
 
     /// From where the earliest fragment begins to where the latest one ends, in the media's timescale.
     package var extent: UInt64 { endDecodeTime - min(startDecodeTime, endDecodeTime) }
@@ -75,29 +75,32 @@ struct FragmentScanner {
                 ?? FragmentSummary(trackID: trackID, startDecodeTime: end, endDecodeTime: end)
             summary.startDecodeTime = min(summary.startDecodeTime, end)
             let defaultDuration = header.defaultDuration ?? defaultDurations[trackID] ?? 0
-            var last: UInt32?
+            var (first, last): (UInt32?, UInt32?)
+            let begin = end
             for place in tree.children("trun", of: traf) {
                 let run = try Self.run(tree.nodes[place].box, defaultDuration: defaultDuration, reader: &reader)
                 summary.sampleCount = summary.sampleCount.addingClamped(run.sampleCount)
                 summary.duration = summary.duration.addingClamped(run.duration)
                 end = end.addingClamped(run.duration)
+                first = first ?? run.first
                 last = run.last ?? last
             }
-            if let last, let start = end.subtracting(last) { summary.lastSamples[start] = end }
+            if let first, first > 0 { summary.outerSamples[begin] = begin.addingClamped(UInt64(first)) }
+            if let last, let start = end.subtracting(last) { summary.outerSamples[start] = end }
             if header.isEmpty { end = end.addingClamped(UInt64(defaultDuration)) }
             summary.endDecodeTime = max(summary.endDecodeTime, end)
             summaries[trackID] = summary
         }
     }
 
-    /// Adds up a `trun` box; the last sample's duration is `nil` where there is no sample.
+    /// Adds up a `trun` box; the durations of the first and the last sample are `nil` where there is no sample.
     private static func run(
         _ box: Box, defaultDuration: UInt32, reader: inout BoxReader
-    ) throws(MediaError) -> (sampleCount: UInt64, duration: UInt64, last: UInt32?) {
+    ) throws(MediaError) -> (sampleCount: UInt64, duration: UInt64, first: UInt32?, last: UInt32?) {
         let head = try reader.parse(box, prefix: 8) { reader throws(MediaError) in
             (flags: try reader.versionAndFlags().flags, count: try reader.uint32())
         }
-        guard let (flags, count) = head else { return (0, 0, nil) }
+        guard let (flags, count) = head else { return (0, 0, nil, nil) }
         let start = 8 + (flags & 0x1).nonzeroBitCount * 4 + (flags & 0x4).nonzeroBitCount * 4
         let entrySize = (flags & 0xF00).nonzeroBitCount * 4
         guard flags & 0x100 != 0 else {
@@ -105,19 +108,21 @@ struct FragmentScanner {
             let held = entrySize == 0 ? .max : box.payload.dropping(UInt64(start)).size / UInt64(entrySize)
             let samples = min(UInt64(count), held)
             let duration = samples.multipliedClamped(by: UInt64(defaultDuration))
-            return (samples, duration, samples > 0 ? defaultDuration : nil)
+            let own = samples > 0 ? defaultDuration : nil
+            return (samples, duration, own, own)
         }
         var samples: UInt64 = 0
         var duration: UInt64 = 0
-        var last: UInt32?
+        var (first, last): (UInt32?, UInt32?)
         try reader.forEachEntry(of: box, from: start, entrySize: entrySize, count: count) { entry throws(MediaError) in
             let own = try entry.uint32()
             duration = duration.addingClamped(UInt64(own))
+            first = first ?? own
             last = own
             samples += 1
             try entry.skip(entrySize - 4)
         }
-        return (samples, duration, last)
+        return (samples, duration, first, last)
     }
 
     /// The parts of a `tfhd` box that bear on time.

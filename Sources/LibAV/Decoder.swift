@@ -244,7 +244,7 @@ extension DecoderSetup {
 extension InputFile {
     /// The channels by a WAV file's own header; `nil` for other formats.
     fileprivate var statedChannels: Int? {
-        guard formatName == "wav", let head = try? io.bytes(at: 0, count: 4096) else { return nil }
+        guard format == .wav, let head = try? io.bytes(at: 0, count: 4096) else { return nil }
         var place = 12
         while place + 12 <= head.count {
             // The fourth field of the chunk is the number of channels (RFC 2361, WAVEFORMAT).

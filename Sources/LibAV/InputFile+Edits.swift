@@ -4,12 +4,6 @@ package import MediaBase
 // Packets at the times that the container's edit list gives them.
 
 extension InputFile {
-    /// The format whose edit lists libavformat leaves to ``apply(_:starts:)``: MP4 and QuickTime.
-    static let editedFormat = "mov,mp4,m4a,3gp,3g2,mj2"
-
-    /// The formats whose sound is cut by ``apply(_:starts:)`` alone: libavformat cuts its ends differently in each version.
-    static let formatsCutByEdits: Set<String> = [editedFormat, "caf"]
-
     /// Edits further than this from the media's own times are followed by an opening of the file of their own.
     private static let maximumShift = MediaTime(value: 2, timescale: 1)
 

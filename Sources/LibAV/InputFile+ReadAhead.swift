@@ -70,7 +70,7 @@ extension InputFile {
         described = Set(facts.keys)
         isDescribedByHeaders = isAllKnown
         // Of MP4 and QuickTime all is known that it takes to read packets; of Matroska not when they are decoded.
-        isReadyForPackets = isAllKnown && formatName.hasPrefix("mov,")
+        isReadyForPackets = isAllKnown && format == .isoMedia
         if !isAllKnown { prepareForPackets() }
     }
 
@@ -79,12 +79,12 @@ extension InputFile {
     /// Those of MP4 and QuickTime are averages, which its tables tell better; GIF has none, and those of pictures in files
     /// of their own are made up.
     func noteStatedFrameRates() {
-        guard !formatName.hasPrefix("mov,"), formatName != "gif", !formatName.hasSuffix("_pipe") else { return }
+        guard format != .isoMedia, format != .gif, !format.name.hasSuffix("_pipe") else { return }
         for index in 0..<streamCount {
             guard let stream = pointer(toStream: index) else { continue }
             // MXF counts time in frames (SMPTE ST 377-1, Edit Rate).
             let rate =
-                formatName == "mxf"
+                format == .mxf
                 ? Rational(stream.pointee.time_base)?.inverse : Rational(stream.pointee.avg_frame_rate)
             if let rate, rate.isPositive { statedFrameRates[index] = rate }
         }
@@ -101,7 +101,7 @@ extension InputFile {
         defer { for index in options.indices { av_dict_free(&options[index]) } }
         for index in options.indices {
             let codec = pointer(toStream: index)?.pointee.codecpar.pointee.codec_id
-            let isTimed = codec != AV_CODEC_ID_H264 || formatName.hasPrefix("mov,")
+            let isTimed = codec != AV_CODEC_ID_H264 || format == .isoMedia
             if described.contains(index), isTimed {
                 // No decoder has this name.
                 av_dict_set(&options[index], "codec_whitelist", "none", 0)
@@ -123,8 +123,8 @@ extension InputFile {
     /// Not so where a result depends on how far libavformat has read: the start of subtitles in Matroska, and the times of
     /// cameras' data.
     private var isDescribable: Bool {
-        if formatName.hasPrefix("mov,") { return !hasCameraData }
-        return formatName.hasPrefix("matroska,") && !hasSubtitles
+        if format == .isoMedia { return !hasCameraData }
+        return format == .matroska && !hasSubtitles
     }
 
     /// Whether the file states the end of every chapter.
@@ -162,7 +162,7 @@ extension InputFile {
     ///
     /// Fragments have none.
     package func tellsAllTimes(ofStream index: Int) -> Bool {
-        formatName.hasPrefix("mov,") && (pointer(toStream: index)?.pointee.nb_frames ?? 0) > 0
+        format == .isoMedia && (pointer(toStream: index)?.pointee.nb_frames ?? 0) > 0
     }
 
     /// Whether the start and, for pictures, the frame rate of a stream are known.

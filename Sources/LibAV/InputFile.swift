@@ -33,12 +33,8 @@ package final class InputFile: @unchecked Sendable {
     /// What was opened.
     package let source: InputSource
 
-    /// libavformat's name of the format, such as `mov,mp4,m4a,3gp,3g2,mj2`.
-    package let formatName: String
-    /// Whether the samples that libavformat tells decoders to leave out are kept, since edits cut them: ``formatsCutByEdits``.
-    let isCutByEdits: Bool
-    /// Whether it is Matroska or WebM.
-    let isMatroska: Bool
+    /// The kind of container.
+    package let format: ContainerFormat
 
     /// Whether the container and the codecs' headers told all there is to know before any packet was read.
     package internal(set) var isDescribedByHeaders = false
@@ -48,14 +44,6 @@ package final class InputFile: @unchecked Sendable {
     var described: Set<Int> = []
     /// Whether packets are read with all that libavformat needs for that.
     var isReadyForPackets = false
-
-    /// Formats whose end says what its beginning means: MP4's tables and edit lists, the number of an MP3's samples.
-    private static let wholeFormats: Set<String> = [editedFormat, "mp3"]
-
-    /// Formats whose last block libavformat marks as damaged for being shorter than others.
-    ///
-    /// It does so also where the header leaves the length open. That a file is shorter than it says is told apart from that.
-    private static let blockFormats: Set<String> = ["wav", "w64", "aiff", "caf"]
 
     /// Opens a container and reads its header.
     ///
@@ -86,21 +74,18 @@ package final class InputFile: @unchecked Sendable {
         self.io = io
         cancellation.bind(io)
 
-        let (format, junk) =
+        let (demuxer, junk) =
             if let rawSound { (try Self.format(of: rawSound), Int64(0)) } else {
                 try Self.recognise(io, allowsNested: allowsNested)
             }
-        formatName = String(cString: format.pointee.name)
-        isCutByEdits = Self.formatsCutByEdits.contains(formatName)
-        isMatroska = formatName.hasPrefix("matroska")
+        let format = ContainerFormat(String(cString: demuxer.pointee.name))
+        self.format = format
         try io.settle(
-            needsWhole: spoolsPipe || junk > 0 || Self.wholeFormats.contains(formatName),
-            keepsHead: formatName.hasPrefix("matroska,"))
+            needsWhole: spoolsPipe || junk > 0 || format.needsWholeFile, keepsHead: format == .matroska)
         io.passOver(junk)
-        let isMovie = formatName.hasPrefix("mov,")
-        if isMovie { io.cover(try CoveredBytes.stillPictures(io)) }
-        if formatName == "caf" { io.cover(try CoveredBytes.packetTable(ofCAF: io)) }
-        var allocated = try Self.makeContext(io, formatName: formatName, allowsNested: allowsNested, limits: limits)
+        if format == .isoMedia { io.cover(try CoveredBytes.stillPictures(io)) }
+        if format == .caf { io.cover(try CoveredBytes.packetTable(ofCAF: io)) }
+        var allocated = try Self.makeContext(io, format, allowsNested: allowsNested, limits: limits)
         // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
         var name: String? = nil
         if allowsNested, let path = source.path { name = path.string }
@@ -111,27 +96,27 @@ package final class InputFile: @unchecked Sendable {
             av_dict_set_int(&entries, "sample_rate", Int64(rawSound.sampleRate), 0)
             av_dict_set(&entries, "ch_layout", "\(rawSound.channels) channels", 0)
         }
-        if formatName == Self.editedFormat { av_dict_set_int(&entries, "ignore_editlist", 1, 0) }
+        if format == .isoMedia { av_dict_set_int(&entries, "ignore_editlist", 1, 0) }
         // Bytes that libavformat's raw demuxers read at once: 1024, each time allocated, unless told otherwise.
-        if formatName == "flac" { av_dict_set_int(&entries, "raw_packet_size", 1 << 14, 0) }
+        if format == .flac { av_dict_set_int(&entries, "raw_packet_size", 1 << 14, 0) }
         // What demuxers open by contexts of their own does not come through io_open.
         if allowsNested { av_dict_set(&entries, "protocol_whitelist", "file,crypto,data", 0) }
         // By itself it takes only relative names of a few letters.
-        if allowsNested, formatName == "concat" { av_dict_set(&entries, "safe", "0", 0) }
+        if allowsNested, format.name == "concat" { av_dict_set(&entries, "safe", "0", 0) }
         // What HLS lists name need not end as FFmpeg 7.1 expects it.
-        if allowsNested, formatName == "hls" { av_dict_set(&entries, "extension_picky", "0", 0) }
+        if allowsNested, format.name == "hls" { av_dict_set(&entries, "extension_picky", "0", 0) }
         // 4096 bytes at most by default until 7.0, after that a number of packets a second.
-        if ["wav", "w64"].contains(formatName) { av_dict_set_int(&entries, "max_size", 4096, 0) }
+        if format == .wav || format == .wave64 { av_dict_set_int(&entries, "max_size", 4096, 0) }
         var sameEntries: OpaquePointer?
         defer { av_dict_free(&sameEntries) }
         av_dict_copy(&sameEntries, entries, 0)
-        var status = avformat_open_input(&opening, name ?? "", format, &entries)
-        if status == shim_error_invalid_data, isMovie, io.stop == nil,
+        var status = avformat_open_input(&opening, name ?? "", demuxer, &entries)
+        if status == shim_error_invalid_data, format == .isoMedia, io.stop == nil,
             case let apertures = try CoveredBytes.cleanApertures(io), !apertures.isEmpty
         {
             io.cover(apertures)
-            opening = try Self.makeContext(io, formatName: formatName, allowsNested: allowsNested, limits: limits)
-            status = avformat_open_input(&opening, name ?? "", format, &sameEntries)
+            opening = try Self.makeContext(io, format, allowsNested: allowsNested, limits: limits)
+            status = avformat_open_input(&opening, name ?? "", demuxer, &sameEntries)
         }
         guard status >= 0, let opened = opening else {
             if let stop = io.stop { throw stop }
@@ -145,7 +130,7 @@ package final class InputFile: @unchecked Sendable {
                 throw MediaError(.unknownFormat, known)
             }
             throw MediaError(
-                AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(formatName)")
+                AVStatus(rawValue: status), call: "avformat_open_input", doing: "read the header as \(format.list)")
         }
         allocated = opened
         context = allocated
@@ -164,7 +149,7 @@ package final class InputFile: @unchecked Sendable {
 
     /// A context that reads through our own functions and opens nothing else, unless that is allowed.
     private static func makeContext(
-        _ io: InputIO, formatName: String, allowsNested: Bool, limits: MediaLimits
+        _ io: InputIO, _ format: ContainerFormat, allowsNested: Bool, limits: MediaLimits
     ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
         guard let allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
         allocated.pointee.pb = io.context
@@ -177,7 +162,7 @@ package final class InputFile: @unchecked Sendable {
             guard let opaque else { return 0 }
             return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().stop == nil ? 0 : 1
         }
-        if formatName == "wav" { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
+        if format == .wav { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
         if allowsNested {
             allocated.pointee.opaque = Unmanaged.passUnretained(io).toOpaque()
             allocated.pointee.io_open = Self.openLocalFile
@@ -296,7 +281,8 @@ extension InputFile {
             let isShort = status == .inputOutput && isSeekable && io.failure == nil
             throw MediaError(isShort ? .invalidData : status, call: "av_read_frame", doing: "read on")
         }
-        if packet.isCorrupt, Self.blockFormats.contains(formatName) { packet.clearCorrupt() }
+        // The last block, for being shorter than others; that a file is shorter than it says is told apart from that.
+        if packet.isCorrupt, format.holdsPlainPCM { packet.clearCorrupt() }
         settle(packet)
         noteEnd(of: packet)
         return packet

@@ -26,8 +26,8 @@ extension InputFile {
                 packet.pointer.pointee.duration = min(packet.duration, end.subtractingClamped(time))
             }
         }
-        if isCutByEdits { packet.leaveOut(first: 0, last: 0) }
-        if isMatroska, let stream = pointer(toStream: index) { settleSound(packet, in: stream) }
+        if format.hasEdits { packet.leaveOut(first: 0, last: 0) }
+        if format == .matroska, let stream = pointer(toStream: index) { settleSound(packet, in: stream) }
     }
 
     /// Has the decoder leave out what an encoder put before the sound of Matroska (CodecDelay), at the stream's first packet,
@@ -47,7 +47,7 @@ extension InputFile {
     ///
     /// - Parameter known: The streams whose start was known before libavformat read ahead.
     func settleStarts(besides known: Set<Int>) {
-        guard isMatroska, shim_starts_count_delay() != 0 else { return }
+        guard format == .matroska, shim_starts_count_delay() != 0 else { return }
         for index in 0..<streamCount where !known.contains(index) {
             guard let stream = pointer(toStream: index), let parameters = stream.pointee.codecpar,
                 parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO, parameters.pointee.initial_padding > 0,

@@ -112,6 +112,15 @@ package final class MuxerFile: @unchecked Sendable {
 // MARK: - Before the header
 
 extension MuxerFile {
+    /// Says how many samples a packet of Apple Lossless has, which QuickTime's description of sound states: by the codec's
+    /// own configuration (ALACSpecificConfig, behind the head of its atom), as CAF's reader does not tell before 8.1.
+    private func completeFrameSize(of parameters: UnsafeMutablePointer<AVCodecParameters>) {
+        guard parameters.pointee.codec_id == AV_CODEC_ID_ALAC, parameters.pointee.frame_size == 0,
+            parameters.pointee.extradata_size >= 16, let config = parameters.pointee.extradata
+        else { return }
+        parameters.pointee.frame_size = Int32(clamping: (12..<16).reduce(0) { $0 << 8 | Int(config[$1]) })
+    }
+
     /// Adds a stream; gives its index.
     package func add(_ description: Stream) throws(MediaError) -> Int {
         guard let stream = avformat_new_stream(context, nil), let timeBase = description.timeBase.native else {
@@ -126,6 +135,7 @@ extension MuxerFile {
         if isMatroska, stream.pointee.codecpar.pointee.codec_id != AV_CODEC_ID_OPUS {
             stream.pointee.codecpar.pointee.initial_padding = 0
         }
+        completeFrameSize(of: stream.pointee.codecpar)
         setTag(of: stream, wanted: description.codecTag)
         if let rate = description.frameRate?.native, rate.num > 0 {
             stream.pointee.avg_frame_rate = rate

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Exact images and readers' time ranges in each container, by the way that `SeekBehaviour` states for it.
+/// Exact images and readers' time ranges in each container, by the way that `ContainerFormat` states for it.
 ///
 /// Expected pictures are those of ffmpeg's decode from the start with one thread, at ffprobe's times.
 @Suite struct RandomAccessTests {

@@ -19,7 +19,8 @@ struct FragmentSummaryTests {
         #expect(summary.sampleCount == 2)
         #expect(summary.duration == 70)
         #expect(summary.endDecodeTime == 1 << 40 + 70)
-        #expect(summary.lastSamples == [1 << 40 + 30: 1 << 40 + 70])
+        let start: UInt64 = 1 << 40
+        #expect(summary.outerSamples == [start: start + 30, start + 30: start + 70])
         #expect(summary.extent == 70)
         #expect(header.isFragmented)
         #expect(header.fragmentedDuration == 900)
@@ -39,7 +40,7 @@ struct FragmentSummaryTests {
         #expect(summary.sampleCount == 6)
         #expect(summary.duration == 450)
         #expect(summary.endDecodeTime == 1050)
-        #expect(summary.lastSamples == [800: 900, 1000: 1050])
+        #expect(summary.outerSamples == [600: 700, 800: 900, 900: 950, 1000: 1050])
         #expect(header.isMovieBeforeMedia == true)
     }
 
@@ -53,7 +54,7 @@ struct FragmentSummaryTests {
         #expect(fragments.map(\.trackID) == [1, 7])
         #expect(fragments.map(\.duration) == [200, 9])
         #expect(fragments.map(\.endDecodeTime) == [1125, 9])
-        #expect(fragments.map(\.lastSamples) == [[0: 100, 1000: 1100], [0: 9]])
+        #expect(fragments.map(\.outerSamples) == [[0: 100, 1000: 1100], [0: 9]])
         #expect(fragments.map(\.extent) == [1125, 9])
         #expect(fragments.map(\.sampleCount) == [2, 1])
     }

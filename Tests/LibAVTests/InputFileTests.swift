@@ -53,7 +53,7 @@ import Testing
             let writing = try FileDescriptor.open(path, .writeOnly, options: [.create], permissions: .ownerReadWrite)
             try writing.closeAfter { _ = try writing.writeAll(content) }
             let file = try InputFile(opening: .path(path))
-            #expect(file.formatName == "wav")
+            #expect(file.format == .wav)
             #expect(file.length == Int64(content.count))
             _ = path.withPlatformString { unlink($0) }
         }
@@ -62,7 +62,7 @@ import Testing
     @Test func theExtensionDoesNotMatter() throws {
         let folder = try TemporaryFolder()
         let path = try folder.copy(fixture: "flac-s16-stereo.flac", as: "sound.mp4")
-        #expect(try InputFile(opening: .path(FilePath(path))).formatName == "flac")
+        #expect(try InputFile(opening: .path(FilePath(path))).format == .flac)
     }
 
     @Test func aDescriptorStaysOpenAndWhereItWas() throws {

@@ -274,7 +274,7 @@ extension Asset {
     /// Whether the first stored pictures may be such as cannot be decoded, as where a recording begins anywhere in a stream.
     package func mayBeginUndecodable() throws(MediaError) -> Bool {
         guard composition == nil else { return false }
-        return try !contents().seeking.hasTrueSyncSamples
+        return try !contents().format.hasTrueSyncSamples
     }
 
     /// Whether the source can be opened once more.

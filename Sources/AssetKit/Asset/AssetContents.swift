@@ -14,7 +14,7 @@ struct AssetContents: Sendable {
     /// The same for streams of programs that have clocks of their own, by the stream's index.
     private(set) var programOrigins: [Int: MediaTime] = [:]
     /// How far random access can be relied on.
-    var seeking: SeekBehaviour
+    var format: ContainerFormat { container.format }
     /// Whether durations are exact: by the container's nature, or because all packets were read.
     var isTimingPrecise: Bool
     /// How the edit lists have packets shown, by stream: for every opening of the file.
@@ -49,7 +49,7 @@ struct AssetContents: Sendable {
         var entries = Self.settleTimecodes(of: &streams, in: file)
         movie?.completeDate(of: &entries)
         // What a clock says that was not set; libavformat 9.0 passes it on, and earlier versions do not.
-        if file.formatName == "asf" {
+        if file.format == .asf {
             entries.removeAll { $0.key == "creation_time" && $0.value == "1970-01-01T00:00:00.000000Z" }
         }
         for place in streams.indices where streams[place].attachedPicture == nil {
@@ -58,10 +58,9 @@ struct AssetContents: Sendable {
             times[stream.index] =
                 movie?.times(of: stream, edits[stream.index]) ?? EncoderDelay.times(of: stream, in: file)
         }
-        seeking = SeekBehaviour(formatName: file.formatName)
-        isTimingPrecise = scan != nil || !seeking.needsScan
+        isTimingPrecise = scan != nil || !file.format.needsScan
         let start = Self.start(of: streams)
-        origin = seeking.startsAtZero ? .zero : start ?? .zero
+        origin = file.format.startsAtZero ? .zero : start ?? .zero
         self.programOrigins = programOrigins ?? ProgramClocks.origins(of: streams, in: file)
         if !self.programOrigins.isEmpty {
             for place in streams.indices {
@@ -69,7 +68,7 @@ struct AssetContents: Sendable {
             }
         }
         container = ContainerInfo(file, start: start, movie: movie)
-        let keySpace = MetadataItem.KeySpace(formatName: file.formatName, majorBrand: container.majorBrand)
+        let keySpace = MetadataItem.KeySpace(format: file.format, majorBrand: container.majorBrand)
         // What is a property of the container is not repeated as metadata.
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
@@ -172,57 +171,15 @@ struct AssetContents: Sendable {
     }
 }
 
-/// How far a container's random access can be relied on.
-///
-/// Pictures are looked up by the index of MP4, QuickTime, Matroska and AVI, in the other containers by a scan of all packets.
-/// The sync samples of the first three are believed. Elsewhere a landing is believed only if it is proven: the packet there is
-/// the one that the scan saw, and the decoder makes a sync sample's picture of it with the time that it must have. What is not
-/// proven is decoded from an earlier place, in the end from the file's beginning.
-struct SeekBehaviour: Sendable {
-    /// The presentation's clock starts at zero by the container's own rules, whatever the first time stamp is.
-    var startsAtZero: Bool
-    /// There is an index of sync samples, or one grows while reading, whose time stamps hold.
-    var hasIndex: Bool
-    /// What the index says of sync samples holds, so that a landing needs no proof.
-    var hasTrueSyncSamples: Bool
-    /// The demuxer can begin at any packet's byte, as it keeps nothing of what it read before; else it is asked for a time.
-    var readsFromAnyByte: Bool
-    /// Packets have decode times of the container's own, apart from when they are shown; else libavformat guesses them.
-    var statesDecodeTimes: Bool
-    /// The index lies elsewhere in the file and is read only at the first seek.
-    var readsIndexLate: Bool
-    /// After a seek the place of every sound sample is known exactly.
-    var isSampleExact: Bool
-    /// Durations in the header are estimates, and there is no index: only reading all packets tells.
-    var needsScan: Bool
-
-    init(formatName: String) {
-        let names = Set(formatName.split(separator: ",").map(String.init))
-        func isOneOf(_ wanted: String...) -> Bool { !names.isDisjoint(with: wanted) }
-        let iso = isOneOf("mov")
-        startsAtZero = iso || isOneOf("matroska")
-        hasIndex = iso || isOneOf("matroska", "avi")
-        hasTrueSyncSamples = iso || isOneOf("matroska")
-        readsFromAnyByte = isOneOf("mpegts", "mpeg", "flv", "ivf", "mxf")
-        statesDecodeTimes = iso || isOneOf("mpegts", "mpeg", "flv")
-        readsIndexLate = isOneOf("matroska")
-        isSampleExact = iso || isOneOf("wav", "w64", "aiff", "caf", "au", "flac")
-        needsScan = isOneOf(
-            "mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "obu", "ivf", "vc1", "dv", "aac", "mp3", "ac3",
-            "eac3",
-            "dts", "truehd", "mlp", "loas", "amr", "amrnb", "amrwb", "gsm")
-    }
-}
-
 extension MetadataItem.KeySpace {
     /// The vocabulary that a container's reader takes its keys from.
-    init(formatName: String, majorBrand: String?) {
-        switch formatName.split(separator: ",").first {
+    init(format: ContainerFormat, majorBrand: String?) {
+        switch format {
         // QuickTime's own files have its user data and keys; all others of the family have iTunes's atoms.
-        case "mov": self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
-        case "mp3", "aac": self = .id3
-        case "matroska": self = .matroska
-        case "ogg", "flac": self = .vorbis
+        case .isoMedia: self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
+        case .mp3, .adts: self = .id3
+        case .matroska: self = .matroska
+        case .ogg, .flac: self = .vorbis
         default: self = .common
         }
     }

@@ -26,13 +26,13 @@ struct ContainerEnd {
     /// The position after the last byte; `nil` for other formats, and where the header leaves it open.
     ///
     /// - Throws: what the source throws.
-    func stated(formatName: String) throws(MediaError) -> UInt64? {
-        switch formatName {
-        case "avi": try endOfAVI()
-        case "mxf": try endOfMXF()
-        case "asf": try endOfASF()
-        case "flv": try endOfFLV()
-        case "gif": try endOfGIF()
+    func stated(_ format: ContainerFormat) throws(MediaError) -> UInt64? {
+        switch format {
+        case .avi: try endOfAVI()
+        case .mxf: try endOfMXF()
+        case .asf: try endOfASF()
+        case .flv: try endOfFLV()
+        case .gif: try endOfGIF()
         default: nil
         }
     }
@@ -188,26 +188,23 @@ extension InputFile {
     /// Whether it is so by the places in the file that the header or index names, for which nothing need be read.
     var isCutOff: Bool {
         if isCutShort { return true }
-        if formatName == "ogg" { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
+        if format == .ogg { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
         guard let length, let end = statedEnd else { return false }
         return end > UInt64(clamping: length)
     }
-
-    /// Formats whose header counts samples, and whose packets say exactly where they end.
-    private static let countedFormats: Set<String> = ["flac", "tta", "wv"]
 
     /// Whether the packets that were read last end before the header says.
     ///
     /// Only where the header counts samples, or an MP3's tag its frames: what else states a duration may round it, or
     /// mean another track.
     private var endsEarly: Bool {
-        if formatName.split(separator: ",").contains("mov") {
+        if format == .isoMedia {
             guard isFragmented else { return false }
             return (try? MovieHeader.fragmentsEndEarly(in: FileByteSource(file: self), limits: BoxLimits(limits)))
                 ?? false
         }
-        let isMP3 = formatName == "mp3"
-        guard isMP3 || Self.countedFormats.contains(formatName), statesDurations, let stream = stream(0),
+        let isMP3 = format == .mp3
+        guard isMP3 || format.countsSamples, statesDurations, let stream = stream(0),
             let duration = stream.duration, let end = readEnd(ofStream: 0)
         else { return false }
         guard isMP3 else { return end - (stream.startTime ?? .zero) < duration }
@@ -224,14 +221,14 @@ extension InputFile {
 
     /// Where the file's media ends by its header; `nil` where it does not say.
     private var statedEnd: UInt64? {
-        if formatName == "mp3" { return xingTag?.statedEnd(inFileOf: UInt64(clamping: length ?? 0)) }
+        if format == .mp3 { return xingTag?.statedEnd(inFileOf: UInt64(clamping: length ?? 0)) }
         let source = FileByteSource(file: self)
-        if formatName.split(separator: ",").contains("mov") {
+        if format == .isoMedia {
             return try? MovieHeader.statedEnd(of: source, limits: BoxLimits(limits))
         }
-        if formatName.hasPrefix("matroska") { return try? MatroskaHeader.statedEnd(of: source) }
-        if let chunks = SoundFileChunks(formatName: formatName) { return try? chunks.statedEnd(of: source) }
-        return try? ContainerEnd(source, length: UInt64(clamping: length ?? 0)).stated(formatName: formatName)
+        if format == .matroska { return try? MatroskaHeader.statedEnd(of: source) }
+        if let chunks = SoundFileChunks(format) { return try? chunks.statedEnd(of: source) }
+        return try? ContainerEnd(source, length: UInt64(clamping: length ?? 0)).stated(format)
     }
 
     /// The tag in an MP3's first frame; `nil` without one.

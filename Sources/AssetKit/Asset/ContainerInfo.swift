@@ -5,8 +5,8 @@ public import MediaBase
 
 /// What a container says of itself as a whole.
 public struct ContainerInfo: Sendable, Hashable {
-    /// libavformat's name of the format; where one reader serves a family of them, all their names with commas.
-    public var format: String
+    /// The kind of container.
+    public var format: ContainerFormat
     /// The first brand of an ISO or QuickTime file, such as `isom` or `qt  `; `nil` for other formats.
     public var majorBrand: String?
     /// The version of the first brand; `nil` for other formats.
@@ -48,14 +48,14 @@ public struct ContainerInfo: Sendable, Hashable {
 
     /// What is said of a composition, which is in no file.
     init(of composition: Composition) {
-        format = "composition"
+        format = .composition
         compatibleBrands = []
         startTime = .zero
         programs = []
     }
 
     init(_ file: InputFile, start: MediaTime?, movie: ISOMovie?) {
-        format = file.formatName
+        format = file.format
         majorBrand = movie?.header.fileType?.majorBrand.text
         majorBrandVersion = movie?.header.fileType.map { Int($0.minorVersion) }
         compatibleBrands = movie?.header.fileType?.compatibleBrands.map(\.text) ?? []
@@ -81,9 +81,6 @@ extension ContainerInfo {
             programs[place].duration = media.map(\.timeRange.end).filter(\.isNumeric).max()
         }
     }
-    /// The names in ``format``, the one it is best known by first.
-    public var formatNames: [String] { format.split(separator: ",").map(String.init) }
-
     /// Works out the bit rate by the duration that was found, cut to whole bits: libavformat goes by the header's, and its
     /// versions round differently.
     mutating func setBitRate(duration: MediaTime) {

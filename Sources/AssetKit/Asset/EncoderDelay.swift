@@ -39,7 +39,7 @@ struct EncoderDelay: Equatable, Sendable {
     /// Reads the packet table of a CAF file (`pakt`): after the number of packets, the real samples, and those before and
     /// after them.
     init?(caf file: InputFile) throws(MediaError) {
-        guard file.formatName == "caf", file.isSeekable, let chunks = SoundFileChunks(formatName: "caf") else {
+        guard file.format == .caf, file.isSeekable, let chunks = SoundFileChunks(.caf) else {
             return nil
         }
         let bytes = try chunks.bytes(ofChunk: "pakt", count: 24, in: FileByteSource(file: file))
@@ -87,7 +87,7 @@ struct EncoderDelay: Equatable, Sendable {
             }
         } else if audio.priming != nil {
             return
-        } else if file.formatName == "mp3", file.isSeekable {
+        } else if file.format == .mp3, file.isSeekable {
             delay = EncoderDelay { offset, count in (try? file.bytes(at: offset, count: count)) ?? [] }
             // libavformat counts what is cut at both ends, or does not, by its version.
             if let count = delay?.count {
@@ -108,7 +108,7 @@ struct EncoderDelay: Equatable, Sendable {
     ///
     /// - Parameter stream: What ``complete(_:of:)`` made of it.
     static func times(of stream: StreamInfo, in file: InputFile) -> ListedTimes? {
-        guard file.formatName == "caf", let end = stream.duration?.ticks(in: stream.timeBase, rounding: .down),
+        guard file.format == .caf, let end = stream.duration?.ticks(in: stream.timeBase, rounding: .down),
             let last = file.indexOfKeyframe(stream: stream.index, notAfter: end),
             let entry = file.indexEntry(stream: stream.index, at: last)
         else { return nil }
@@ -139,7 +139,7 @@ struct EncoderDelay: Equatable, Sendable {
     /// libavformat 5.1 gives the position in the last page, which counts the samples before the first real one too, and
     /// from the clock's zero wherever the stream begins (RFC 7845, 4.3).
     static func endOpus(_ stream: inout StreamInfo, of file: InputFile) {
-        guard file.formatName == "ogg", stream.format.codec == "opus", let end = stream.duration,
+        guard file.format == .ogg, stream.format.codec == "opus", let end = stream.duration,
             let audio = stream.format.audio, let priming = audio.priming
         else { return }
         let skipped = MediaTime(value: Int64(priming), timescale: 48_000)

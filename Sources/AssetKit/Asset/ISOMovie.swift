@@ -13,7 +13,7 @@ struct ISOMovie: Sendable {
     /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` where a limit hides the movie box, without which edits and
     ///   much else would be passed over; what ends reading.
     init?(_ file: InputFile, warnings: inout [String]) throws(MediaError) {
-        guard file.isSeekable, file.formatName.split(separator: ",").contains("mov") else { return nil }
+        guard file.isSeekable, file.format == .isoMedia else { return nil }
         do throws(MediaError) {
             header = try MovieHeader(reading: FileByteSource(file: file), limits: BoxLimits(file.limits))
         } catch {
@@ -248,7 +248,7 @@ extension ISOMovie {
         if let fragments = header.fragments.first(where: { $0.trackID == id }) {
             // Pictures may be shown in another order than that in which fragments hold them.
             guard stream.format.mediaType != .video else { return times }
-            for (start, end) in fragments.lastSamples { times.ends[Int64(clamping: start)] = Int64(clamping: end) }
+            for (start, end) in fragments.outerSamples { times.ends[Int64(clamping: start)] = Int64(clamping: end) }
         } else if let latest = tables.latestTime, var end = track.endTime {
             if end <= latest, let edited = edits?.parts.last?.mediaEnd, edited < .max { end = edited }
             times.ends[latest] = end

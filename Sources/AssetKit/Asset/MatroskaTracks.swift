@@ -14,7 +14,7 @@ struct MatroskaTracks: Sendable {
     ///
     /// Of a stream it is read where it lies before the media, as the format recommends.
     init?(_ file: InputFile) {
-        guard file.formatName.hasPrefix("matroska"),
+        guard file.format == .matroska,
             let header = try? MatroskaHeader(reading: FileByteSource(file: file))
         else { return nil }
         warnings = header.warnings

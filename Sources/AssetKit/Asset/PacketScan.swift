@@ -49,11 +49,11 @@ struct PacketScan: Sendable {
     init(_ file: InputFile, origin: (_ stream: Int) -> MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool, origin: MediaTime)] = [:]
         // A block of Matroska lasts as long as it would without padding (RFC 9559, 5.1.3.5.7), and so does a frame of MP3.
-        let countsPadding = file.formatName.hasPrefix("matroska") || file.formatName == "mp3"
+        let countsPadding = file.format.countsPadding
         var sampleRates: [Int: Int32] = [:]
         var fields: [Int: H264FieldPairs] = [:]
         var hidingCodecs: [Int: String] = [:]
-        let isISO = file.formatName.split(separator: ",").contains("mov")
+        let isISO = file.format == .isoMedia
         var builders: [Int: PacketStatisticsBuilder] = [:]
         while let packet = try readOn(file, &breaksOff) {
             let index = packet.streamIndex

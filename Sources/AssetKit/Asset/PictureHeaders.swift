@@ -208,7 +208,7 @@ extension AssetContents {
     ///
     /// - Returns: The file's metadata.
     static func settleTimecodes(of streams: inout [StreamInfo], in file: InputFile) -> [(key: String, value: String)] {
-        guard file.formatName.hasPrefix("matroska") else { return file.metadata }
+        guard file.format == .matroska else { return file.metadata }
         func rate(_ stream: StreamInfo) -> Rational? {
             stream.format.mediaType == .video && stream.attachedPicture == nil ? stream.pictureRate : nil
         }

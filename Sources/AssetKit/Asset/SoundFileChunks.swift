@@ -20,12 +20,12 @@ struct SoundFileChunks {
     private static let mostChunks = 1000
 
     /// The layout of the files of a libavformat format; `nil` for formats that have no chunks.
-    init?(formatName: String) {
-        switch formatName {
-        case "wav": self.init(start: 12, soundID: "data")
-        case "aiff": self.init(start: 12, isBigEndian: true, soundID: "SSND")
-        case "caf": self.init(start: 8, sizeLength: 8, isBigEndian: true, alignment: 1, soundID: "data")
-        case "w64":
+    init?(_ format: ContainerFormat) {
+        switch format {
+        case .wav: self.init(start: 12, soundID: "data")
+        case .aiff: self.init(start: 12, isBigEndian: true, soundID: "SSND")
+        case .caf: self.init(start: 8, sizeLength: 8, isBigEndian: true, alignment: 1, soundID: "data")
+        case .wave64:
             self.init(start: 40, idLength: 16, sizeLength: 8, countsHeader: true, alignment: 8, soundID: "data")
         default: return nil
         }

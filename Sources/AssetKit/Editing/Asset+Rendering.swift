@@ -32,7 +32,6 @@ extension AssetContents {
         chapters = []
         warnings = []
         origin = .zero
-        seeking = SeekBehaviour(formatName: "composition")
         isTimingPrecise = true
     }
 }

@@ -8,7 +8,7 @@ import MediaBase
 /// reading from the start where even that is not possible. One thread uses it at a time.
 ///
 /// A seek is believed only if the first picture that it leads to is not later than the moment asked for; if, outside of
-/// containers whose sync samples hold (``SeekBehaviour``), that is the picture that must be there and the decoder itself calls
+/// containers whose sync samples hold (``ContainerFormat``), that is the picture that must be there and the decoder itself calls
 /// it a sync sample's; and if no packet that was read lies between the picture found and the next one: after a seek libavcodec may drop pictures
 /// until it has learnt in which order they are shown. Then decoding begins at an earlier sync sample, and what is found
 /// there is the answer.
@@ -105,14 +105,14 @@ final class FrameFinder {
         // Several threads of libavcodec's VP8 decoder make other pictures of damaged ones than one, and say nothing.
         self.threads = track.formatDescriptions.first?.codec == "vp8" ? 1 : threads
         origin = contents.origin(ofStream: track.index)
-        hasIndex = contents.seeking.hasIndex
-        hasTrueSyncSamples = contents.seeking.hasTrueSyncSamples
+        hasIndex = contents.format.hasIndex
+        hasTrueSyncSamples = contents.format.hasTrueSyncSamples
         trustsPackets = track.storesOnePictureASample && !track.isAttachedPicture
         dispensable = DispensablePictures(track.formatDescriptions.first)
         leavesOut = dispensable.areKnown
         self.syncSamples = syncSamples
         var file = try asset.takeFile(cancellation)
-        if contents.seeking.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
+        if contents.format.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)
         }
         feed = PacketFeed(file, track: track, contents, damage: damage)

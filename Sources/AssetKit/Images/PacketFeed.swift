@@ -25,7 +25,7 @@ final class PacketFeed {
     private var recentStamps: [Int64] = []
     private let mayDouble: Bool
     private let reorders: Bool
-    /// Packets have decode times of the container's own: ``SeekBehaviour/statesDecodeTimes``.
+    /// Packets have decode times of the container's own: ``ContainerFormat/statesDecodeTimes``.
     private let statesDecodeTimes: Bool
     /// The container broke off before its end since the last move.
     private(set) var breaksOff = false
@@ -55,10 +55,10 @@ final class PacketFeed {
         file.select(streams: [track.index])
         (self.file, self.track) = (file, track)
         origin = contents.origin(ofStream: track.index)
-        mayDouble = !contents.seeking.startsAtZero
+        mayDouble = !contents.format.startsAtZero
         reorders = track.formatDescriptions.first?.video?.reorders == true
-        readsFromAnyByte = contents.seeking.readsFromAnyByte
-        statesDecodeTimes = contents.seeking.statesDecodeTimes
+        readsFromAnyByte = contents.format.readsFromAnyByte
+        statesDecodeTimes = contents.format.statesDecodeTimes
         if file.passedOver > 0 { damage?.noteSkippedBytes(file.passedOver) }
     }
 

@@ -58,7 +58,7 @@ final class SyncSamples {
         self.track = track
         self.contents = contents
         origin = contents.origin(ofStream: track.index)
-        hasIndex = contents.seeking.hasIndex
+        hasIndex = contents.format.hasIndex
     }
 
     /// The last sync sample that is not after `time`, and the first one after it; the nearer first, the earlier if even.

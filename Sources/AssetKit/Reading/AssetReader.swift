@@ -239,7 +239,7 @@ public final class AssetReader: Sendable {
 ///
 /// A seek is checked by the packets that follow it: an index of decode times can lead to a sync sample that is shown
 /// after the time asked for, and then an earlier one is tried. Where the index may call pictures sync samples that are none
-/// (``SeekBehaviour``), the decoder is asked.
+/// (``ContainerFormat``), the decoder is asked.
 struct ReaderLanding {
     let asset: Asset
     let outputs: [TrackOutput]
@@ -256,7 +256,7 @@ struct ReaderLanding {
         let lead = outputs[leadPlace]
         let contents = try asset.contents()
         var file = try asset.takeFile(cancellation)
-        guard timeRange.start.isNumeric, timeRange.start > .zero, file.isSeekable, canSeek(contents.seeking) else {
+        guard timeRange.start.isNumeric, timeRange.start > .zero, file.isSeekable, canSeek(contents.format) else {
             return (file, ReaderCore(file, streams: streams), true)
         }
         for step in Self.stepsBack {
@@ -281,11 +281,11 @@ struct ReaderLanding {
         return (file, ReaderCore(file, streams: streams), true)
     }
 
-    private func canSeek(_ behaviour: SeekBehaviour) -> Bool {
+    private func canSeek(_ format: ContainerFormat) -> Bool {
         outputs.allSatisfy { output in
-            guard output.track.mediaType == .audio, case .audio = output.settings else { return behaviour.hasIndex }
+            guard output.track.mediaType == .audio, case .audio = output.settings else { return format.hasIndex }
             // Time stamps must be able to name every sample, or places after a seek are off by the rounding.
-            guard behaviour.isSampleExact, let rate = output.track.formatDescriptions.first?.audio?.sampleRate, rate > 0
+            guard format.isSampleExact, let rate = output.track.formatDescriptions.first?.audio?.sampleRate, rate > 0
             else { return false }
             let perSample = output.track.timeBase.multiplied(by: Rational(Int64(rate)))
             return perSample.map { $0.num == 1 } ?? false
@@ -303,7 +303,7 @@ struct ReaderLanding {
     /// Whether every output's first packet lies early enough.
     private func hasLanded(_ core: ReaderCore, _ file: InputFile) throws(MediaError) -> Bool {
         let contents = try asset.contents()
-        let hasTrueSyncSamples = contents.seeking.hasTrueSyncSamples
+        let hasTrueSyncSamples = contents.format.hasTrueSyncSamples
         for (id, output) in outputs.enumerated() {
             let type = output.track.mediaType
             // Sparse tracks (text, data) may have nothing near the place.

@@ -54,7 +54,7 @@ final class AudioPipeline: SamplePipeline {
         } else {
             frames = try FrameSource(file, track: track.index, threads: trims ? 1 : threads)
         }
-        isSeamless = file.formatName == "ogg"
+        isSeamless = file.format.isSeamless
         self.track = track
         self.format = format
         self.origin = origin

@@ -29,8 +29,6 @@ package final class PlainSound: Sendable {
     let file: InputFile
     let position: Int64
 
-    /// Containers whose seek goes to the byte that counting samples leads to.
-    private static let formats: Set<String> = ["wav", "w64", "aiff", "caf"]
     /// Samples that are left to the reader.
     private static let rest: Int64 = 1 << 16
     /// Fewer samples are not worth the second opening.
@@ -41,7 +39,7 @@ package final class PlainSound: Sendable {
     /// - Throws: what opening and reading the file throw.
     package init?(_ asset: Asset, track: AssetTrack) throws(MediaError) {
         let contents = try asset.contents()
-        guard Self.formats.contains(contents.container.format), contents.tracks.count == 1, contents.origin == .zero,
+        guard contents.format.holdsPlainPCM, contents.tracks.count == 1, contents.origin == .zero,
             contents.edits.isEmpty,
             let description = track.formatDescriptions.first, let format = description.audio,
             let encoding = Encoding(codec: description.codec), (1...Limits.sampleRate).contains(format.sampleRate),

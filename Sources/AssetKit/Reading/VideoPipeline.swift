@@ -43,8 +43,8 @@ final class TimedFrameSource {
             file, track: track.index, threads: threads, bySlices: bySlices)
         self.track = track
         self.origin = origin
-        mayMisplace = file.formatName == "mpeg"
-        keepsDoubled = !SeekBehaviour(formatName: file.formatName).startsAtZero
+        mayMisplace = file.format.mayMisplaceTimes
+        keepsDoubled = !file.format.startsAtZero
     }
 
     /// The next picture; `nil` at the end.

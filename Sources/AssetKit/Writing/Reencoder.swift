@@ -292,7 +292,7 @@ extension MediaFileType {
         if isOfChapters { return "the chapters that it has are written as such" }
         let codec = track.formatDescriptions.first?.codec ?? "none"
         guard canHold(codec: codec, mediaType: .subtitle) else { return "\(self) files cannot hold \(codec)" }
-        let isOfTransportStream = (try? asset.contents())?.container.formatNames.contains("mpegts") == true
+        let isOfTransportStream = (try? asset.contents())?.container.format == .transportStream
         if codec == "hdmv_pgs_subtitle", isOfTransportStream {
             return "one subtitle is several samples of the transport stream, and one of other files"
         }

@@ -63,7 +63,7 @@ package struct TrackReport: Encodable, Sendable {
     init(_ track: AssetTrack, in container: ContainerInfo, headers: PictureHeaders?, statistics: PacketStatistics?) {
         let format = track.formatDescriptions.first
         // Matroska numbers its tracks from 1.
-        id = track.id == 0 && container.formatNames.contains("matroska") ? nil : track.id
+        id = track.id == 0 && container.format == .matroska ? nil : track.id
         index = track.index
         type = track.mediaType.rawValue
         codec = format.flatMap { $0.codec == "unknown" ? nil : $0.codec }
@@ -72,7 +72,7 @@ package struct TrackReport: Encodable, Sendable {
         level = format?.level
         levelName = format.flatMap { Self.levelName($0) }
         language = track.language
-        enabled = container.formatNames.contains("mov") ? track.isEnabled : nil
+        enabled = container.format == .isoMedia ? track.isEnabled : nil
         dispositions = track.dispositions
         bitRate = format?.bitRate
         maximumBitRate = format?.maximumBitRate

@@ -158,8 +158,8 @@ package struct ContainerReport: Encodable, Sendable {
     package var indexFirst: Bool?
 
     init(_ container: ContainerInfo, duration: MediaTime) {
-        formatNames = container.formatNames
-        format = formatNames.first ?? container.format
+        formatNames = container.format.names
+        format = container.format.name
         majorBrand = container.majorBrand
         majorBrandVersion = container.majorBrandVersion
         compatibleBrands = majorBrand == nil ? nil : container.compatibleBrands

@@ -235,8 +235,6 @@ struct QCHeaderComparison {
     private static let lengthSlack = 0.1
     private static let rateSlack = 0.005
 
-    private static let formatsWithoutLength: Set<String> = ["mpegts", "mpeg", "mpegvideo", "h264", "hevc", "aac"]
-
     /// What differs, track by track.
     var mismatches: [QCMeasurements.Mismatch] {
         measurements.tracks.flatMap { measured -> [QCMeasurements.Mismatch] in
@@ -250,7 +248,7 @@ struct QCHeaderComparison {
             }
             if let sound = measured.sound, measured.pairedTrackIndex == nil { found += Self.sound(track, sound) }
             // Streams without an index say nothing of lengths; what is known is libavformat's estimate.
-            if Self.formatsWithoutLength.contains(report.container.format) { found.removeAll { $0.0 == "length" } }
+            if ContainerFormat(report.container.format).statesNoLength { found.removeAll { $0.0 == "length" } }
             return found.map { .init(trackIndex: index, what: $0.0, container: $0.1, media: $0.2) }
         }
     }

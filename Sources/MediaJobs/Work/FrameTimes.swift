@@ -71,7 +71,7 @@ package struct FrameTimes {
 
     /// The times of the samples as stored; `nil` where samples may be something else than pictures.
     func storedTimes() throws(MediaError) -> [MediaTime]? {
-        guard try asset.loadNow(.container).format.split(separator: ",").contains("mov"),
+        guard try asset.loadNow(.container).format == .isoMedia,
             track.storesOnePictureASample
         else { return nil }
         var times: [MediaTime] = []
