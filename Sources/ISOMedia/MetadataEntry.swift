@@ -190,7 +190,7 @@ package struct MetadataKeys: Hashable, Sendable {
     package var entries: [MetadataEntry] = []
 
     /// How many keys of a kind are kept.
-    private static let mostKeys = 10_000
+    private static let maximumKeys = 10_000
     /// No key.
     package init() {}
 
@@ -199,7 +199,7 @@ package struct MetadataKeys: Hashable, Sendable {
         // How many more bytes of values are read; covers are large.
         var room: UInt64 = node == 0 ? 16 << 20 : 1 << 20
         let userData = tree.boxes(in: tree.child("udta", of: node))
-        for box in userData.prefix(Self.mostKeys) where box.type != "meta" {
+        for box in userData.prefix(Self.maximumKeys) where box.type != "meta" {
             self.userData.insert(box.type)
             // The sign © stands before all keys of texts.
             guard box.type.rawValue >> 24 == 0xA9, box.payloadSize <= room else { continue }
@@ -222,7 +222,7 @@ package struct MetadataKeys: Hashable, Sendable {
         let boxes = try reader.boxes(in: meta.payload.dropping(isISO ? 4 : 0))
         let list =
             try boxes.first { $0.type == "ilst" }.map { (box) throws(MediaError) in
-                try reader.boxes(in: box.payload).prefix(Self.mostKeys)
+                try reader.boxes(in: box.payload).prefix(Self.maximumKeys)
             } ?? []
         if let keys = boxes.first(where: { $0.type == "keys" }) {
             let names = try reader.parse(keys, Self.names) ?? []
@@ -289,7 +289,7 @@ package struct MetadataKeys: Hashable, Sendable {
     private static func names(_ reader: inout BigEndianReader) throws(MediaError) -> [String] {
         try reader.skip(4)
         var names: [String] = []
-        for _ in 0..<min(Int(try reader.uint32()), mostKeys) {
+        for _ in 0..<min(Int(try reader.uint32()), maximumKeys) {
             guard reader.remaining >= 8 else { break }
             let size = Int(try reader.uint32())
             try reader.skip(4)

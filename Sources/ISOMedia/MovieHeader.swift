@@ -163,7 +163,7 @@ extension MovieHeader {
     /// - Returns: The position behind the last box; `nil` where that is said to reach to the file's end, whatever that
     ///   is, and where the source does not begin with a box.
     /// - Throws: what the source throws.
-    package static func statedEnd(
+    package static func declaredEnd(
         of source: any ByteSource, limits: BoxLimits = BoxLimits()
     ) throws(MediaError) -> UInt64? {
         var place: UInt64 = 0
@@ -288,12 +288,12 @@ extension SegmentIndex {
             if let same {
                 indexes[same].start = min(indexes[same].start, index.start)
                 indexes[same].end = max(indexes[same].end, index.end)
-            } else if indexes.count < mostStreams {
+            } else if indexes.count < maximumStreams {
                 indexes.append(index)
             }
         }
         return indexes
     }
 
-    private static let mostStreams = 1000
+    private static let maximumStreams = 1000
 }

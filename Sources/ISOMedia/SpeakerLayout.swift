@@ -10,7 +10,7 @@ package struct SpeakerLayout: Hashable, Sendable {
     package var speakers: [String]
 
     /// How many channels are read.
-    private static let mostChannels: UInt32 = 64
+    private static let maximumChannels: UInt32 = 64
 
     /// Reads a `chan` payload: a tag for all channels, a bit for each, or a description of each.
     ///
@@ -23,7 +23,7 @@ package struct SpeakerLayout: Hashable, Sendable {
         case 0:
             let count = try reader.uint32()
             var labels: [UInt32] = []
-            for _ in 0..<min(count, Self.mostChannels) {
+            for _ in 0..<min(count, Self.maximumChannels) {
                 labels.append(try reader.uint32())
                 // How to read its coordinates, and these.
                 try reader.skip(16)

@@ -66,7 +66,7 @@ final class InputIO: @unchecked Sendable {
     /// What came through a pipe until its format was recognised, or its beginning where that is kept; `nil` for files.
     private var recorded: [UInt8]?
     /// How much of it is kept; all until the format is recognised.
-    private var mostRecorded = Int.max
+    private var maximumRecorded = Int.max
     /// Where a pipe's content lies that was read to its end.
     private(set) var spool: SpoolFile?
     private var offset: Int64 = 0
@@ -149,7 +149,7 @@ final class InputIO: @unchecked Sendable {
     func settle(needsWhole: Bool, keepsHead: Bool) throws(MediaError) {
         guard let head = recorded else { return }
         guard needsWhole else {
-            if keepsHead { mostRecorded = max(head.count, Self.longestHead) } else { recorded = nil }
+            if keepsHead { maximumRecorded = max(head.count, Self.longestHead) } else { recorded = nil }
             return
         }
         recorded = nil
@@ -204,7 +204,7 @@ final class InputIO: @unchecked Sendable {
     }
 
     /// Says that the header was read: of what comes through a pipe from here on nothing is kept.
-    func endHead() { mostRecorded = 0 }
+    func endHead() { maximumRecorded = 0 }
 
     /// Whether nothing came through a pipe whose format is being looked for.
     var isEmptyStream: Bool { recorded?.isEmpty ?? false }
@@ -282,7 +282,7 @@ final class InputIO: @unchecked Sendable {
             let result = readStream(into: buffer, count: count)
             if result > 0 {
                 offset += Int64(result)
-                let room = mostRecorded - (recorded?.count ?? 0)
+                let room = maximumRecorded - (recorded?.count ?? 0)
                 if room > 0 {
                     recorded?.append(contentsOf: UnsafeBufferPointer(start: buffer, count: min(room, Int(result))))
                 }

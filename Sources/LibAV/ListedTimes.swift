@@ -160,10 +160,10 @@ struct CoveredBytes {
 
 extension CoveredBytes {
     /// How many boxes of the top level are looked at, and how much of a movie box.
-    private static let mostBoxes = 64
-    private static let mostBytes = 64 << 20
+    private static let maximumBoxes = 64
+    private static let maximumBytes = 64 << 20
     /// How many apertures are hidden; each is looked for in all that is read.
-    private static let mostApertures = 1000
+    private static let maximumApertures = 1000
 
     /// The still pictures beside a movie: libavformat takes them for tracks from 7.0 on, with the numbers of tracks.
     ///
@@ -182,13 +182,13 @@ extension CoveredBytes {
     /// The clean apertures (`clap`) in the movie box: libavformat 7.1 refuses a file for one that is odd.
     static func cleanApertures(_ io: InputIO) throws(MediaError) -> [CoveredBytes] {
         guard let movie = try topLevel(io).first(where: { $0.code == "moov" }) else { return [] }
-        let count = Int(clamping: min(movie.range.upperBound - movie.range.lowerBound, Int64(mostBytes)))
+        let count = Int(clamping: min(movie.range.upperBound - movie.range.lowerBound, Int64(maximumBytes)))
         let bytes = try io.bytes(at: UInt64(clamping: movie.range.lowerBound), count: count)
         // Eight numbers in a box of their own (ISO/IEC 14496-12, 12.1.4).
         let header: [UInt8] = [0, 0, 0, 40] + Array("clap".utf8)
         var places: [CoveredBytes] = []
         var place = 0
-        while place + 40 <= bytes.count, places.count < mostApertures {
+        while place + 40 <= bytes.count, places.count < maximumApertures {
             if bytes[place + 4] == header[4], bytes[place..<place + 8].elementsEqual(header) {
                 places.append(CoveredBytes(code: movie.range.lowerBound + Int64(place) + 4))
                 place += 40
@@ -202,7 +202,7 @@ extension CoveredBytes {
     private static func topLevel(_ io: InputIO) throws(MediaError) -> [(code: String, range: Range<Int64>)] {
         var boxes: [(code: String, range: Range<Int64>)] = []
         var place: Int64 = 0
-        while boxes.count < mostBoxes, let length = io.length, place < length {
+        while boxes.count < maximumBoxes, let length = io.length, place < length {
             let head = try io.bytes(at: UInt64(clamping: place), count: 16)
             guard head.count >= 8 else { break }
             var size = head[..<4].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -221,14 +221,14 @@ extension CoveredBytes {
 
 extension CoveredBytes {
     /// How many chunks are passed over.
-    private static let mostChunks = 1000
+    private static let maximumChunks = 1000
 
     /// The number of real samples in a CAF's packet table, and of those before and after them: all are real.
     ///
     /// From 8.1 on libavformat counts the times of packets from the first real sample, and cannot be moved before it.
     static func packetTable(ofCAF io: InputIO) throws(MediaError) -> [CoveredBytes] {
         var place: UInt64 = 8
-        for _ in 0..<mostChunks where io.isSeekable {
+        for _ in 0..<maximumChunks where io.isSeekable {
             let head = try io.bytes(at: place, count: 12)
             guard head.count == 12 else { break }
             let (next, overflow) = (place + 12).addingReportingOverflow(number(head[4...]))

@@ -158,7 +158,7 @@ package final class SpoolFile: Sendable {
 ///
 /// The file lies where ``SpoolFile`` puts it, and begins anew when nothing in it is wanted any more. One thread uses it
 /// at a time.
-package final class PacketSpill: @unchecked Sendable {
+package final class PacketSwapFile: @unchecked Sendable {
     private var file: SpoolFile?
     private var end: Int64 = 0
     private var count = 0

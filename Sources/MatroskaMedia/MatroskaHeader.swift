@@ -114,7 +114,7 @@ package struct MatroskaHeader: Hashable, Sendable {
     /// The longest track list that is taken into memory, in bytes.
     private static let longestList = 16 << 20
     /// How many elements are passed over on the way to it.
-    private static let mostElements = 1000
+    private static let maximumElements = 1000
 
     /// Reads a file's track list.
     ///
@@ -136,7 +136,7 @@ package struct MatroskaHeader: Hashable, Sendable {
     /// - Returns: The position behind the segment's last byte; `nil` where its length is not stated, as in a live stream,
     ///   and where the source does not begin with an EBML header.
     /// - Throws: what the source throws.
-    package static func statedEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
+    package static func declaredEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
         guard let head = try header(at: 0, in: source), head.id == 0x1A45DFA3, let headSize = head.size,
             let start = sum(UInt64(head.headerSize), headSize), let segment = try header(at: start, in: source),
             segment.id == 0x18538067, let size = segment.size
@@ -156,7 +156,7 @@ package struct MatroskaHeader: Hashable, Sendable {
         var segment: UInt64?
         var tracksBySeekHead: UInt64?
         var hasJumped = false
-        for _ in 0..<mostElements {
+        for _ in 0..<maximumElements {
             guard let header = try header(at: offset, in: source) else { break }
             let content = offset + UInt64(header.headerSize)
             switch header.id {
@@ -221,7 +221,7 @@ package struct MatroskaFirstBlocks {
     package private(set) var blocks: [UInt64: Block] = [:]
 
     /// How many elements are passed over.
-    private static let mostElements = 2000
+    private static let maximumElements = 2000
 
     private let source: any ByteSource
     private var wanted: Set<UInt64>
@@ -247,7 +247,7 @@ package struct MatroskaFirstBlocks {
 
     private mutating func header(at offset: UInt64) throws(MediaError) -> EBMLHeader? {
         elements += 1
-        guard elements <= Self.mostElements else { return nil }
+        guard elements <= Self.maximumElements else { return nil }
         return EBMLHeader(try source.read(at: offset, count: EBMLHeader.longest))
     }
 

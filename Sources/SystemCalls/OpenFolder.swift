@@ -14,9 +14,9 @@ package final class OpenFolder: Sendable, Hashable {
     private let descriptor: FileDescriptor
 
     /// Links that one path may lead through, as in Linux.
-    private static let mostLinks = 40
+    private static let maximumLinks = 40
     /// Names that one path may have, with those that links add.
-    private static let mostNames = 4096
+    private static let maximumNames = 4096
 
     /// Opens the folder at a path: open(2) with `O_PATH`.
     package init(_ path: FilePath) throws(Errno) {
@@ -111,7 +111,7 @@ package final class OpenFolder: Sendable, Hashable {
         var (links, steps) = (0, 0)
         while let name = names.popLast() {
             steps += 1
-            guard steps <= Self.mostNames else { throw .tooManySymbolicLinkLevels }
+            guard steps <= Self.maximumNames else { throw .tooManySymbolicLinkLevels }
             if name.kind == .currentDirectory, !names.isEmpty { continue }
             if name.kind == .parentDirectory {
                 guard let last = folders.popLast() else { throw .improperLink }
@@ -126,7 +126,7 @@ package final class OpenFolder: Sendable, Hashable {
             guard fstat(place.rawValue, &status) == 0 else { throw Errno(rawValue: errno) }
             if status.st_mode & S_IFMT == S_IFLNK {
                 links += 1
-                guard links <= Self.mostLinks else { throw .tooManySymbolicLinkLevels }
+                guard links <= Self.maximumLinks else { throw .tooManySymbolicLinkLevels }
                 let target = try target(of: place)
                 if target.isAbsolute {
                     for folder in folders { try? folder.close() }

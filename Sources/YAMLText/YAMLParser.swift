@@ -43,13 +43,13 @@ package struct YAMLNode: Sendable {
 /// libyaml takes the text apart; what a scalar without quotes means is left to who reads the tree.
 package struct YAMLParser: ~Copyable {
     /// How deep sequences and mappings may lie in each other.
-    package static let mostLevels = 64
+    package static let maximumLevels = 64
     /// How many values a text may have: each takes many times as much memory as it has bytes.
-    package static let mostValues = 200_000
+    package static let maximumValues = 200_000
 
     private var events: YAMLEventReader
     private var depth = 0
-    private var valuesLeft = mostValues
+    private var valuesLeft = maximumValues
 
     private init(_ text: String) throws(MediaError) {
         events = try YAMLEventReader(text)
@@ -79,15 +79,15 @@ package struct YAMLParser: ~Copyable {
     private mutating func node(_ event: YAMLEvent) throws(MediaError) -> YAMLNode {
         valuesLeft -= 1
         guard valuesLeft >= 0 else {
-            throw MediaError(.limitExceeded, "has too many values; at most \(Self.mostValues) are read")
+            throw MediaError(.limitExceeded, "has too many values; at most \(Self.maximumValues) are read")
         }
         if case .scalar(let text, let isText) = event.kind {
             return YAMLNode(content: .scalar(text, isText: isText), line: event.line)
         }
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.mostLevels else {
-            throw MediaError(.limitExceeded, "line \(event.line): lists nest deeper than \(Self.mostLevels) levels")
+        guard depth <= Self.maximumLevels else {
+            throw MediaError(.limitExceeded, "line \(event.line): lists nest deeper than \(Self.maximumLevels) levels")
         }
         let content: YAMLNode.Content =
             if case .mappingStart = event.kind { .mapping(try entries()) } else { .sequence(try elements()) }

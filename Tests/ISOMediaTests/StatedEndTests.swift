@@ -3,7 +3,7 @@ import MediaBase
 import Testing
 
 struct StatedEndTests {
-    private func end(_ bytes: Bytes) throws -> UInt64? { try MovieHeader.statedEnd(of: ArrayByteSource(bytes)) }
+    private func end(_ bytes: Bytes) throws -> UInt64? { try MovieHeader.declaredEnd(of: ArrayByteSource(bytes)) }
 
     private let start = box("ftyp", ascii("isom"), u32(0))
 

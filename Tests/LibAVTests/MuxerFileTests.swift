@@ -85,9 +85,9 @@ import Testing
     }
 
     @Test func packetsWaitInAFile() throws {
-        let spill = PacketSpill()
+        let spill = PacketSwapFile()
         for _ in 0..<2 {
-            var entries: [PacketSpill.Entry] = []
+            var entries: [PacketSwapFile.Entry] = []
             for index in 0..<10 {
                 let packet = try Packet.copying([UInt8](repeating: UInt8(index), count: 1000 + index))
                 entries.append(

@@ -37,12 +37,12 @@ enum EBML {
 
     @Test func segmentsSayWhereTheFileEnds() throws {
         let file = EBML.file()
-        #expect(try MatroskaHeader.statedEnd(of: ArrayByteSource(file)) == UInt64(file.count))
-        #expect(try MatroskaHeader.statedEnd(of: ArrayByteSource(Array(file.dropLast(9)))) == UInt64(file.count))
+        #expect(try MatroskaHeader.declaredEnd(of: ArrayByteSource(file)) == UInt64(file.count))
+        #expect(try MatroskaHeader.declaredEnd(of: ArrayByteSource(Array(file.dropLast(9)))) == UInt64(file.count))
         // A live stream does not know its length.
         let live = EBML.head + [0x18, 0x53, 0x80, 0x67, 0x01] + Array(repeating: 0xFF, count: 7)
-        #expect(try MatroskaHeader.statedEnd(of: ArrayByteSource(live)) == nil)
-        #expect(try MatroskaHeader.statedEnd(of: ArrayByteSource([1, 2, 3])) == nil)
+        #expect(try MatroskaHeader.declaredEnd(of: ArrayByteSource(live)) == nil)
+        #expect(try MatroskaHeader.declaredEnd(of: ArrayByteSource([1, 2, 3])) == nil)
     }
 
     @Test func picturesWithoutASizeAreAWarning() throws {

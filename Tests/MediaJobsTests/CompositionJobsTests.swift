@@ -70,7 +70,7 @@ import Testing
             #expect(try times.time(of: 19) == MediaTime(value: 19, timescale: 25))
             #expect(throws: MediaError.self) { try times.time(of: 20) }
             let request = ThumbsRequest(times: .count(3))
-            let sweep = ThumbsSweep(asset, track: track, request: request, tolerance: .exact)
+            let sweep = FrameExtraction(asset, track: track, request: request, tolerance: .exact)
             var numbers: [Int] = []
             try sweep.run([2, 12, 13].map { MediaTime(value: $0, timescale: 25) }) { _, image throws(MediaError) in
                 let image = try image.get().image

@@ -125,14 +125,14 @@ import Testing
     @Test func aGIFWithoutItsTrailerBreaksOff() throws {
         let bytes = try Fixtures.bytes("gif.gif")
         #expect(bytes.suffix(2) == [0, 0x3B])
-        let cases: [(name: String, bytes: [UInt8], breaksOff: Bool)] = [
+        let cases: [(name: String, bytes: [UInt8], isTruncated: Bool)] = [
             ("whole.gif", bytes, false), ("more.gif", bytes + [0, 0, 0], false),
             ("open.gif", Array(bytes.dropLast()), true), ("half.gif", Array(bytes.prefix(bytes.count / 2)), true),
         ]
-        for (name, bytes, breaksOff) in cases {
+        for (name, bytes, isTruncated) in cases {
             try folder.write(name, bytes)
             let warnings = try #require(try report("probe", name)["warnings"] as? [String])
-            #expect(warnings.contains { $0.contains("breaks off") } == breaksOff, "\(name): \(warnings)")
+            #expect(warnings.contains { $0.contains("breaks off") } == isTruncated, "\(name): \(warnings)")
         }
     }
 }

@@ -47,7 +47,7 @@ struct YAMLParserTests {
     }
 
     @Test func ofThisDepthAndNotMore() throws {
-        let most = YAMLParser.mostLevels
+        let most = YAMLParser.maximumLevels
         let flow = String(repeating: "[", count: most) + String(repeating: "]", count: most)
         #expect(try YAMLParser.parse(flow) != nil)
         let blocks = String(repeating: "- ", count: most + 1) + "a"
@@ -60,7 +60,7 @@ struct YAMLParserTests {
     }
 
     @Test func ofThisManyValuesAndNotMore() throws {
-        let most = YAMLParser.mostValues
+        let most = YAMLParser.maximumValues
         #expect(try YAMLParser.parse("[" + String(repeating: "a,", count: most - 1) + "]")?.sequence?.count == most - 1)
         let error = #expect(throws: MediaError.self) {
             try YAMLParser.parse("[" + String(repeating: "a,", count: most) + "]")

@@ -328,7 +328,7 @@ extension Asset {
     package func skippedBytes() throws(MediaError) -> Int64 { try contents().skippedBytes }
 
     /// Whether reading all packets, as for ``packetStatistics()``, showed that the container breaks off before its end.
-    package func breaksOff() throws(MediaError) -> Bool { try packetScan(Cancellation()).breaksOff }
+    package func isTruncated() throws(MediaError) -> Bool { try packetScan(Cancellation()).isTruncated }
 
     /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
     ///

@@ -93,7 +93,7 @@ struct AssetContents: Sendable {
                 "the duration is that of the fragments that were read, and may be longer: reading all packets, or a "
                     + "higher limit boxes, tells")
         }
-        if let scan, scan.breaksOff {
+        if let scan, scan.isTruncated {
             warnings += tracks.compactMap { Self.warning(ofMissingSamplesIn: $0, scan.streams[$0.index]) }
         }
         self.warnings = warnings

@@ -10,7 +10,7 @@ struct ContainerEnd {
     /// How far a header reaches at most that is looked through.
     private static let head = 1 << 16
     /// RIFFs at most that are followed: each of a large AVI has up to a gigabyte.
-    private static let mostParts = 10_000
+    private static let maximumParts = 10_000
 
     private let source: any ByteSource
     private let length: UInt64
@@ -75,7 +75,7 @@ struct ContainerEnd {
     /// Each RIFF says how long it is (Microsoft, AVI RIFF File Reference; OpenDML AVI, 3.0).
     private func endOfAVI() throws(MediaError) -> UInt64? {
         var place: UInt64 = 0
-        for _ in 0..<Self.mostParts {
+        for _ in 0..<Self.maximumParts {
             let header = try source.read(at: place, count: 12)
             guard header.count == 12, header.starts(with: "RIFF".utf8) else { break }
             let size = Self.littleEndian(header[4..<8])
@@ -183,13 +183,13 @@ extension InputFile {
     /// Whether the file is shorter than its own header, index or last page says; to be asked when all has been read.
     ///
     /// Of a pipe only what reading it shows is known.
-    var breaksOff: Bool { endsEarly || isCutOff }
+    var isTruncated: Bool { endsEarly || isCutOff }
 
     /// Whether it is so by the places in the file that the header or index names, for which nothing need be read.
     var isCutOff: Bool {
         if isCutShort { return true }
         if format == .ogg { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
-        guard let length, let end = statedEnd else { return false }
+        guard let length, let end = declaredEnd else { return false }
         return end > UInt64(clamping: length)
     }
 
@@ -220,14 +220,14 @@ extension InputFile {
     }
 
     /// Where the file's media ends by its header; `nil` where it does not say.
-    private var statedEnd: UInt64? {
-        if format == .mp3 { return xingTag?.statedEnd(inFileOf: UInt64(clamping: length ?? 0)) }
+    private var declaredEnd: UInt64? {
+        if format == .mp3 { return xingTag?.declaredEnd(inFileOf: UInt64(clamping: length ?? 0)) }
         let source = FileByteSource(file: self)
         if format == .isoMedia {
-            return try? MovieHeader.statedEnd(of: source, limits: BoxLimits(limits))
+            return try? MovieHeader.declaredEnd(of: source, limits: BoxLimits(limits))
         }
-        if format == .matroska { return try? MatroskaHeader.statedEnd(of: source) }
-        if let chunks = SoundFileChunks(format) { return try? chunks.statedEnd(of: source) }
+        if format == .matroska { return try? MatroskaHeader.declaredEnd(of: source) }
+        if let chunks = SoundFileChunks(format) { return try? chunks.declaredEnd(of: source) }
         return try? ContainerEnd(source, length: UInt64(clamping: length ?? 0)).stated(format)
     }
 
@@ -237,7 +237,7 @@ extension InputFile {
     }
 
     /// What is not worth telling: less than a frame of any codec, and what rounding makes.
-    private static let leastShortfall = MediaTime(value: 1, timescale: 100)
+    private static let minimumShortfall = MediaTime(value: 1, timescale: 100)
 
     /// How much of some streams was read where less was there than the header says; `nil` where that is not known.
     ///
@@ -249,7 +249,7 @@ extension InputFile {
                 let end = readEnd(ofStream: index)
             else { return nil }
             let read = max(.zero, end - (stream.startTime ?? .zero))
-            return read.isNumeric && stated - read > Self.leastShortfall
+            return read.isNumeric && stated - read > Self.minimumShortfall
                 ? DamageReport.Shortfall(stated: stated, read: read) : nil
         }.max { $0.stated - $0.read < $1.stated - $1.read }
     }

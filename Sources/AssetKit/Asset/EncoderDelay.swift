@@ -199,7 +199,7 @@ struct XingTag {
     /// Some encoders count the tags before the sound too, so a file of just that length is whole.
     ///
     /// - Parameter length: The file's length in bytes.
-    func statedEnd(inFileOf length: UInt64) -> UInt64? {
+    func declaredEnd(inFileOf length: UInt64) -> UInt64? {
         guard let byteCount else { return nil }
         return byteCount == length ? length : start + byteCount
     }

@@ -42,7 +42,7 @@ extension ISOMovie {
         // From 65,536 Hz on there is no room for it.
         stream.containerSampleRate = first.sound.flatMap { $0.sampleRate > 0 ? Int(clamping: $0.sampleRate) : nil }
         // libavformat knows the first; a file can claim any number of others.
-        for entry in track.sampleEntries.dropFirst().prefix(Self.mostFormats) {
+        for entry in track.sampleEntries.dropFirst().prefix(Self.maximumFormats) {
             stream.furtherFormats.append(Self.format(entry, like: stream.format, track: id, warnings: &warnings))
         }
     }
@@ -58,7 +58,7 @@ extension ISOMovie {
         entries[place].value = date
     }
 
-    private static let mostFormats = 100
+    private static let maximumFormats = 100
 
     /// The shape of a pixel: `pasp`, else the coded pictures' own word and what unequal scales of the matrix make of it.
     ///

@@ -9,7 +9,7 @@ struct PacketScan: Sendable {
     /// What was found of each stream, by its index.
     private(set) var streams: [Int: Stream] = [:]
     /// Whether the container broke off before its end.
-    private(set) var breaksOff = false
+    private(set) var isTruncated = false
 
     /// One stream's packets.
     struct Stream: Sendable {
@@ -55,7 +55,7 @@ struct PacketScan: Sendable {
         var hidingCodecs: [Int: String] = [:]
         let isISO = file.format == .isoMedia
         var builders: [Int: PacketStatisticsBuilder] = [:]
-        while let packet = try readOn(file, &breaksOff) {
+        while let packet = try readOn(file, &isTruncated) {
             let index = packet.streamIndex
             if facts[index] == nil {
                 let stream = file.stream(index)
@@ -92,7 +92,7 @@ struct PacketScan: Sendable {
             streams[index, default: Stream(range: range)].add(range, sync: sync)
             if isVideo, packet.isKey, packet.pts == nil { streams[index]?.hasUntimedSyncSamples = true }
         }
-        if file.breaksOff { breaksOff = true }
+        if file.isTruncated { isTruncated = true }
         for index in streams.keys { streams[index]?.syncSamples.sort { $0.time < $1.time } }
         for (index, builder) in builders { streams[index]?.statistics = builder.finish() }
     }
@@ -127,17 +127,17 @@ extension Packet {
 
 /// The next packet, taking damage in the container for its end.
 func readOn(_ file: InputFile) throws(MediaError) -> Packet? {
-    var breaksOff = false
-    return try readOn(file, &breaksOff)
+    var isTruncated = false
+    return try readOn(file, &isTruncated)
 }
 
 /// The same, and whether it was damage that ended it.
-private func readOn(_ file: InputFile, _ breaksOff: inout Bool) throws(MediaError) -> Packet? {
+private func readOn(_ file: InputFile, _ isTruncated: inout Bool) throws(MediaError) -> Packet? {
     do {
         return try file.readPacket()
     } catch {
         guard error.endsContainer else { throw error }
-        breaksOff = true
+        isTruncated = true
         return nil
     }
 }
@@ -216,11 +216,11 @@ public struct PacketStatistics: Sendable, Hashable {
         /// The bytes of each stretch from time 0; packets before it count into the first.
         public private(set) var bytes: [Int64] = []
 
-        private static let mostStretches = 1000
+        private static let maximumStretches = 1000
 
         mutating func add(_ size: Int, at time: MediaTime) {
             guard let second = Rational(time)?.rounded(.down), second < Int64(Int32.max) else { return }
-            while Int(max(0, second)) / interval >= Self.mostStretches {
+            while Int(max(0, second)) / interval >= Self.maximumStretches {
                 bytes = stride(from: 0, to: bytes.count, by: 2).map { bytes[$0...].prefix(2).reduce(0, &+) }
                 interval *= 2
             }

@@ -9,7 +9,7 @@ extension Asset {
     /// How much of a sample is read; headers stand at its beginning.
     private static let headerLength = 64 << 10
     /// How many packets are passed over until each track's first was seen.
-    private static let mostPackets = 1000
+    private static let maximumPackets = 1000
 
     /// Reads the headers of each track's coded pictures, by the track's ``AssetTrack/index``.
     ///
@@ -55,7 +55,7 @@ extension Asset {
         guard !left.isEmpty else { return samples }
         let file = try openForLookUp(nil, readsAhead: false)
         var count = 0
-        while !left.isEmpty, count < Self.mostPackets, let packet = try readOn(file) {
+        while !left.isEmpty, count < Self.maximumPackets, let packet = try readOn(file) {
             count += 1
             if left.remove(packet.streamIndex) != nil {
                 samples[packet.streamIndex] = packet.prefix(Self.headerLength)

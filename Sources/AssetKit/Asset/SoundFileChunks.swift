@@ -17,7 +17,7 @@ struct SoundFileChunks {
     private let soundID: [UInt8]
 
     /// Chunks at most that are passed over.
-    private static let mostChunks = 1000
+    private static let maximumChunks = 1000
 
     /// The layout of the files of a libavformat format; `nil` for formats that have no chunks.
     init?(_ format: ContainerFormat) {
@@ -48,7 +48,7 @@ struct SoundFileChunks {
     ///
     /// - Returns: The position after its last byte; `nil` where no length is stated.
     /// - Throws: what the source throws.
-    func statedEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
+    func declaredEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
         var longSize: UInt64?
         var end: UInt64?
         try visit(source) { chunk throws(MediaError) in
@@ -91,7 +91,7 @@ struct SoundFileChunks {
         _ source: any ByteSource, _ body: (Chunk) throws(MediaError) -> Bool
     ) throws(MediaError) {
         var place = start
-        for _ in 0..<Self.mostChunks {
+        for _ in 0..<Self.maximumChunks {
             let header = try source.read(at: place, count: idLength + sizeLength)
             guard header.count == idLength + sizeLength else { return }
             let headerSize = UInt64(header.count)

@@ -138,7 +138,7 @@ extension AssetTrack {
 /// What an output of a rendered composition needs to know to begin.
 struct RenderingStart: PipelineMaker {
     let rendering: Rendering
-    let core: ReaderCore
+    let core: DemuxSession
     let timeRange: MediaTimeRange
     let threads: Int
     let cancellation: Cancellation
@@ -177,12 +177,12 @@ struct RenderingStart: PipelineMaker {
 private final class RenderedPipeline: SamplePipeline {
     private let reader: AssetReader
     private let output: any ReaderOutput
-    private let core: ReaderCore
+    private let core: DemuxSession
     private let index: Int
     /// How much damage was passed on.
     private var told = DamageReport()
 
-    init(_ reader: AssetReader, _ output: any ReaderOutput, _ core: ReaderCore, index: Int) {
+    init(_ reader: AssetReader, _ output: any ReaderOutput, _ core: DemuxSession, index: Int) {
         (self.reader, self.output, self.core, self.index) = (reader, output, core, index)
     }
 

@@ -21,7 +21,7 @@ public struct Composition: Sendable {
     public var naturalSize: Dimensions?
 
     /// Tracks at most: what libavformat holds in one file.
-    static let mostTracks = 1000
+    static let maximumTracks = 1000
 
     /// An empty composition.
     public init() {}
@@ -41,8 +41,8 @@ public struct Composition: Sendable {
         guard mediaType == .video || mediaType == .audio else {
             throw MediaError(.unsupported, "a composition has no \(mediaType) tracks; only video and audio")
         }
-        guard tracks.count < Self.mostTracks else {
-            throw MediaError(.limitExceeded, "a composition has at most \(Self.mostTracks) tracks")
+        guard tracks.count < Self.maximumTracks else {
+            throw MediaError(.limitExceeded, "a composition has at most \(Self.maximumTracks) tracks")
         }
         let id = (tracks.map(\.id).max() ?? 0) + 1
         tracks.append(Track(id: id, mediaType: mediaType))

@@ -115,7 +115,7 @@ extension Composition.Segment {
 /// What an output of a composition needs to know to begin.
 struct CompositionStart: PipelineMaker {
     let composition: Composition
-    let core: ReaderCore
+    let core: DemuxSession
     let timeRange: MediaTimeRange
     let threads: Int
     let cancellation: Cancellation
@@ -165,7 +165,7 @@ final class ClipReader {
     private let reader: AssetReader
     private let output: TrackOutput
     private let segment: Composition.Segment
-    private let core: ReaderCore
+    private let core: DemuxSession
     private let trackIndex: Int
 
     /// Opens the source.

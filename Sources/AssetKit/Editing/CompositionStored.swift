@@ -198,7 +198,7 @@ final class StoredPictures: StoredClip {
     private var knowsDecodeTimes = false
 
     /// H.264 and HEVC hold back 16 pictures at most.
-    private static let mostHeldBack = 17
+    private static let maximumHeldBack = 17
 
     init(_ request: StoredClipRequest) throws(MediaError) {
         self.request = request
@@ -206,7 +206,7 @@ final class StoredPictures: StoredClip {
         let track = request.source.track
         slack = track.clockSlack
         let frame = track.pictureRate?.inverse.map { MediaTime($0) } ?? MediaTime(value: 1, timescale: 24)
-        reader = try request.open(from: from, to: to + frame * Self.mostHeldBack)
+        reader = try request.open(from: from, to: to + frame * Self.maximumHeldBack)
     }
 
     func next() throws(MediaError) -> SampleBuffer? {
@@ -257,7 +257,7 @@ final class StoredPictures: StoredClip {
         guard buffer.isSync, begins <= from + slack else {
             var near = ""
             let asset = request.source.asset
-            if let samples = try? SyncSamples(asset, track: request.source.track, asset.contents()).around(from) {
+            if let samples = try? KeyframeIndex(asset, track: request.source.track, asset.contents()).around(from) {
                 near = samples.map(\.time).sorted().map { "\($0.seconds) s" }.joined(separator: " and ")
             }
             throw request.failure(
@@ -291,7 +291,7 @@ final class StoredPictures: StoredClip {
     private func settleDecodeTimes() {
         guard !knowsDecodeTimes else { return }
         let known = ready.firstIndex { $0.decodeTime != nil }
-        guard known != nil || ready.count > Self.mostHeldBack else { return }
+        guard known != nil || ready.count > Self.maximumHeldBack else { return }
         knowsDecodeTimes = true
         guard let known, let time = ready[known].decodeTime else { return }
         for index in ready.startIndex..<known {
@@ -301,7 +301,7 @@ final class StoredPictures: StoredClip {
     }
 }
 
-extension StoredSample {
+extension CompressedSample {
     /// Whether all pictures behind it can be decoded without what came before it; `nil` where that is not told here.
     fileprivate func needsNothingBefore(_ format: FormatDescription?) -> Bool? {
         guard let format, ["h264", "hevc"].contains(format.codec) else { return nil }

@@ -13,7 +13,7 @@ extension ImageGenerator {
     }
 
     /// Sources whose decoders are kept.
-    private static let mostSources = 4
+    private static let maximumSources = 4
 
     /// The picture that a composition's track shows at a time, from the source that its segment is of.
     func locate(
@@ -61,7 +61,7 @@ extension ImageGenerator {
             let place = sources.firstIndex { $0.asset === source }
             let generator = place.map { sources.remove(at: $0) } ?? ImageGenerator(asset: source, for: self)
             sources.append(generator)
-            if sources.count > Self.mostSources { sources.removeFirst() }
+            if sources.count > Self.maximumSources { sources.removeFirst() }
             return generator
         }
     }

@@ -102,7 +102,7 @@ final class StoredPCM: StoredClip {
             if wanted.count != count {
                 let bytes = stored.packet.prefix(Int(wanted.upperBound - begins) * form.frameBytes)
                     .dropFirst(Int(wanted.lowerBound - begins) * form.frameBytes)
-                kept = StoredSample(try Packet.copying(Array(bytes)))
+                kept = CompressedSample(try Packet.copying(Array(bytes)))
             }
             return SampleBuffer(
                 buffer, ofTrack: request.trackIndex, presentationTime: moment, decodeTime: moment, duration: duration,

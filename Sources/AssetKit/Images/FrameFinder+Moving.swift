@@ -88,7 +88,7 @@ extension FrameFinder {
     /// Reads the file anew from its start.
     private func rewind() throws(MediaError) {
         (current, following) = (nil, nil)
-        feed = PacketFeed(try asset.takeFile(cancellation), track: track, contents, damage: damage)
+        feed = PacketReader(try asset.takeFile(cancellation), track: track, contents, damage: damage)
         source = try openSource()
         try begin(.beginning)
     }
@@ -221,7 +221,7 @@ extension FrameFinder {
     }
 
     /// A queue whose damage is counted.
-    func queue(_ next: @escaping () throws(MediaError) -> StoredSample?) -> PacketQueue {
+    func queue(_ next: @escaping () throws(MediaError) -> CompressedSample?) -> PacketQueue {
         PacketQueue(
             next: next,
             reportDamage: { self.noteDamage(at: $0.range(in: self.track.timeBase, from: self.origin)) })
@@ -234,7 +234,7 @@ extension FrameFinder {
 /// and MPEG-2 never refer to B pictures, H.264 marks slices (`nal_ref_idc`), HEVC marks pictures that none of the same
 /// temporal sub-layer refers to, which is enough where there is one layer. Elsewhere nothing is gained: VP8, VP9 and AV1
 /// rarely store such pictures as packets of their own, and the others have none.
-struct DispensablePictures {
+struct DisposableFrames {
     /// Whether a decoder may be told to leave out what nothing refers to.
     let areKnown: Bool
 

@@ -42,7 +42,7 @@ final class FrameFinder {
     let asset: Asset
     let contents: AssetContents
     let track: AssetTrack
-    let syncSamples: SyncSamples
+    let syncSamples: KeyframeIndex
     let origin: MediaTime
     var threads: Int
     let hasIndex: Bool
@@ -52,11 +52,11 @@ final class FrameFinder {
     var hasNoLandings = false
     /// Whether pictures' times are those of packets.
     let trustsPackets: Bool
-    private let dispensable: DispensablePictures
+    private let dispensable: DisposableFrames
     let damage: DamageLog
     /// Ends the request that is under way, and with it the reading of the file for good.
     var cancellation: Cancellation { didSet { cancellation.bind(feed.file) } }
-    var feed: PacketFeed
+    var feed: PacketReader
     var source: TimedFrameSource
     /// The picture at the decoder's place; `nil` before the first was decoded.
     var current: TimedFrame?
@@ -93,7 +93,7 @@ final class FrameFinder {
     ///   - damage: Where what cannot be decoded is counted.
     ///   - cancellation: Ends what is under way, and all later requests.
     init(
-        _ asset: Asset, track: AssetTrack, syncSamples: SyncSamples, threads: Int, damage: DamageLog,
+        _ asset: Asset, track: AssetTrack, syncSamples: KeyframeIndex, threads: Int, damage: DamageLog,
         cancellation: Cancellation
     ) throws(MediaError) {
         self.cancellation = cancellation
@@ -108,14 +108,14 @@ final class FrameFinder {
         hasIndex = contents.format.hasIndex
         hasTrueSyncSamples = contents.format.hasTrueSyncSamples
         trustsPackets = track.storesOnePictureASample && !track.isAttachedPicture
-        dispensable = DispensablePictures(track.formatDescriptions.first)
+        dispensable = DisposableFrames(track.formatDescriptions.first)
         leavesOut = dispensable.areKnown
         self.syncSamples = syncSamples
         var file = try asset.takeFile(cancellation)
         if contents.format.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)
         }
-        feed = PacketFeed(file, track: track, contents, damage: damage)
+        feed = PacketReader(file, track: track, contents, damage: damage)
         source = try TimedFrameSource(file, track: track, origin: origin, threads: self.threads)
     }
 
@@ -138,7 +138,7 @@ final class FrameFinder {
             return last
         }
         // Several threads read further ahead than one, to where a file breaks off.
-        defer { if threads == 1, feed.breaksOff { damage.noteTruncation() } }
+        defer { if threads == 1, feed.isTruncated { damage.noteTruncation() } }
         do throws(MediaError) {
             let found = try look(for: time)
             if !needsOneThread { return found }
@@ -152,7 +152,7 @@ final class FrameFinder {
     }
 
     /// One thread has to look again, because it might find something else than several did.
-    private var needsOneThread: Bool { threads != 1 && (isDoubtful || feed.breaksOff) }
+    private var needsOneThread: Bool { threads != 1 && (isDoubtful || feed.isTruncated) }
 
     private func look(for time: MediaTime) throws(MediaError) -> Found {
         target = time
@@ -172,7 +172,7 @@ final class FrameFinder {
         }
         guard time >= found.end else { return found }
         guard found.isLast else { throw Self.afterEnd(time, found.end) }
-        if feed.breaksOff, time > found.end {
+        if feed.isTruncated, time > found.end {
             throw MediaError(
                 .damaged,
                 "the file breaks off before \(time.clockText()): its last picture is that of \(found.frame.time.clockText())"
@@ -227,7 +227,7 @@ final class FrameFinder {
     /// Until when the last picture is on screen; by its own duration where more should follow that is not there.
     private func end(ofLast shown: TimedFrame) -> MediaTime {
         let end = source.end(ofLast: shown)
-        guard feed.breaksOff else { return end }
+        guard feed.isTruncated else { return end }
         return min(end, shown.time + source.duration(of: shown))
     }
 

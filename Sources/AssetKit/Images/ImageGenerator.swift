@@ -75,7 +75,7 @@ public final class ImageGenerator: Sendable {
 
     private struct State {
         var finder: FrameFinder?
-        var syncSamples: SyncSamples?
+        var syncSamples: KeyframeIndex?
         var track: AssetTrack?
         var threads = 0
     }
@@ -212,10 +212,10 @@ public final class ImageGenerator: Sendable {
 
     private func syncSamples(
         _ state: inout State, _ configuration: Configuration
-    ) throws(MediaError) -> (AssetTrack, SyncSamples) {
+    ) throws(MediaError) -> (AssetTrack, KeyframeIndex) {
         let track = try asset.videoTrack(configuration.trackIndex)
         if let known = state.syncSamples, state.track == track { return (track, known) }
-        let samples = SyncSamples(asset, track: track, try asset.contents())
+        let samples = KeyframeIndex(asset, track: track, try asset.contents())
         state = State(syncSamples: samples, track: track)
         return (track, samples)
     }

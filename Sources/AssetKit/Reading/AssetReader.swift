@@ -36,7 +36,7 @@ public final class AssetReader: Sendable {
         var threads = 0
         var decodesSegments = false
         var segmentBytes = SegmentSettings().bytes
-        var core: ReaderCore?
+        var core: DemuxSession?
         var isStarted = false
         var error: MediaError?
         var isCancelled = false
@@ -147,11 +147,11 @@ public final class AssetReader: Sendable {
             state.isStarted = true
             let threads = state.threads > 0 ? state.threads : availableProcessors()
             let segments = SegmentSettings(
-                bytes: state.segmentBytes, threads: min(threads, SegmentSettings.mostThreads))
+                bytes: state.segmentBytes, threads: min(threads, SegmentSettings.maximumThreads))
             return (state.outputs, state.timeRange, state.threads, state.decodesSegments ? segments : nil)
         }
         // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.
-        var landed: ReaderCore?
+        var landed: DemuxSession?
         do throws(MediaError) {
             for output in outputs {
                 let shown = output.track.timeRange
@@ -183,9 +183,9 @@ public final class AssetReader: Sendable {
     /// Goes to the start of what is read.
     private func land(
         _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ segments: SegmentSettings?
-    ) throws(MediaError) -> (ReaderCore, any PipelineMaker) {
+    ) throws(MediaError) -> (DemuxSession, any PipelineMaker) {
         if let composition = asset.composition {
-            let core = ReaderCore(
+            let core = DemuxSession(
                 named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
             let start = CompositionStart(
                 composition: composition, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation
@@ -193,13 +193,13 @@ public final class AssetReader: Sendable {
             return (core, start)
         }
         if let rendering = asset.rendering {
-            let core = ReaderCore(
+            let core = DemuxSession(
                 named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
             let start = RenderingStart(
                 rendering: rendering, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation)
             return (core, start)
         }
-        let landing = ReaderLanding(asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)
+        let landing = ReaderSeek(asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)
         let (file, core, isFromStart) = try landing.land()
         let start = PipelineStart(
             file: file, contents: try asset.contents(), timeRange: timeRange, isFromStart: isFromStart,
@@ -240,7 +240,7 @@ public final class AssetReader: Sendable {
 /// A seek is checked by the packets that follow it: an index of decode times can lead to a sync sample that is shown
 /// after the time asked for, and then an earlier one is tried. Where the index may call pictures sync samples that are none
 /// (``ContainerFormat``), the decoder is asked.
-struct ReaderLanding {
+struct ReaderSeek {
     let asset: Asset
     let outputs: [TrackOutput]
     let timeRange: MediaTimeRange
@@ -250,14 +250,14 @@ struct ReaderLanding {
     private static let stepsBack: [MediaTime] = [0, 1, 4, 16].map { MediaTime(value: $0, timescale: 1) }
 
     /// An open file at the right place, with the queues of its outputs, and whether that is the file's start.
-    func land() throws(MediaError) -> (InputFile, ReaderCore, isFromStart: Bool) {
+    func land() throws(MediaError) -> (InputFile, DemuxSession, isFromStart: Bool) {
         let streams = outputs.map(\.track.index)
         let leadPlace = outputs.firstIndex { $0.track.mediaType == .video } ?? 0
         let lead = outputs[leadPlace]
         let contents = try asset.contents()
         var file = try asset.takeFile(cancellation)
         guard timeRange.start.isNumeric, timeRange.start > .zero, file.isSeekable, canSeek(contents.format) else {
-            return (file, ReaderCore(file, streams: streams), true)
+            return (file, DemuxSession(file, streams: streams), true)
         }
         for step in Self.stepsBack {
             let target = outputs.map { timeRange.start - preRoll(of: $0.track) }.min() ?? timeRange.start
@@ -265,7 +265,7 @@ struct ReaderLanding {
             guard time > .zero, let ticks = time.ticks(in: lead.track.timeBase, rounding: .down),
                 file.seek(stream: lead.track.index, to: ticks)
             else { break }
-            let core = ReaderCore(file, streams: streams)
+            let core = DemuxSession(file, streams: streams)
             guard try hasLanded(core, file) else { continue }
             guard lead.track.mediaType == .video, lead.track.formatDescriptions.first?.video?.reorders == true else {
                 return (file, core, false)
@@ -274,11 +274,11 @@ struct ReaderLanding {
             guard let first = try core.peekPacket(for: leadPlace)?.packet.dts,
                 file.seek(stream: lead.track.index, to: first &- 1)
             else { break }
-            let earlier = ReaderCore(file, streams: streams)
+            let earlier = DemuxSession(file, streams: streams)
             if try hasLanded(earlier, file) { return (file, earlier, false) }
         }
         file = try asset.takeFile(cancellation)
-        return (file, ReaderCore(file, streams: streams), true)
+        return (file, DemuxSession(file, streams: streams), true)
     }
 
     private func canSeek(_ format: ContainerFormat) -> Bool {
@@ -301,7 +301,7 @@ struct ReaderLanding {
     }
 
     /// Whether every output's first packet lies early enough.
-    private func hasLanded(_ core: ReaderCore, _ file: InputFile) throws(MediaError) -> Bool {
+    private func hasLanded(_ core: DemuxSession, _ file: InputFile) throws(MediaError) -> Bool {
         let contents = try asset.contents()
         let hasTrueSyncSamples = contents.format.hasTrueSyncSamples
         for (id, output) in outputs.enumerated() {
@@ -322,7 +322,7 @@ struct ReaderLanding {
 
     /// Whether a decoder that knows of nothing else makes a sync sample's picture of a packet.
     private func isSyncPicture(
-        _ sample: StoredSample, of track: AssetTrack, in file: InputFile
+        _ sample: CompressedSample, of track: AssetTrack, in file: InputFile
     ) throws(MediaError) -> Bool {
         var decoder = PacketDecoder(try Decoder.open(file, stream: track.index, threads: 1))
         guard try decoder.send(sample) == nil, try decoder.send(nil) == nil else { return false }

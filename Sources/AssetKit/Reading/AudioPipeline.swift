@@ -46,10 +46,10 @@ final class AudioPipeline: SamplePipeline {
     ) throws(MediaError) {
         // libavcodec leaves out the wrong samples where several threads decode.
         let trims = file.edits[track.index]?.trims ?? false
-        if let segments, !trims, let audio = format.audio, let rule = SegmentRule(format),
+        if let segments, !trims, let audio = format.audio, let rule = ChunkingRule(format),
             Self.isWorthwhile(segments, rule, audio, range)
         {
-            frames = try SegmentedSource(
+            frames = try ParallelAudioDecoder(
                 file, track: track, format: audio, rule: rule, settings: segments, digester: digester)
         } else {
             frames = try FrameSource(file, track: track.index, threads: trims ? 1 : threads)
@@ -65,12 +65,12 @@ final class AudioPipeline: SamplePipeline {
 
     /// Whether there is more than a segment, and more than one thread or values that depend on the segments.
     private static func isWorthwhile(
-        _ segments: SegmentSettings, _ rule: SegmentRule, _ format: AudioFormat, _ range: OutputRange
+        _ segments: SegmentSettings, _ rule: ChunkingRule, _ format: AudioFormat, _ range: OutputRange
     ) -> Bool {
         guard segments.threads > 1 || rule.seam == .alike else { return false }
         guard let end = range.end else { return true }
         let samples = (end - range.start).sampleIndex(rate: Int32(clamping: max(1, format.sampleRate)), rounding: .up)
-        return samples.map { $0 > SegmentCutter.samples(in: segments.bytes, format) } ?? true
+        return samples.map { $0 > AudioChunker.samples(in: segments.bytes, format) } ?? true
     }
 
     /// The next run of samples in the range.

@@ -50,11 +50,11 @@ struct DigestedSound: Sendable {
     let value: any Sendable
     /// The place of the first frame among what the segment gives where nothing is digested.
     let place: Int
-    private let segment: SoundSegment
+    private let segment: AudioChunk
     private let setup: DecoderSetup
 
     init(
-        _ form: SoundForm, _ timings: [Timing], _ value: any Sendable, in segment: SoundSegment, _ setup: DecoderSetup,
+        _ form: SoundForm, _ timings: [Timing], _ value: any Sendable, in segment: AudioChunk, _ setup: DecoderSetup,
         place: Int
     ) {
         self.form = form
@@ -108,7 +108,7 @@ struct SoundGatherer {
     /// Bytes of sound so far, also of what was digested.
     private(set) var byteCount = 0
 
-    private let segment: SoundSegment
+    private let segment: AudioChunk
     private let setup: DecoderSetup
     private let digest: (any SoundDigest)?
     /// How many events there would be if nothing were digested.
@@ -119,10 +119,10 @@ struct SoundGatherer {
     private var samples = 0
 
     /// Samples in each channel that are enough for one digest: its memory then stays small enough to be used again.
-    private static let mostSamples = 1 << 14
+    private static let maximumSamples = 1 << 14
 
     /// - Parameter digester: What takes the place of frames; `nil` for none.
-    init(_ segment: SoundSegment, _ setup: DecoderSetup, digester: SoundDigester?) {
+    init(_ segment: AudioChunk, _ setup: DecoderSetup, digester: SoundDigester?) {
         self.segment = segment
         self.setup = setup
         digest = digester?()
@@ -132,7 +132,7 @@ struct SoundGatherer {
     ///
     /// - Parameter keepsFrames: Whether its frames stay as they are.
     mutating func take(
-        _ sample: StoredSample?, _ decoder: inout PacketDecoder, keepsFrames: Bool = false
+        _ sample: CompressedSample?, _ decoder: inout PacketDecoder, keepsFrames: Bool = false
     ) throws(MediaError) {
         if let packet = sample?.damage { append(.damage(packet)) }
         if let damage = try decoder.send(sample) {
@@ -181,6 +181,6 @@ struct SoundGatherer {
         place += 1
         samples += timing.sampleCount
         digest.take(buffer)
-        if samples >= Self.mostSamples { endRun() }
+        if samples >= Self.maximumSamples { endRun() }
     }
 }

@@ -43,7 +43,7 @@ struct PacketDecoder: ~Copyable, Sendable {
     ///
     /// - Parameter unlessUnreferenced: Whether its picture is left out if no other refers to it.
     /// - Throws: what is no matter of the packet.
-    mutating func send(_ sample: StoredSample?, unlessUnreferenced: Bool = false) throws(MediaError) -> Damage? {
+    mutating func send(_ sample: CompressedSample?, unlessUnreferenced: Bool = false) throws(MediaError) -> Damage? {
         do throws(MediaError) {
             if let sample {
                 failuresInARow = 0
@@ -77,7 +77,7 @@ struct PacketDecoder: ~Copyable, Sendable {
     }
 
     /// Decodes a packet for the sake of those behind it.
-    mutating func discard(_ sample: StoredSample) throws(MediaError) {
+    mutating func discard(_ sample: CompressedSample) throws(MediaError) {
         _ = try send(sample)
         while true {
             switch try receive() {
@@ -115,7 +115,7 @@ struct PacketDecoder: ~Copyable, Sendable {
     }
 }
 
-extension StoredSample {
+extension CompressedSample {
     /// The damage that the demuxer saw in it; `nil` where it saw none.
     ///
     /// The decoder may make something of it all the same, which then is not what was stored.

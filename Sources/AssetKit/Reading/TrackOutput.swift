@@ -32,11 +32,11 @@ public final class TrackOutput: Sendable {
 
     private let state = Mutex(State())
     /// The reader apart from ``state``, which is locked while a buffer is made.
-    private let started = Mutex<ReaderCore?>(nil)
+    private let started = Mutex<DemuxSession?>(nil)
     private let taken = Mutex(false)
 
     fileprivate struct State {
-        var reader: ReaderCore?
+        var reader: DemuxSession?
         var id = 0
         var pipeline: (any SamplePipeline)?
         var isOver = false
@@ -195,7 +195,7 @@ public final class TrackOutput: Sendable {
     ///
     /// - Parameter limits: How long what is read of the presentation may be.
     func start(
-        _ reader: ReaderCore, id: Int, _ start: any PipelineMaker, limits: MediaLimits
+        _ reader: DemuxSession, id: Int, _ start: any PipelineMaker, limits: MediaLimits
     ) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             state.limits = limits
@@ -270,7 +270,7 @@ struct PipelineStart: PipelineMaker, Sendable {
         case .stored:
             // Edits say what is shown of the samples, not which samples there are.
             let range = OutputRange(timeRange, trackEnd: nil, grid: track.trimGrid)
-            return StoredPipeline(
+            return PassthroughPipeline(
                 track: track, format: format, origin: origin(of: track), range: range, limits: file.limits)
         case .audio(let settings):
             return try AudioPipeline(

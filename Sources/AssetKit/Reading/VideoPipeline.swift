@@ -158,7 +158,7 @@ final class VideoPipeline: SamplePipeline {
     private let range: OutputRange
     private let settings: VideoSettings
     private var converter: PixelConverter?
-    private var turner: PictureTurner?
+    private var turner: FrameRotator?
     /// The decoder's format that ``converter`` keeps, where none was asked for.
     private var keptFormat: PixelFormat?
     private var waiting: TimedFrame?
@@ -178,7 +178,7 @@ final class VideoPipeline: SamplePipeline {
         self.settings = settings
         guard let wanted = settings.pixelFormat else { return }
         if let turn = settings.turn, turn != .identity, turn.isQuarterTurn, let size = settings.dimensions {
-            turner = try PictureTurner.open(
+            turner = try FrameRotator.open(
                 turn, to: wanted, dimensions: size, coding: settings.coding)
         } else {
             converter = try PixelConverter(

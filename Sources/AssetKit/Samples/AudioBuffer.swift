@@ -170,6 +170,6 @@ struct PCMForm {
         return SampleBuffer(
             buffer, ofTrack: buffer.trackIndex, presentationTime: time, decodeTime: time,
             duration: MediaTime(value: Int64(wanted.count), timescale: rate), isShown: true,
-            content: .stored(StoredSample(try Packet.copying(Array(bytes)))))
+            content: .stored(CompressedSample(try Packet.copying(Array(bytes)))))
     }
 }

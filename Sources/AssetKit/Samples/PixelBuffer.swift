@@ -106,7 +106,7 @@ extension PixelBuffer {
     ) throws(MediaError) -> Bitmap {
         let size = dimensions ?? part?.size ?? self.dimensions
         let peak = hdr?.peakLuminance ?? frame.hdr?.peakLuminance
-        let rendering = ColorRendering(
+        let rendering = ColorTransform(
             frame.assumedColor, storedBits: frame.bitDepth, peak: peak ?? ToneCurve.usualPeak,
             mapsHDR: dynamicRange == .forceSDR)
         guard frame.isRGB || frame.hasAlpha else {
@@ -128,7 +128,7 @@ extension PixelBuffer {
 
     /// Scales with colours that count by their alpha: transparent pixels have one too, which must not show.
     private func weightedByAlpha(
-        part: PixelRectangle?, dimensions: Dimensions, by rendering: ColorRendering
+        part: PixelRectangle?, dimensions: Dimensions, by rendering: ColorTransform
     ) throws(MediaError) -> Bitmap {
         var converter = try PixelConverter(to: .rgba)
         let pixels = try converter.convert(frame, part: part)
@@ -137,7 +137,7 @@ extension PixelBuffer {
         let planes = try pixels.rewritten(as: UInt16.self, format: format) { plane, row, target in
             pixels.withPlane(0, of: UInt8.self) { source, stride in
                 let range = Self.range(row, stride, target.count * 4, in: source.count)
-                ColorRendering.weight(source.extracting(range), channel: plane, into: &target)
+                ColorTransform.weight(source.extracting(range), channel: plane, into: &target)
             }
         }
         var scaler = try PixelConverter(scalingTo: format, dimensions: dimensions)
@@ -159,7 +159,7 @@ extension PixelBuffer {
     }
 
     /// Luma and chroma, 4:4:4, as a bitmap.
-    private static func rendered(_ frame: consuming Frame, by rendering: ColorRendering) throws(MediaError) -> Bitmap {
+    private static func rendered(_ frame: consuming Frame, by rendering: ColorTransform) throws(MediaError) -> Bitmap {
         let frame = frame
         let (width, height) = (frame.dimensions.width, frame.dimensions.height)
         return try frame.withPlane(0, of: UInt16.self) { luma, lumaStride throws(MediaError) in
@@ -178,7 +178,7 @@ extension PixelBuffer {
     }
 
     /// RGBA of 16 bits as a bitmap.
-    private static func rendered(rgba frame: consuming Frame, by rendering: ColorRendering) throws(MediaError) -> Bitmap
+    private static func rendered(rgba frame: consuming Frame, by rendering: ColorTransform) throws(MediaError) -> Bitmap
     {
         let frame = frame
         let (width, height) = (frame.dimensions.width, frame.dimensions.height)

@@ -13,7 +13,7 @@ public final class SampleBuffer: Sendable {
         /// Decoded sound.
         case sound(AudioBuffer)
         /// A sample as the container stores it.
-        case stored(StoredSample)
+        case stored(CompressedSample)
     }
 
     /// The track that it is of: ``AssetTrack/index``.
@@ -139,7 +139,7 @@ public final class SampleBuffer: Sendable {
     }
 
     /// The stored sample; `nil` for other content.
-    public var storedSample: StoredSample? {
+    public var storedSample: CompressedSample? {
         if case .stored(let sample) = content { sample } else { nil }
     }
 
@@ -148,7 +148,7 @@ public final class SampleBuffer: Sendable {
 }
 
 /// One sample as the container stores it, usually compressed.
-public final class StoredSample: Sendable {
+public final class CompressedSample: Sendable {
     let packet: Packet
 
     init(_ packet: consuming Packet) { self.packet = packet }
@@ -256,6 +256,6 @@ extension SampleBuffer {
         let packet = try Packet.copying(bytes)
         self.init(
             presentationTime: presentationTime, decodeTime: decodeTime ?? presentationTime, duration: duration,
-            isSync: isSync, formatDescription: formatDescription, content: .stored(StoredSample(packet)))
+            isSync: isSync, formatDescription: formatDescription, content: .stored(CompressedSample(packet)))
     }
 }

@@ -42,9 +42,9 @@ public final class AssetWriter: Sendable {
 
     private struct State {
         var inputs: [AssetWriterInput] = []
-        var header = WriterCore.FileHeader()
-        var core: WriterCore?
-        var links: [WriterLink] = []
+        var header = MuxSession.FileHeader()
+        var core: MuxSession?
+        var links: [InputSession] = []
         var sessionStart: MediaTime?
         let sessionLimit = SessionLimit()
         var isFinishing = false
@@ -90,7 +90,7 @@ public final class AssetWriter: Sendable {
 
 extension AssetWriter {
     /// Changes what is said of the file; once writing has started the next call that can throw says that it was too late.
-    private func change(_ property: String, _ body: (inout WriterCore.FileHeader) -> Void) {
+    private func change(_ property: String, _ body: (inout MuxSession.FileHeader) -> Void) {
         state.withLock { state in
             if state.core == nil {
                 body(&state.header)
@@ -213,7 +213,7 @@ extension AssetWriter {
             guard !state.inputs.isEmpty else { throw MediaError(.invalidArgument, "the writer has no inputs") }
             let tracks = state.inputs.map { $0.start() }
             do throws(MediaError) {
-                state.core = try WriterCore(
+                state.core = try MuxSession(
                     output: output, fileType: fileType, header: state.header, tracks: tracks)
             } catch {
                 state.error = error

@@ -29,7 +29,7 @@ public final class AssetWriterInput: Sendable {
 
     struct State {
         var header = TrackHeader()
-        var stored = StoredWritingPipeline.StoredHint()
+        var stored = PassthroughWritingPipeline.StoredHint()
         var timescale: Int32 = 0
         var frameRate: Rational?
         var isRealTime = false
@@ -50,7 +50,7 @@ public final class AssetWriterInput: Sendable {
         /// Writing has started, the session has not.
         case started
         /// Samples are taken, or refused where writing has failed or was cancelled.
-        case writing(WriterLink)
+        case writing(InputSession)
         /// Writing ended before the session started.
         case over(MediaError)
     }
@@ -274,7 +274,7 @@ extension AssetWriterInput {
     }
 
     /// Where samples go as long as more may come.
-    private func open() throws(MediaError) -> WriterLink {
+    private func open() throws(MediaError) -> InputSession {
         try state.withLock { state throws(MediaError) in
             if let misuse = state.misuse.take() { throw misuse }
             guard !state.isMarkedFinished else {
@@ -345,7 +345,7 @@ extension AssetWriterInput {
     /// Says that no sample follows; any number of times.
     public func markAsFinished() {
         let link = state.withLock { state in
-            guard !state.isMarkedFinished else { return WriterLink?.none }
+            guard !state.isMarkedFinished else { return InputSession?.none }
             state.isMarkedFinished = true
             state.request = nil
             guard case .writing(let link) = state.phase else { return nil }
@@ -375,7 +375,7 @@ extension AssetWriterInput {
     }
 
     /// The session starts: joins the input to what the writer's inputs share.
-    func join(_ core: WriterCore, lane: Int, session: SessionFacts) throws(MediaError) -> WriterLink {
+    func join(_ core: MuxSession, lane: Int, session: SessionFacts) throws(MediaError) -> InputSession {
         let (link, isFinished) = try state.withLock { state throws(MediaError) in
             let pipeline: any EncodingPipeline
             switch settings {
@@ -384,10 +384,10 @@ extension AssetWriterInput {
                 pipeline = VideoEncodingPipeline(
                     settings, session: session, timescale: state.timescale, frameRate: state.frameRate)
             case .stored:
-                pipeline = StoredWritingPipeline(mediaType: mediaType, session: session, hint: state.stored)
+                pipeline = PassthroughWritingPipeline(mediaType: mediaType, session: session, hint: state.stored)
             }
             let checks = SampleChecks(mediaType, settings, codec: sourceFormatHint?.codec, in: session.fileType)
-            let link = try WriterLink(
+            let link = try InputSession(
                 core: core, lane: lane, pipeline: pipeline, checks: checks, encodes: settings != .stored,
                 isRealTime: state.isRealTime)
             state.phase = .writing(link)

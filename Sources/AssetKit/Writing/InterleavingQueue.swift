@@ -10,7 +10,7 @@ import Threading
 struct InterleavingQueue {
     private var lanes: [Lane] = []
     private var bytesInMemory = 0
-    private let spill = PacketSpill()
+    private let spill = PacketSwapFile()
     /// Bytes that wait in memory at most.
     private let memoryLimit: Int
 
@@ -22,8 +22,8 @@ struct InterleavingQueue {
 
     private struct Waiting {
         enum Place {
-            case memory(StoredSample)
-            case file(PacketSpill.Entry)
+            case memory(CompressedSample)
+            case file(PacketSwapFile.Entry)
         }
         let place: Place
         let time: MediaTime
@@ -45,7 +45,7 @@ struct InterleavingQueue {
             place = .file(try spill.store(packet))
         } else {
             bytesInMemory += packet.size
-            place = .memory(StoredSample(packet))
+            place = .memory(CompressedSample(packet))
         }
         lanes[lane].waiting.append(Waiting(place: place, time: time))
     }
@@ -56,7 +56,7 @@ struct InterleavingQueue {
     }
 
     /// Takes the packet that is to be written next; `nil` where that is not known yet, or there is none.
-    mutating func next() throws(MediaError) -> (lane: Int, packet: StoredSample)? {
+    mutating func next() throws(MediaError) -> (lane: Int, packet: CompressedSample)? {
         var first: (lane: Int, time: MediaTime)?
         for lane in lanes.indices {
             guard let waiting = lanes[lane].waiting.first else {
@@ -70,7 +70,7 @@ struct InterleavingQueue {
         case .memory(let sample):
             bytesInMemory -= sample.size
             return (lane, sample)
-        case .file(let entry): return (lane, StoredSample(try spill.load(entry)))
+        case .file(let entry): return (lane, CompressedSample(try spill.load(entry)))
         }
     }
 

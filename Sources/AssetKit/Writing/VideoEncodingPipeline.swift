@@ -23,7 +23,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private var pending: [Int64: (ticks: Int64, duration: Int64)] = [:]
     private var usualDuration: Int64 = 0
     /// The last packet so far in decode order, whose duration is known at the end.
-    private var lastPacket: StoredSample?
+    private var lastPacket: CompressedSample?
     private var firstDecodeTicks: Int64?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
 
@@ -135,7 +135,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
             let decode = encoderBase == timeBase ? packet.dts : presentation
             firstDecodeTicks = firstDecodeTicks ?? decode
             if let before = lastPacket { try sink.add(before.packet.shared()) }
-            lastPacket = StoredSample(
+            lastPacket = CompressedSample(
                 try packet.retimed(pts: presentation, dts: decode, duration: known?.duration ?? packet.duration))
         }
     }

@@ -20,7 +20,7 @@ package struct PlaneLevels: Sendable, Hashable {
 /// The levels of eight samples at once, every eighth in a lane.
 private struct LevelLanes {
     /// Samples that may be added: sums of the upper halves of squares then fit into 32 bits.
-    static let mostSamples = 1 << 15
+    static let maximumSamples = 1 << 15
 
     private var low = SIMD8<Int16>(repeating: .max)
     private var high = SIMD8<Int16>(repeating: .min)
@@ -63,9 +63,9 @@ extension SampleKernels {
         var levels = PlaneLevels()
         var start = 0
         while start < plane.count {
-            let part = plane.extracting(start..<min(start + LevelLanes.mostSamples, plane.count))
+            let part = plane.extracting(start..<min(start + LevelLanes.maximumSamples, plane.count))
             levels.add(levelsOfPart(part))
-            start += LevelLanes.mostSamples
+            start += LevelLanes.maximumSamples
         }
         return levels
     }

@@ -177,13 +177,13 @@ package struct LoudnessSteps: Sendable {
     }
 
     /// Lets the filters see what comes before the first step.
-    package mutating func warmUp(_ sound: SoundPlanes) {
+    package mutating func warmUp(_ sound: PlanarSamples) {
         run(sound, 0..<sound.frames)
         for index in sums.indices { sums[index] = 0 }
     }
 
     /// Takes the samples that come next.
-    package mutating func append(_ sound: SoundPlanes) {
+    package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels else { return }
         var start = 0
         while start < sound.frames {
@@ -211,7 +211,7 @@ package struct LoudnessSteps: Sendable {
         return steps
     }
 
-    private mutating func run(_ sound: SoundPlanes, _ frames: Range<Int>) {
+    private mutating func run(_ sound: PlanarSamples, _ frames: Range<Int>) {
         guard sound.channels == channels else { return }
         for pair in states.indices {
             let left = pair * 2

@@ -26,7 +26,7 @@ package struct ClippingDetector: Sendable, Hashable {
     }
 
     /// Takes the samples that come next.
-    package mutating func append(_ sound: SoundPlanes) {
+    package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count else { return }
         for channel in channels.indices {
             let plane = sound.planes[channel]
@@ -86,7 +86,7 @@ package struct FlatTopDetector: Sendable, Hashable {
     package static let stretchSeconds = 10
     private static let block = 64
     /// The least number of bits with which crests are told from flat tops.
-    private static let leastBits = 12
+    private static let minimumBits = 12
 
     /// What counts.
     fileprivate struct Rule: Sendable, Hashable {
@@ -112,13 +112,13 @@ package struct FlatTopDetector: Sendable, Hashable {
         rule = Rule(
             shortest: Int(min(max(minimum, 3), 1 << 30)), longest: rate / 20,
             fullScale: ClippingDetector.threshold(significantBits: significantBits),
-            isOn: significantBits.map { $0 >= Self.leastBits } ?? true, stretch: stretch)
+            isOn: significantBits.map { $0 >= Self.minimumBits } ?? true, stretch: stretch)
         self.position = position
         border = (position / stretch + 1) * stretch
     }
 
     /// Takes the samples that come next.
-    package mutating func append(_ sound: SoundPlanes) {
+    package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count, rule.isOn else { return }
         var start = 0
         while start < sound.frames {
@@ -143,7 +143,7 @@ package struct FlatTopDetector: Sendable, Hashable {
     }
 
     /// Lets the detector see what comes before the first sample.
-    package mutating func warmUp(_ sound: SoundPlanes) {
+    package mutating func warmUp(_ sound: PlanarSamples) {
         guard sound.channels == channels.count, rule.isOn else { return }
         for channel in channels.indices {
             let plane = sound.planes[channel]
@@ -187,13 +187,13 @@ private struct FoundRuns: Sendable, Hashable {
     mutating func add(_ run: Range<Int64>) {
         count += 1
         total += Int64(run.count)
-        if runs.count < RunFinder.mostRuns { runs.append(run) }
+        if runs.count < RunFinder.maximumRuns { runs.append(run) }
     }
 
     mutating func add(_ other: FoundRuns) {
         count += other.count
         total += other.total
-        runs += other.runs.prefix(max(0, RunFinder.mostRuns - runs.count))
+        runs += other.runs.prefix(max(0, RunFinder.maximumRuns - runs.count))
     }
 
     mutating func prepend(_ earlier: FoundRuns) {
@@ -234,12 +234,12 @@ private struct Channel: Sendable, Hashable {
     }
 
     /// Fewer flat tops of one value may be chance.
-    private static let leastRuns: Int64 = 4
+    private static let minimumRuns: Int64 = 4
     /// The least magnitude, and by how many steps of the grid a flat top stands out.
-    private static let leastMagnitude: Float = 0.01
-    private static let leastSteps: Float = 12
+    private static let minimumMagnitude: Float = 0.01
+    private static let minimumSteps: Float = 12
     /// Values that are kept at a time.
-    private static let mostCeilings = 64
+    private static let maximumCeilings = 64
 
     mutating func take(_ samples: Span<Float>, at place: Int64, _ rule: FlatTopDetector.Rule) {
         guard samples.count > 4, open == nil, length < 3, !hasRun(samples) else {
@@ -291,7 +291,7 @@ private struct Channel: Sendable, Hashable {
             length += 1
             return
         }
-        if length >= rule.shortest, length <= rule.longest, value.magnitude >= Self.leastMagnitude,
+        if length >= rule.shortest, length <= rule.longest, value.magnitude >= Self.minimumMagnitude,
             value.magnitude < rule.fullScale, near != far, isBelowTop(near), isBelowTop(sample)
         {
             open = Open(value: value, run: place - Int64(length)..<place, before: far, after: sample)
@@ -312,7 +312,7 @@ private struct Channel: Sendable, Hashable {
         let grid = max(0x1p-15, Float(codes & -codes) * 0x1p-23)
         // The crest of a tone whose three highest samples are one value goes down by nine steps at most.
         let drops = [open.before, second].map { open.value > 0 ? open.value - $0 : $0 - open.value }
-        guard drops.allSatisfy({ $0 >= Self.leastSteps * grid }) else { return }
+        guard drops.allSatisfy({ $0 >= Self.minimumSteps * grid }) else { return }
         if open.value > 0 {
             Self.raise(&above, open.value, open.run, into: &found)
         } else {
@@ -328,7 +328,7 @@ private struct Channel: Sendable, Hashable {
             ceilings[ceilings.count - 1].runs.add(run)
             return
         }
-        if ceilings.count >= mostCeilings { accept(ceilings.removeFirst(), into: &found) }
+        if ceilings.count >= maximumCeilings { accept(ceilings.removeFirst(), into: &found) }
         var runs = FoundRuns()
         runs.add(run)
         ceilings.append(Ceiling(magnitude: magnitude, runs: runs))
@@ -340,7 +340,7 @@ private struct Channel: Sendable, Hashable {
     }
 
     private static func accept(_ ceiling: Ceiling, into found: inout FoundRuns) {
-        if ceiling.runs.count >= leastRuns { found.add(ceiling.runs) }
+        if ceiling.runs.count >= minimumRuns { found.add(ceiling.runs) }
     }
 
     mutating func closeStretch() {

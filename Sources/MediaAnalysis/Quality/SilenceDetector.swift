@@ -2,11 +2,11 @@
 ///
 /// It counts in whole units that the user chooses: samples, or ticks of a track's time base. Stretches of which nothing
 /// is known beforehand come one after the other by ``append(count:holds:)``; finders of parts that follow each other are
-/// joined by ``append(_:)``, and runs across the seam are one run. Memory is bounded: beyond ``mostRuns`` runs they are
+/// joined by ``append(_:)``, and runs across the seam are one run. Memory is bounded: beyond ``maximumRuns`` runs they are
 /// counted, and no longer listed.
 package struct RunFinder: Sendable, Hashable {
     /// How many runs are listed at most.
-    package static let mostRuns = 10_000
+    package static let maximumRuns = 10_000
 
     /// How long a run is at least.
     package let minimum: Int64
@@ -56,7 +56,7 @@ package struct RunFinder: Sendable, Hashable {
         open = next.open
     }
 
-    /// The runs so far, in order, with the ones at both ends; at most ``mostRuns`` and two.
+    /// The runs so far, in order, with the ones at both ends; at most ``maximumRuns`` and two.
     package var runs: [Range<Int64>] {
         var runs = inner
         if leading >= minimum { runs.insert(0..<leading, at: 0) }
@@ -81,7 +81,7 @@ package struct RunFinder: Sendable, Hashable {
     }
 
     private mutating func note(_ run: Range<Int64>) {
-        if inner.count < Self.mostRuns {
+        if inner.count < Self.maximumRuns {
             inner.append(run)
         } else {
             unlisted += 1
@@ -120,7 +120,7 @@ package struct SilenceDetector: Sendable, Hashable {
     }
 
     /// Takes the samples that come next.
-    package mutating func append(_ sound: SoundPlanes) {
+    package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count else { return }
         var start = 0
         while start < sound.frames {

@@ -34,10 +34,10 @@ package enum SoundAlignment {
     }
 
     /// Samples that are looked at at most, after they were taken together.
-    private static let mostSamples = 1 << 20
+    private static let maximumSamples = 1 << 20
 
     private static func gathered(_ samples: [Float], _ factor: Int) -> [Float] {
-        (0..<min(samples.count / factor, mostSamples)).map { index in
+        (0..<min(samples.count / factor, maximumSamples)).map { index in
             var sum: Float = 0
             for sample in samples[index * factor..<index * factor + factor] { sum += sample }
             return sum

@@ -11,7 +11,7 @@ package struct SoundOutline: Sendable, Hashable {
     package private(set) var frames: Int64 = 0
 
     /// Steps that are kept at most.
-    private static let mostSteps = 4096
+    private static let maximumSteps = 4096
 
     /// - Parameters:
     ///   - channels: How many channels there are.
@@ -23,7 +23,7 @@ package struct SoundOutline: Sendable, Hashable {
     }
 
     /// Takes the samples that come next.
-    package mutating func append(_ sound: SoundPlanes) {
+    package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count, sound.frames > 0 else { return }
         var start = 0
         while start < sound.frames {
@@ -36,7 +36,7 @@ package struct SoundOutline: Sendable, Hashable {
             }
             frames += Int64(end - start)
             start = end
-            if Int(place) >= Self.mostSteps { widen() }
+            if Int(place) >= Self.maximumSteps { widen() }
         }
     }
 
@@ -49,7 +49,7 @@ package struct SoundOutline: Sendable, Hashable {
             for channel in channels.indices { add(0...0, channel, at: Int(place)) }
             frames += taken
             left -= taken
-            if Int(place) >= Self.mostSteps { widen() }
+            if Int(place) >= Self.maximumSteps { widen() }
         }
     }
 
@@ -66,7 +66,7 @@ package struct SoundOutline: Sendable, Hashable {
             }
         }
         frames += next.frames
-        while (channels.first?.count ?? 0) > Self.mostSteps { widen() }
+        while (channels.first?.count ?? 0) > Self.maximumSteps { widen() }
     }
 
     private mutating func add(_ range: ClosedRange<Float>, _ channel: Int, at place: Int) {

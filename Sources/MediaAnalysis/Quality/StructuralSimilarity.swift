@@ -18,7 +18,7 @@ package struct StructuralSimilarity {
     }
 
     /// Bits a sample that sums of 32 bits have room for.
-    private static let mostDepth = 14
+    private static let maximumDepth = 14
 
     private let peak: Double
     /// Bits that are dropped at the lower end.
@@ -34,7 +34,7 @@ package struct StructuralSimilarity {
     /// - Parameter depth: Bits a sample, 8 to 16; others are clamped. From 15 on the upper 14 are compared.
     package init(depth: Int) {
         let depth = min(max(depth, 8), 16)
-        shift = max(0, depth - Self.mostDepth)
+        shift = max(0, depth - Self.maximumDepth)
         peak = Double(1 << (depth - shift)) - 1
     }
 

@@ -108,9 +108,9 @@ struct JSONParser {
     private var valuesLeft: Int
 
     /// How deep arrays and objects may lie in each other.
-    static let mostLevels = 512
+    static let maximumLevels = 512
     /// How many values a text may have: each takes many times as much memory as it has bytes.
-    static let mostValues = 10_000_000
+    static let maximumValues = 10_000_000
 
     /// The value that a text is.
     ///
@@ -120,7 +120,7 @@ struct JSONParser {
     /// - Throws: ``MediaError`` `damaged`, naming line and column, for what is no JSON; `limitExceeded` for what lies too
     ///   deep, or has too many values.
     static func parse(
-        _ bytes: [UInt8], leavingOut leftOut: Set<String> = [], atMost most: Int = mostValues
+        _ bytes: [UInt8], leavingOut leftOut: Set<String> = [], atMost most: Int = maximumValues
     ) throws(MediaError) -> JSONValue {
         var parser = JSONParser(bytes: bytes, leftOut: leftOut, valuesLeft: most)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
@@ -158,7 +158,7 @@ struct JSONParser {
         skipBlanks()
         guard position < bytes.count else { throw failure("the text ends too early") }
         guard valuesLeft > 0 else {
-            throw MediaError(.limitExceeded, "has too many values; at most \(Self.mostValues) are read")
+            throw MediaError(.limitExceeded, "has too many values; at most \(Self.maximumValues) are read")
         }
         valuesLeft -= 1
         switch bytes[position] {
@@ -174,8 +174,8 @@ struct JSONParser {
     ) throws(MediaError) -> Result {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.mostLevels else {
-            throw MediaError(.limitExceeded, "nests more than \(Self.mostLevels) levels deep")
+        guard depth <= Self.maximumLevels else {
+            throw MediaError(.limitExceeded, "nests more than \(Self.maximumLevels) levels deep")
         }
         position += 1
         return try read(&self)

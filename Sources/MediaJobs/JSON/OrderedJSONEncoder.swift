@@ -19,7 +19,7 @@ package struct OrderedJSONEncoder: Sendable {
     }
 
     /// How deep values may nest: as deep as Foundation's decoder reads.
-    static let greatestDepth = 512
+    static let maximumDepth = 512
 
     private let layout: Layout
 
@@ -181,9 +181,9 @@ final class OrderedJSONTreeEncoder: Encoder {
 
     /// Encodes a value on its own.
     static func tree(of value: some Encodable, at codingPath: [any CodingKey]) throws -> JSONValue {
-        guard codingPath.count < OrderedJSONEncoder.greatestDepth else {
+        guard codingPath.count < OrderedJSONEncoder.maximumDepth else {
             throw MediaError(
-                .limitExceeded, "the result nests deeper than \(OrderedJSONEncoder.greatestDepth) levels of JSON")
+                .limitExceeded, "the result nests deeper than \(OrderedJSONEncoder.maximumDepth) levels of JSON")
         }
         let encoder = OrderedJSONTreeEncoder(codingPath: codingPath)
         try value.encode(to: encoder)

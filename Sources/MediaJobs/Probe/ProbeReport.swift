@@ -42,7 +42,7 @@ package struct ProbeJob: Sendable {
         if scans {
             warnings += Self.warnings(ofDamageIn: statistics)
             // What is missing of which track, where the header tells, is among the warnings already.
-            if try asset.breaksOff(), !warnings.contains(where: { $0.hasPrefix("the file breaks off") }) {
+            if try asset.isTruncated(), !warnings.contains(where: { $0.hasPrefix("the file breaks off") }) {
                 warnings.append(Self.breakOff)
             }
             try check(warnings)

@@ -32,7 +32,7 @@ package struct QCEvaluation {
     }
 
     /// Facts that a condition lists at most.
-    private static let mostFacts = 10_000
+    private static let maximumFacts = 10_000
 
     func outcome(of condition: QCCondition) -> QCOutcome {
         switch condition {
@@ -64,8 +64,8 @@ package struct QCEvaluation {
 
     /// As many facts as are listed, and how many more there are.
     private static func failed(_ facts: [QCFact], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
-        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - mostFacts))) { $0 + $1.more }
-        return .failed(Array(facts.prefix(mostFacts)), more: unlisted)
+        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - maximumFacts))) { $0 + $1.more }
+        return .failed(Array(facts.prefix(maximumFacts)), more: unlisted)
     }
 
     // MARK: What the file says of itself
@@ -104,7 +104,7 @@ package struct QCEvaluation {
             var places = check == .correlation ? Self.windows(track, failing: test) : measured.places
             // What is about the whole track has no place of its own.
             if places.isEmpty { places = [Place()] }
-            facts += places.prefix(max(0, Self.mostFacts - facts.count)).map { place in
+            facts += places.prefix(max(0, Self.maximumFacts - facts.count)).map { place in
                 QCFact(
                     subject: check.rawValue, measured: place.text ?? measured.text, wanted: test.text + check.unitText,
                     trackIndex: track.trackIndex, channel: place.channel, range: place.range)
@@ -168,7 +168,7 @@ package struct QCEvaluation {
                 ? " in channels \(pair.channels.map { "\($0 + 1)" }.joined(separator: " and "))" : ""
             var run: (first: Int, last: Int, least: Float)?
             func close() {
-                guard let (first, last, least) = run, places.count < mostFacts else { return }
+                guard let (first, last, least) = run, places.count < maximumFacts else { return }
                 func time(_ second: Int) -> MediaTime {
                     MediaTime(
                         value: Int64(second) * Int64(sound.sampleRate), timescale: Int32(clamping: sound.sampleRate))
@@ -402,7 +402,7 @@ package struct QCEvaluation {
                 if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
                 for range in runs.ranges {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
-                    guard facts.count < Self.mostFacts else {
+                    guard facts.count < Self.maximumFacts else {
                         more += 1
                         continue
                     }

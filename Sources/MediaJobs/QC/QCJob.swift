@@ -23,7 +23,7 @@ package struct QCJob: Sendable {
         /// Whether the values of each compared picture are kept.
         package var keepsFrames = false
         /// How many findings of one rule are listed.
-        package var mostListed = QCReport.usualListed
+        package var maximumListed = QCReport.usualListed
 
         /// Nothing else.
         package init() {}
@@ -86,7 +86,7 @@ package struct QCJob: Sendable {
             }
         }
         let evaluation = try QCEvaluation(report: probe, measurements: measurements)
-        var collector = Collector(timecodes: QCTimecodes(probe))
+        var collector = FindingsBuilder(timecodes: QCTimecodes(probe))
         for rule in policy.rules { collector.add(rule, evaluation.outcome(of: rule.condition)) }
         if let source {
             let entries = try naming(source, "the proxy's source") { () throws(MediaError) in
@@ -102,7 +102,7 @@ package struct QCJob: Sendable {
         var report = QCReport(
             verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
             warnings: probe.warnings + measurements.notes)
-        report.mostListed = options.mostListed
+        report.maximumListed = options.maximumListed
         if options.illustrates { report.illustrations = QCIllustrations(asset, findings: findings) }
         return report
     }
@@ -143,13 +143,13 @@ package struct QCJob: Sendable {
 }
 
 /// What comes of the rules, one after the other.
-private struct Collector {
+private struct FindingsBuilder {
     let timecodes: QCTimecodes
     private(set) var rules: [QCReport.RuleResult] = []
     private(set) var findings: [QCFinding] = []
 
     /// Findings of one file that are kept at most.
-    private static let mostFindings = 100_000
+    private static let maximumFindings = 100_000
 
     init(timecodes: QCTimecodes) { self.timecodes = timecodes }
 
@@ -163,7 +163,7 @@ private struct Collector {
                 .init(
                     id: rule.id, status: rule.severity == .warn ? .warn : .fail,
                     findingCount: Int64(facts.count) + more))
-            for fact in facts.prefix(max(0, Self.mostFindings - findings.count)) {
+            for fact in facts.prefix(max(0, Self.maximumFindings - findings.count)) {
                 findings.append(finding(rule, fact))
             }
         }

@@ -213,11 +213,11 @@ package struct QCMeasurements: Encodable, Sendable {
         /// The part that looks otherwise than flagged; nothing where too little moves.
         var mismatch: Double? {
             let wrong = hiddenInterlaced + hiddenProgressive + swapped
-            return count >= Self.leastCount ? Double(wrong) / Double(count) : nil
+            return count >= Self.minimumCount ? Double(wrong) / Double(count) : nil
         }
 
         /// Fewer pictures tell nothing.
-        private static let leastCount: Int64 = 5
+        private static let minimumCount: Int64 = 5
 
         /// All that move enough to tell.
         var count: Int64 { interlaced + progressive + hiddenInterlaced + hiddenProgressive + swapped }

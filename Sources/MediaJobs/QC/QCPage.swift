@@ -11,7 +11,7 @@ package struct QCPage {
     private var spotCount = 0
 
     /// Pictures in a page at most, of however many files.
-    private static let mostSpots = 512
+    private static let maximumSpots = 512
 
     /// Begins without files.
     package init() {}
@@ -28,7 +28,7 @@ package struct QCPage {
             if report.verdict == .warn { counts.warned += 1 }
             var report = report
             spotCount += report.illustrations?.spots.count ?? 0
-            if spotCount > Self.mostSpots { report.illustrations = nil }
+            if spotCount > Self.maximumSpots { report.illustrations = nil }
             body += section(
                 path, report.verdict.rawValue,
                 "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + QCTimeline(report: report).svg
@@ -144,9 +144,9 @@ struct QCTimeline {
     private static let laneHeight = 22
     private static let waveHeight = 36
     /// Lanes of rules, channels, and marks in a lane at most.
-    private static let mostRules = 40
-    private static let mostChannels = 8
-    private static let mostMarks = 2000
+    private static let maximumRules = 40
+    private static let maximumChannels = 8
+    private static let maximumMarks = 2000
 
     /// The drawing; empty where nothing in the file has a place in time.
     var svg: String {
@@ -158,7 +158,7 @@ struct QCTimeline {
         var y = 0
         for track in sounds { shapes += waves(of: track, length, &y) }
         var names: [String] = []
-        for finding in timed where names.count < Self.mostRules && !names.contains(finding.rule) {
+        for finding in timed where names.count < Self.maximumRules && !names.contains(finding.rule) {
             names.append(finding.rule)
         }
         for name in names { shapes += lane(name, timed.filter { $0.rule == name }, length, &y) }
@@ -182,7 +182,7 @@ struct QCTimeline {
     private func waves(of track: QCMeasurements.Track, _ length: Double, _ y: inout Int) -> String {
         guard let outline = track.outline, let rate = track.sound?.sampleRate, rate > 0 else { return "" }
         var shapes = ""
-        for (channel, ranges) in outline.channels.prefix(Self.mostChannels).enumerated() {
+        for (channel, ranges) in outline.channels.prefix(Self.maximumChannels).enumerated() {
             shapes += label("Track \(track.trackIndex), channel \(channel + 1)", y + Self.waveHeight / 2 + 4)
             shapes +=
                 "<rect x=\"\(text(Self.left))\" y=\"\(y)\" width=\"\(text(Self.width))\" height=\"\(Self.waveHeight - 2)\" "
@@ -223,7 +223,7 @@ struct QCTimeline {
         var shapes = label(name, y + 14)
         shapes +=
             "<rect x=\"\(text(Self.left))\" y=\"\(y + 2)\" width=\"\(text(Self.width))\" height=\"16\" fill=\"#eef1f4\"/>"
-        for finding in findings.prefix(Self.mostMarks) {
+        for finding in findings.prefix(Self.maximumMarks) {
             let start = x(finding.start?.seconds ?? 0, length)
             let end = x(finding.end?.seconds ?? 0, length)
             let color = finding.severity == .fail ? "#c4232b" : "#c98a00"
@@ -270,7 +270,7 @@ package struct QCIllustrations: Sendable {
     package let spots: [Spot]
 
     /// Places that are shown at most, and how large.
-    private static let mostSpots = 16
+    private static let maximumSpots = 16
     private static let size = Dimensions(width: 240, height: 180)
 
     /// Makes pictures of the first places, those of failures before those of warnings; what cannot be shown is left out.
@@ -280,7 +280,7 @@ package struct QCIllustrations: Sendable {
             guard let start = finding.start else { continue }
             if let known = places.firstIndex(where: { $0.time == start }) {
                 if !places[known].rules.contains(finding.rule) { places[known].rules.append(finding.rule) }
-            } else if places.count < Self.mostSpots {
+            } else if places.count < Self.maximumSpots {
                 places.append((start, [finding.rule]))
             }
         }

@@ -150,7 +150,7 @@ struct QCPicture {
     }
 
     /// What the picture before this one looks like, by this one and the one before both; `nil` where that cannot be told.
-    func look(ofPrevious previous: PixelBuffer, before: PixelBuffer) -> FieldComb.Look? {
+    func look(ofPrevious previous: PixelBuffer, before: PixelBuffer) -> CombDetector.Look? {
         let others = [previous, before]
         guard others.allSatisfy({ $0.pixelFormat == pixels.pixelFormat && $0.dimensions == pixels.dimensions }) else {
             return nil
@@ -162,13 +162,13 @@ struct QCPicture {
 
     private func comb<Sample: FixedWidthInteger & BitwiseCopyable>(
         _ type: Sample.Type, _ previous: PixelBuffer, _ before: PixelBuffer,
-        _ kernel: (Span<Sample>, Span<Sample>, Span<Sample>, PlaneShape) -> FieldComb
-    ) -> FieldComb {
+        _ kernel: (Span<Sample>, Span<Sample>, Span<Sample>, PlaneShape) -> CombDetector
+    ) -> CombDetector {
         previous.withSamples(of: type, plane: 0) { plane, stride in
             before.withSamples(of: type, plane: 0) { past, pastStride in
                 pixels.withSamples(of: type, plane: 0) { future, futureStride in
                     // Pictures of one decoder lie alike in memory.
-                    guard stride == pastStride, stride == futureStride else { return FieldComb() }
+                    guard stride == pastStride, stride == futureStride else { return CombDetector() }
                     return kernel(plane, past, future, luma(stride))
                 }
             }
@@ -224,8 +224,8 @@ struct QCPictureMeter {
     /// Runs of pictures that are the same as the one before, with how many there are.
     private var duplicateRuns: [(start: Int64, end: Int64, count: Int64)] = []
     private var intervals: FrameIntervals?
-    private var repeats: [FrameRhythm]
-    private var jumps: [FrameRhythm]
+    private var repeats: [FrameCadence]
+    private var jumps: [FrameCadence]
     private var fields: FieldTally?
     private var size: Dimensions?
     private var lastSize: Dimensions?
@@ -248,8 +248,8 @@ struct QCPictureMeter {
         }
         references = Array(repeating: nil, count: frozen.count)
         black = finders(.black)
-        repeats = request.parameters(of: .repeatedFrames).map { FrameRhythm(stillness: $0.threshold, jump: 2) }
-        jumps = request.parameters(of: .droppedFrames).map { FrameRhythm(stillness: 0, jump: $0.threshold) }
+        repeats = request.parameters(of: .repeatedFrames).map { FrameCadence(stillness: $0.threshold, jump: 2) }
+        jumps = request.parameters(of: .droppedFrames).map { FrameCadence(stillness: 0, jump: $0.threshold) }
         if !request.checks.isDisjoint(with: [.missingFrames, .variableFrameRate, .headerMismatches]) {
             intervals = FrameIntervals()
         }
@@ -327,7 +327,7 @@ struct QCPictureMeter {
     private mutating func noteDuplicate(from start: Int64, until end: Int64) {
         if let last = duplicateRuns.last, last.end == start {
             duplicateRuns[duplicateRuns.count - 1] = (last.start, end, last.count + 1)
-        } else if duplicateRuns.count < RunFinder.mostRuns {
+        } else if duplicateRuns.count < RunFinder.maximumRuns {
             duplicateRuns.append((start, end, 1))
         }
     }

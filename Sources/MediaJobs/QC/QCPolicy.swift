@@ -203,13 +203,13 @@ package enum QCValue: Sendable, Equatable {
 
 extension QCPolicy {
     /// Bytes of a policy at most.
-    package static let mostBytes = 4 << 20
+    package static let maximumBytes = 4 << 20
     /// How deep lists, and conditions in each other, may nest.
-    static let greatestDepth = 32
+    static let maximumDepth = 32
     /// Different thresholds and lengths that one check can be asked for with: each is measured for itself.
-    static let mostParameters = 16
+    static let maximumParameters = 16
     /// Pairs of tracks at most.
-    static let mostPairs = 64
+    static let maximumPairs = 64
     /// What a policy looks like, for errors.
     private static let form = "write 'rules:' and a line with '- id: …' for each rule"
 
@@ -238,7 +238,7 @@ extension QCPolicy {
     ///   - fields: Which fields there are; `nil` for not checking them.
     /// - Throws: `invalidArgument` with the line where it is not as it must be, `limitExceeded` where it is too large.
     package init(yaml: String, named name: String, fields: QCFieldNames?) throws(MediaError) {
-        guard yaml.utf8.count <= Self.mostBytes else {
+        guard yaml.utf8.count <= Self.maximumBytes else {
             throw MediaError(.limitExceeded, "a policy has at most 4 MB")
         }
         let root = try YAMLParser.parse(yaml)
@@ -267,10 +267,11 @@ extension QCPolicy {
             self.rules.append(rule)
         }
         let request = request
-        for check in QCCheck.allCases where request.parameters(of: check).count > Self.mostParameters {
+        for check in QCCheck.allCases where request.parameters(of: check).count > Self.maximumParameters {
             throw MediaError(
                 .limitExceeded,
-                "asks for '\(check.rawValue)' with more than \(Self.mostParameters) different thresholds and lengths")
+                "asks for '\(check.rawValue)' with more than \(Self.maximumParameters) different thresholds and lengths"
+            )
         }
         pairs = try entries["pairs"].map { node throws(MediaError) in try reader.pairs(node) } ?? []
     }

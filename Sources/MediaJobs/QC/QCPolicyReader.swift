@@ -47,7 +47,7 @@ struct QCPolicyReader {
     private func condition(_ node: YAMLNode, _ entries: [String: YAMLNode], depth: Int) throws(MediaError)
         -> QCCondition
     {
-        guard depth < QCPolicy.greatestDepth else { throw error(node, "conditions nest too deep") }
+        guard depth < QCPolicy.maximumDepth else { throw error(node, "conditions nest too deep") }
         let kinds = entries.keys.filter(Self.kinds.contains).sorted()
         guard let kind = kinds.first, kinds.count == 1, let inner = entries[kind] else {
             throw error(node, "a rule has one of 'field', 'check', 'all', 'any' and 'not'")
@@ -169,8 +169,8 @@ struct QCPolicyReader {
     func pairs(_ node: YAMLNode) throws(MediaError) -> [QCTrackPair] {
         let form = "'pairs' is a list of two tracks each, like [[a:0, a:1], [a:2, a:3]]"
         guard let list = node.sequence else { throw error(node, form) }
-        guard list.count <= QCPolicy.mostPairs else {
-            throw MediaError(.limitExceeded, "names more than \(QCPolicy.mostPairs) pairs")
+        guard list.count <= QCPolicy.maximumPairs else {
+            throw MediaError(.limitExceeded, "names more than \(QCPolicy.maximumPairs) pairs")
         }
         var pairs: [QCTrackPair] = []
         for item in list {

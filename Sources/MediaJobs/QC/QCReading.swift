@@ -24,7 +24,7 @@ struct QCReading {
             }
         }
         let (pairs, notes) = pairs(in: wanted)
-        if wanted.count == 1, wanted[0].mediaType == .audio, let plain = try PlainSound(asset, track: wanted[0]),
+        if wanted.count == 1, wanted[0].mediaType == .audio, let plain = try RawPCMTrack(asset, track: wanted[0]),
             var result = try QCPlainReading(plain, wanted[0], self).measure(progress: progress)
         {
             result.notes = notes
@@ -34,7 +34,7 @@ struct QCReading {
         var undecodable: [Int: MediaError] = [:]
         if !wanted.isEmpty { (measurements, undecodable) = try measure(wanted, pairs, progress: progress) }
         // Nothing was read of a file whose header breaks off before it names a track.
-        if wanted.isEmpty, request.checks.contains(.damage) { measurements.damage.truncated = try asset.breaksOff() }
+        if wanted.isEmpty, request.checks.contains(.damage) { measurements.damage.truncated = try asset.isTruncated() }
         let empty = try emptyTracks(of: wanted, measurements.tracks, undecodable)
         measurements.emptyTracks = empty.isEmpty ? nil : empty.map(\.index)
         measurements.notes =
@@ -104,7 +104,7 @@ struct QCReading {
             try reader.add(output)
             outputs[track.index] = output
         }
-        var lanes: [any QCLane] = []
+        var lanes: [any TrackMeasurer] = []
         for track in tracks {
             guard let output = outputs[track.index] else { continue }
             if let pair = pairs.first(where: { $0.0.index == track.index }), let second = outputs[pair.1.index] {
@@ -143,7 +143,7 @@ struct QCReading {
 }
 
 /// What is read of one track, or of some that belong together, and its meter.
-protocol QCLane {
+protocol TrackMeasurer {
     /// How far it has come, in seconds of the presentation.
     var seconds: Double { get }
     /// Whether nothing more comes.
@@ -155,7 +155,7 @@ protocol QCLane {
 }
 
 /// The pictures of a track.
-struct QCPictureLane: QCLane {
+struct QCPictureLane: TrackMeasurer {
     private(set) var seconds = 0.0
     private(set) var isOver = false
     private let track: AssetTrack
@@ -181,7 +181,7 @@ struct QCPictureLane: QCLane {
 }
 
 /// The sound of a track.
-struct QCSoundLane: QCLane {
+struct QCSoundLane: TrackMeasurer {
     private(set) var seconds = 0.0
     private(set) var isOver = false
     private let track: AssetTrack
@@ -228,7 +228,7 @@ struct QCSoundLane: QCLane {
 }
 
 /// Two tracks of one channel each, measured as the two channels of one sound.
-struct QCPairLane: QCLane {
+struct QCPairLane: TrackMeasurer {
     private(set) var seconds = 0.0
     private(set) var isOver = false
     private let tracks: (AssetTrack, AssetTrack)
@@ -280,7 +280,7 @@ struct QCPairLane: QCLane {
 
 /// Measures linear PCM straight from the file, part by part on all cores, and what comes behind it as ever.
 struct QCPlainReading {
-    private let sound: PlainSound
+    private let sound: RawPCMTrack
     private let track: AssetTrack
     private let reading: QCReading
 
@@ -288,9 +288,9 @@ struct QCPlainReading {
     private static let partSteps: Int64 = 3000
     private static let blockFrames = 1 << 15
     /// Parts at most, however long the sound is.
-    private static let mostParts: Int64 = 1 << 16
+    private static let maximumParts: Int64 = 1 << 16
 
-    init(_ sound: PlainSound, _ track: AssetTrack, _ reading: QCReading) {
+    init(_ sound: RawPCMTrack, _ track: AssetTrack, _ reading: QCReading) {
         self.sound = sound
         self.track = track
         self.reading = reading
@@ -330,7 +330,7 @@ struct QCPlainReading {
         let steps = sound.frames / Int64(max(1, sound.sampleRate / LoudnessSteps.perSecond)) + 1
         // Whole stretches of ten seconds, in which some measurements look for what belongs together.
         let stretch = Int64(FlatTopDetector.stretchSeconds * LoudnessSteps.perSecond)
-        let length = max(Self.partSteps, (steps / Self.mostParts / stretch + 1) * stretch)
+        let length = max(Self.partSteps, (steps / Self.maximumParts / stretch + 1) * stretch)
         let starts = Array(stride(from: Int64(0), through: steps, by: Int64.Stride(length))).filter {
             LoudnessSteps.start(of: $0, sampleRate: sound.sampleRate) < sound.frames
         }
@@ -346,7 +346,7 @@ struct QCPlainReading {
     }
 
     private static func measurePart(
-        _ sound: PlainSound, _ form: QCSoundMeter.Form, _ request: QCRequest, from step: Int64, steps: Int64
+        _ sound: RawPCMTrack, _ form: QCSoundMeter.Form, _ request: QCRequest, from step: Int64, steps: Int64
     ) throws -> QCSoundMeter {
         let rate = sound.sampleRate
         let start = LoudnessSteps.start(of: step, sampleRate: rate)

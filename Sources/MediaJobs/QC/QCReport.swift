@@ -18,7 +18,7 @@ package struct QCReport: Encodable, Sendable {
     /// Pictures of findings, for a page; not part of the JSON.
     package var illustrations: QCIllustrations?
     /// How many findings of one rule, and ranges of one check, are listed in JSON and other tables.
-    package var mostListed = QCReport.usualListed
+    package var maximumListed = QCReport.usualListed
 
     /// How many are listed where nobody says how many.
     package static let usualListed = 200
@@ -32,7 +32,7 @@ package struct QCReport: Encodable, Sendable {
         var counts: [String: Int] = [:]
         return findings.filter { finding in
             counts[finding.rule, default: 0] += 1
-            return counts[finding.rule, default: 0] <= mostListed
+            return counts[finding.rule, default: 0] <= maximumListed
         }
     }
 
@@ -44,7 +44,7 @@ package struct QCReport: Encodable, Sendable {
         try container.encode(rules, forKey: .rules)
         try container.encode(listedFindings, forKey: .findings)
         var listed = measurements
-        listed.cutRanges(to: mostListed)
+        listed.cutRanges(to: maximumListed)
         try container.encode(listed, forKey: .measurements)
         try container.encode(warnings, forKey: .warnings)
     }

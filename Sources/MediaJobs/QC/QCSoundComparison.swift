@@ -12,13 +12,13 @@ struct QCSoundComparison {
 
     /// Seconds of both that are looked at for the offset, and the largest offset.
     private static let window = 30
-    private static let mostOffset = 10
+    private static let maximumOffset = 10
     /// The rate at which a place is looked for at first.
     private static let coarseRate = 8000
     /// Frames and samples of each that are kept for the offset at most, and how many are taken together at most, whatever
     /// rate a file claims.
-    private static let mostFrames = 1 << 23
-    private static let mostSamples = 1 << 25
+    private static let maximumFrames = 1 << 23
+    private static let maximumSamples = 1 << 25
     private static let largestFactor = 64
     /// From which correlation on two sounds are alike.
     private static let likeness = 0.3
@@ -28,7 +28,7 @@ struct QCSoundComparison {
     /// Names of the usual layouts of one to eight channels, as `av_channel_layout_default` has them.
     private static let usualLayouts = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
     /// The part of a channel's energy from which on the sum of all channels is taken for what they have in common.
-    private static let leastOfSum = 1e-4
+    private static let minimumOfSum = 1e-4
 
     /// Reads both files; silence in the part that is looked at for the offset is nothing to compare.
     func run() throws(MediaError) -> QCReferenceMeasurements.Outcome<QCReferenceMeasurements.Sound> {
@@ -43,7 +43,8 @@ struct QCSoundComparison {
         var wanted = try Self.reader(of: reference, otherTrack, settings)
         let rate = format.sampleRate
         let length = min(
-            (Self.window + Self.mostOffset) * rate, Self.mostFrames, Self.mostSamples / max(1, format.channels))
+            (Self.window + Self.maximumOffset) * rate, Self.maximumFrames, Self.maximumSamples / max(1, format.channels)
+        )
         let head = (try sound.read(length), try wanted.read(length))
         guard head.1.contains(where: { Self.energy($0) != 0 }) else { return .notApplicable }
         guard head.0.first?.isEmpty == false else { return .missing("has no sound") }
@@ -53,7 +54,7 @@ struct QCSoundComparison {
         guard head.0.contains(where: { Self.energy($0) != 0 }) else { return .missing("is silent") }
         let (own, other) = Self.matched(head.0, head.1)
         let match = SoundAlignment.match(
-            own, other, most: Self.mostOffset * rate,
+            own, other, most: Self.maximumOffset * rate,
             factor: min(max(1, rate / Self.coarseRate), Self.largestFactor))
         let correlation = match?.correlation ?? 0
         let offset = match.flatMap { abs($0.correlation) >= Self.likeness ? $0.offset : nil }
@@ -89,7 +90,7 @@ struct QCSoundComparison {
     private static func matched(_ one: [[Float]], _ other: [[Float]]) -> ([Float], [Float]) {
         let sums = (mixed(one), mixed(other))
         func cancels(_ sum: [Float], _ channels: [[Float]]) -> Bool {
-            energy(sum) <= leastOfSum * (channels.map(energy).max() ?? 0)
+            energy(sum) <= minimumOfSum * (channels.map(energy).max() ?? 0)
         }
         guard cancels(sums.0, one) || cancels(sums.1, other) else { return sums }
         for (left, right) in zip(one, other) where energy(left) > 0 && energy(right) > 0 { return (left, right) }

@@ -16,12 +16,12 @@ struct QCSoundMeter: Sendable {
     let form: Form
     private let request: QCRequest
     private(set) var frames: Int64 = 0
-    private var planes: SoundPlanes
+    private var planes: PlanarSamples
     private var steps: LoudnessSteps
     private let weights: [Double]
     private var loudness: LoudnessMeter
     private var peaks: [TruePeakMeter]
-    private var balance: SoundBalance
+    private var balance: StereoCorrelation
     private var silences: [SilenceDetector]
     private var clippings: [ClippingDetector]
     private var flatTops: [FlatTopDetector]
@@ -36,14 +36,14 @@ struct QCSoundMeter: Sendable {
         let rate = Double(form.sampleRate)
         self.form = form
         self.request = request
-        planes = try SoundPlanes(channels: channels)
+        planes = try PlanarSamples(channels: channels)
         steps = try LoudnessSteps(sampleRate: form.sampleRate, channels: channels, startingAt: step)
         weights = ChannelWeights.weights(layout: form.layout.name, channels: channels)
         loudness = LoudnessMeter(weights: weights)
         let start = LoudnessSteps.start(of: step, sampleRate: form.sampleRate)
         peaks = Array(
             repeating: TruePeakMeter(sampleRate: form.sampleRate, startingAt: start), count: channels)
-        balance = SoundBalance(
+        balance = StereoCorrelation(
             channels: channels, second: request.checks.contains(.correlation) ? form.sampleRate : 0, isFirst: step == 0)
         if request.drawsSound { outline = SoundOutline(channels: channels, sampleRate: form.sampleRate) }
         silences = Self.silences(request).map { run in
@@ -282,7 +282,7 @@ struct QCSoundMeter: Sendable {
                     check: check.rawValue, threshold: parameters.threshold,
                     minimumDuration: parameters.minimumSeconds, channel: channel, count: finder.count + more.count,
                     total: time(finder.total + more.total),
-                    ranges: runs.prefix(RunFinder.mostRuns).map {
+                    ranges: runs.prefix(RunFinder.maximumRuns).map {
                         .init(start: time($0.lowerBound), end: time($0.upperBound))
                     }))
         }

@@ -98,10 +98,10 @@ package struct ThumbsJob: Sendable {
         }
         let chosen =
             request.prefersBest
-            ? try BestMoments(asset: asset, track: track, request: request, times: times).chosen {
+            ? try BestFrameSelection(asset: asset, track: track, request: request, times: times).chosen {
                 progress((passes - 2 + $0) / passes)
             } : times.requested
-        let moments = ThumbsTimes.sweep(over: chosen)
+        let moments = RequestedTimes.sweep(over: chosen)
         let sheets = try output.sheets.map { sheets throws(MediaError) in
             try ThumbsSheets(
                 sheets, of: output, outputs: outputs, names: names, expected: moments.count,
@@ -112,7 +112,7 @@ package struct ThumbsJob: Sendable {
         func tell(_ event: ThumbsEvent) throws(MediaError) {
             if outputs.isWhole { complete.append(event) } else { try announce(event) }
         }
-        let sweep = ThumbsSweep(
+        let sweep = FrameExtraction(
             asset, track: track, request: request.boxed(for: track, onSheets: output.sheets != nil),
             tolerance: tolerance(spacing: times.spacing), range: times.limit)
         let (wanted, exactSize, sizeProblem) = (output, request.exactSize, sizeProblem(of: track))
@@ -158,15 +158,15 @@ package struct ThumbsJob: Sendable {
     private func times(
         in context: TimeExpression.Context, _ asset: Asset, _ track: AssetTrack, _ frames: inout FrameTimes,
         progress: (Double) -> Void
-    ) throws(MediaError) -> ThumbsTimes {
-        try ThumbsTimes(request, in: context) { number throws(MediaError) in
+    ) throws(MediaError) -> RequestedTimes {
+        try RequestedTimes(request, in: context) { number throws(MediaError) in
             try frames.time(of: number)
         } firstPicture: { () throws(MediaError) in
             guard try asset.mayBeginUndecodable() else { return nil }
             return try frames.allTimes().first
         } find: { range throws(MediaError) in
             try withoutActuallyEscaping(progress) { progress throws(MediaError) in
-                let found = FoundTimes(asset: asset, track: track, threads: request.threads, progress: progress)
+                let found = ContentTimes(asset: asset, track: track, threads: request.threads, progress: progress)
                 if case .scenes(let threshold) = request.times {
                     return try found.scenes(in: range, threshold: threshold)
                 }

@@ -104,7 +104,7 @@ package struct ThumbsRequest: Sendable {
     /// The size that all images get; `nil` for what they are by ``maximumSize``, which does not hold beside it.
     package var exactSize: ExactSize?
     /// Whether the sharpest frame near each time that is not black is taken instead of the frame at the time; see
-    /// ``BestMoments``.
+    /// ``BestFrameSelection``.
     package var prefersBest = false
     /// Whether images are turned upright.
     package var appliesRotation = true

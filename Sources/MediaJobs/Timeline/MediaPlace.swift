@@ -156,7 +156,7 @@ struct MediaPlace {
         for component in relative.components {
             let name = component.bytes
             if name.contains(where: { $0 >= 0x80 }) {
-                guard let entries = try? folder.contents(of: found, atMost: MediaFolders.mostEntries) else {
+                guard let entries = try? folder.contents(of: found, atMost: MediaFolders.maximumEntries) else {
                     return nil
                 }
                 let text = String(decoding: name, as: UTF8.self)
@@ -185,8 +185,8 @@ struct MediaPlace {
 /// The folders in which media is looked for by its name.
 final class MediaFolders {
     /// Files and folders that are looked at, in all of them together, and how deep.
-    static let mostEntries = 500_000
-    private static let mostLevels = 32
+    static let maximumEntries = 500_000
+    private static let maximumLevels = 32
 
     /// The folders, which are held open.
     let folders: [OpenFolder]
@@ -215,7 +215,7 @@ final class MediaFolders {
     func files(named name: String) throws(MediaError) -> [MediaPlace] {
         if let files { return files[name] ?? [] }
         var found: [String: [MediaPlace]] = [:]
-        var entriesLeft = Self.mostEntries
+        var entriesLeft = Self.maximumEntries
         for folder in folders {
             var waiting: [(path: FilePath, level: Int)] = [(FilePath(), 0)]
             while let (path, level) = waiting.popLast() {
@@ -226,7 +226,7 @@ final class MediaFolders {
                 guard entriesLeft >= 0 else {
                     throw MediaError(
                         .limitExceeded,
-                        "the media folders hold more than \(Self.mostEntries) files; name folders further down",
+                        "the media folders hold more than \(Self.maximumEntries) files; name folders further down",
                         path: folder.path.string)
                 }
                 for entry in entries {
@@ -234,7 +234,7 @@ final class MediaFolders {
                     if !entry.isFolder {
                         found[String(decoding: entry.name, as: UTF8.self), default: []].append(
                             MediaPlace(folder: folder, relative: relative))
-                    } else if level < Self.mostLevels {
+                    } else if level < Self.maximumLevels {
                         waiting.append((relative, level + 1))
                     }
                 }

@@ -31,14 +31,14 @@ struct OTIOObject {
     }
 
     /// Longer names are cut in messages and are no places: each item keeps its own description.
-    static let mostNameBytes = 64
+    static let maximumNameBytes = 64
 
     /// The place, and the name where it has one.
     var described: String {
         guard case .string(let name) = members.value(for: "name"), !name.isEmpty else { return place }
-        guard name.utf8.count > Self.mostNameBytes else { return "\(place) \"\(name)\"" }
+        guard name.utf8.count > Self.maximumNameBytes else { return "\(place) \"\(name)\"" }
         // A scalar has four bytes at most.
-        let beginning = name.unicodeScalars.prefix(Self.mostNameBytes / 4)
+        let beginning = name.unicodeScalars.prefix(Self.maximumNameBytes / 4)
         return "\(place) \"\(String(beginning))…\""
     }
 

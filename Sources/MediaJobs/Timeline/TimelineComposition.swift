@@ -104,7 +104,7 @@ struct TimelineComposition {
     private var framesEnd = MediaTime.zero
 
     /// Pieces that may lie over each other at one time: each costs a decoder.
-    private static let mostLanes = 64
+    private static let maximumLanes = 64
 
     /// - Parameters:
     ///   - size: The frames' size; `nil` for that of the largest source.
@@ -157,9 +157,9 @@ struct TimelineComposition {
             if let free = lanes.firstIndex(where: { $0.end <= piece.start }) {
                 lane = free
             } else {
-                guard lanes.count < Self.mostLanes else {
+                guard lanes.count < Self.maximumLanes else {
                     throw MediaError(
-                        .limitExceeded, "\(piece.described): more than \(Self.mostLanes) clips lie over each other")
+                        .limitExceeded, "\(piece.described): more than \(Self.maximumLanes) clips lie over each other")
                 }
                 lane = lanes.count
                 lanes.append((try composition.addTrack(mediaType: type), .zero))

@@ -72,14 +72,14 @@ package struct TimelineFile: Sendable {
         }
         var bytes = try some(Self.prefixBytes)
         guard isNamed || Self.isTimeline(bytes, isSure: isSure) else { return nil }
-        while bytes.count <= TimelineReader.mostBytes, case let more = try some(1 << 20), !more.isEmpty {
+        while bytes.count <= TimelineReader.maximumBytes, case let more = try some(1 << 20), !more.isEmpty {
             bytes += more
         }
         self.bytes = bytes
         self.folder = folder
-        guard bytes.count <= TimelineReader.mostBytes else {
+        guard bytes.count <= TimelineReader.maximumBytes else {
             throw MediaError(
-                .limitExceeded, "the timeline has more than \(TimelineReader.mostBytes >> 20) MB", path: path.string)
+                .limitExceeded, "the timeline has more than \(TimelineReader.maximumBytes >> 20) MB", path: path.string)
         }
     }
 

@@ -26,7 +26,7 @@ final class TimelineMedia {
     }
 
     /// Files of one name that are opened to be told apart, at most.
-    private static let mostEquals = 64
+    private static let maximumEquals = 64
 
     /// - Parameters:
     ///   - folder: The folder in which the timeline's file lies; empty for the current one.
@@ -146,7 +146,7 @@ final class TimelineMedia {
         }
         if places.isEmpty { return nil }
         places.sort { $0.path.string < $1.path.string }
-        if let range, places.count <= Self.mostEquals {
+        if let range, places.count <= Self.maximumEquals {
             let fits = places.map { place in
                 (try? TimelineSource(place.asset(opening), path: place.path)).map { Fit($0, range) } ?? .unknown
             }

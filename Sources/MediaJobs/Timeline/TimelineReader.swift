@@ -87,9 +87,9 @@ struct TimelineReader {
     private(set) var warnings: [String] = []
 
     /// A file may have so many bytes.
-    static let mostBytes = 256 << 20
+    static let maximumBytes = 256 << 20
     /// Tracks and stacks may lie so deep in each other.
-    private static let mostLevels = 32
+    private static let maximumLevels = 32
 
     init(ignoresEffects: Bool) { self.ignoresEffects = ignoresEffects }
 
@@ -139,8 +139,8 @@ struct TimelineReader {
     }
 
     private mutating func item(_ object: OTIOObject, level: Int) throws(MediaError) -> TimelineItem {
-        guard level <= Self.mostLevels else {
-            throw object.failure(.limitExceeded, "tracks and stacks lie more than \(Self.mostLevels) levels deep")
+        guard level <= Self.maximumLevels else {
+            throw object.failure(.limitExceeded, "tracks and stacks lie more than \(Self.maximumLevels) levels deep")
         }
         let content: TimelineItem.Content
         switch object.schema {
@@ -180,7 +180,7 @@ struct TimelineReader {
         for (index, value) in try object.list("children").enumerated() {
             var child = try OTIOObject(value, place: "\(object.place)/\(index)")
             if child.schema == "Track", let name = try child.string("name"), !name.isEmpty, !name.contains("/"),
-                name.utf8.count <= OTIOObject.mostNameBytes
+                name.utf8.count <= OTIOObject.maximumNameBytes
             {
                 child = try OTIOObject(value, place: "\(object.place)/\(name)")
             }

@@ -11,7 +11,7 @@ package struct PeaksFileInput: Sendable {
     package let format: WaveformOutput.Format
 
     /// Bytes of a file that are read at most: with its values, a few times as much memory.
-    private static let mostBytes = 1 << 30
+    private static let maximumBytes = 1 << 30
     /// Bytes by which a file is recognised.
     private static let prefixBytes = 4096
 
@@ -62,8 +62,8 @@ package struct PeaksFileInput: Sendable {
                 let more = try readSome(from: file, atMost: 1 << 20)
                 if more.isEmpty { break }
                 bytes += more
-                guard bytes.count <= Self.mostBytes else {
-                    throw MediaError(.limitExceeded, "the peaks file has more than \(Self.mostBytes) bytes")
+                guard bytes.count <= Self.maximumBytes else {
+                    throw MediaError(.limitExceeded, "the peaks file has more than \(Self.maximumBytes) bytes")
                 }
             }
             peaks = try PeakFile.decode(bytes)

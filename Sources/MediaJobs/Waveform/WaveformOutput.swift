@@ -162,7 +162,7 @@ package struct WaveformPicture: Sendable, Hashable {
     /// Pixels across, where nothing else says how wide it is.
     package static let standardWidth = 1000
     /// The greatest width to which sound is fitted; wider ones would need more peaks than are kept for it.
-    package static let greatestWidth = 1 << 16
+    package static let maximumWidth = 1 << 16
 
     /// Pixels down, with the time axis.
     package var height = 200
@@ -192,8 +192,8 @@ package struct WaveformPicture: Sendable, Hashable {
 
     /// Throws ``MediaError`` `invalidArgument` or `limitExceeded` for what makes no picture of a width.
     package func check(width: Int = standardWidth) throws(MediaError) {
-        guard (1...Self.greatestWidth).contains(width) else {
-            throw MediaError(.invalidArgument, "a picture is 1 to \(Self.greatestWidth) pixels wide, not \(width)")
+        guard (1...Self.maximumWidth).contains(width) else {
+            throw MediaError(.invalidArgument, "a picture is 1 to \(Self.maximumWidth) pixels wide, not \(width)")
         }
         _ = try renderer(width: width, axis: nil)
     }

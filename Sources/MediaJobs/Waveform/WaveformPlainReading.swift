@@ -6,7 +6,7 @@ internal import Threading
 
 /// Measures linear PCM straight from the file, block by block on all cores.
 struct WaveformPlainReading {
-    let sound: PlainSound
+    let sound: RawPCMTrack
     let request: WaveformMeter.Request
     let significantBits: Int?
     let threads: Int
@@ -18,7 +18,7 @@ struct WaveformPlainReading {
     /// Frames that are measured at once: they stay in the nearest cache.
     private static let sliceFrames = 1 << 12
     /// Parts at most, however long the sound is.
-    private static let mostParts: Int64 = 1 << 16
+    private static let maximumParts: Int64 = 1 << 16
 
     /// Measures frames that lie in the plain part.
     ///
@@ -27,7 +27,7 @@ struct WaveformPlainReading {
     func measure(_ frames: Range<Int64>, progress: (Int64) -> Void) throws -> WaveformMeter {
         let total = Int64(frames.count)
         var whole = try meter(of: total, startingAt: 0)
-        let length = max(Self.partFrames, total / Self.mostParts)
+        let length = max(Self.partFrames, total / Self.maximumParts)
         let parts = stride(from: frames.lowerBound, to: frames.upperBound, by: Int64.Stride(length)).map {
             $0..<min($0 + length, frames.upperBound)
         }

@@ -42,7 +42,7 @@ struct WaveformReading {
 
     /// Reads to the end of the range.
     func measure(progress: ((Double, Double) -> Void)?) throws -> MeasuredSound {
-        if let plain = try PlainSound(asset, track: track), let measured = try measure(plain, progress: progress) {
+        if let plain = try RawPCMTrack(asset, track: track), let measured = try measure(plain, progress: progress) {
             return measured
         }
         let (reader, output) = try reader(from: range.start)
@@ -54,7 +54,7 @@ struct WaveformReading {
 
     /// Measures the plain part straight from the file, and what comes behind it as ever; `nil` where the sound is not
     /// what it seems to be.
-    private func measure(_ plain: PlainSound, progress: ((Double, Double) -> Void)?) throws -> MeasuredSound? {
+    private func measure(_ plain: RawPCMTrack, progress: ((Double, Double) -> Void)?) throws -> MeasuredSound? {
         let rate = Int32(clamping: plain.sampleRate)
         let first = range.start.sampleIndex(rate: rate, rounding: .up) ?? 0
         guard first < plain.frames else { return nil }

@@ -69,7 +69,7 @@ struct WaveformEncoding {
     let deadline: ContinuousClock.Instant?
 
     /// The widest picture with a pixel for each point, which is what libpng takes.
-    private static let mostPixels = 1_000_000
+    private static let maximumPixels = 1_000_000
 
     /// Writes the bytes of an output, and gives what the report says of it.
     ///
@@ -158,10 +158,10 @@ struct WaveformEncoding {
             secondsPerPixel =
                 Double(peaks.spacing.samples) / Double(peaks.spacing.points) / Double(source.sampleRate)
         }
-        guard width <= Self.mostPixels else {
+        guard width <= Self.maximumPixels else {
             throw MediaError(
                 .limitExceeded,
-                "the picture would be \(width) pixels wide, and \(Self.mostPixels) are the most: ask for fewer points a "
+                "the picture would be \(width) pixels wide, and \(Self.maximumPixels) are the most: ask for fewer points a "
                     + "second, or for a width")
         }
         let bytes = try picture.file(

@@ -78,7 +78,7 @@ struct SoundPlaneReader {
 
     private let output: TrackOutput
     private var sound: ContinuousSound
-    private var planes: SoundPlanes?
+    private var planes: PlanarSamples?
     /// What was read and not taken yet, a plane a channel, from ``taken`` on.
     private var waiting: [[Float]] = []
     private var taken = 0
@@ -130,7 +130,7 @@ struct SoundPlaneReader {
 
     private mutating func begin(_ buffer: AudioBuffer) throws(MediaError) {
         sampleRate = buffer.sampleRate
-        planes = try SoundPlanes(channels: buffer.channelLayout.channels)
+        planes = try PlanarSamples(channels: buffer.channelLayout.channels)
         waiting = Array(repeating: [], count: buffer.channelLayout.channels)
     }
 
@@ -145,7 +145,7 @@ struct SoundPlaneReader {
     }
 }
 
-extension SoundPlanes {
+extension PlanarSamples {
     /// Takes a range of a buffer's frames; the buffer has as many channels.
     mutating func fill(_ sound: AudioBuffer, _ range: Range<Int>) {
         switch sound.sampleFormat {
@@ -160,8 +160,8 @@ extension SoundPlanes {
 
     private mutating func fill<Sample: BitwiseCopyable>(
         _ sound: AudioBuffer, _ range: Range<Int>, _ type: Sample.Type,
-        _ all: (inout SoundPlanes, Span<Sample>) -> Void,
-        _ one: (inout SoundPlanes, Span<Sample>, Int) -> Void
+        _ all: (inout PlanarSamples, Span<Sample>) -> Void,
+        _ one: (inout PlanarSamples, Span<Sample>, Int) -> Void
     ) {
         if sound.isPlanar {
             for channel in 0..<channels {

@@ -169,15 +169,16 @@ enum SmallFile {
     ///
     /// - Parameters:
     ///   - path: Where it is; a FIFO is read to its end.
-    ///   - mostBytes: How many it may have.
+    ///   - maximumBytes: How many it may have.
     ///   - purpose: What it is, for the error where it has more, such as "a policy".
     /// - Throws: what opening and reading throw, and `limitExceeded` where it is larger.
-    static func bytes(of path: FilePath, atMost mostBytes: Int, as purpose: String) throws(MediaError) -> [UInt8] {
+    static func bytes(of path: FilePath, atMost maximumBytes: Int, as purpose: String) throws(MediaError) -> [UInt8] {
         var bytes: [UInt8] = []
         do {
             let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
             try file.closeAfter {
-                while bytes.count <= mostBytes, case let more = try readSome(from: file, atMost: 1 << 18), !more.isEmpty
+                while bytes.count <= maximumBytes, case let more = try readSome(from: file, atMost: 1 << 18),
+                    !more.isEmpty
                 {
                     bytes += more
                 }
@@ -187,9 +188,9 @@ enum SmallFile {
         } catch {
             throw MediaError(.inputOutput, "cannot be read: \(error)", path: path.string)
         }
-        guard bytes.count <= mostBytes else {
+        guard bytes.count <= maximumBytes else {
             throw MediaError(
-                .limitExceeded, "is too large for \(purpose), which has at most \(mostBytes >> 20) MB",
+                .limitExceeded, "is too large for \(purpose), which has at most \(maximumBytes >> 20) MB",
                 path: path.string)
         }
         return bytes

@@ -66,7 +66,7 @@ extension Progress.Mode: ExpressibleByArgument {}
 /// The options of every command that say how it runs.
 struct RunOptions: ParsableArguments {
     /// As many as anyone has; more would only run the system out of threads.
-    private static let mostWorkers = 1024
+    private static let maximumWorkers = 1024
 
     @Flag(name: .shortAndLong, help: "Print neither progress nor warnings.")
     var quiet = false
@@ -113,8 +113,8 @@ struct RunOptions: ParsableArguments {
 
     func validate() throws {
         for (option, value) in [("--jobs", jobs), ("--threads", threads ?? 1)]
-        where !(1...Self.mostWorkers).contains(value) {
-            throw ValidationError("'\(option)' takes a number from 1 to \(Self.mostWorkers).")
+        where !(1...Self.maximumWorkers).contains(value) {
+            throw ValidationError("'\(option)' takes a number from 1 to \(Self.maximumWorkers).")
         }
     }
 

@@ -128,7 +128,7 @@ struct QCCommand: ParsableCommand {
             isQuiet: options.quiet, parts: files.count)
         let assets = Assets(
             source: proxyOf, reference: reference, illustrates: html != nil, keepsFrames: frames != nil,
-            mostListed: findings)
+            maximumListed: findings)
         try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files] index in
             Result {
                 try Self.check(files[index], policy, assets, options) { progress.update(part: index, fraction: $0) }
@@ -185,7 +185,7 @@ struct QCCommand: ParsableCommand {
             return try QCPolicy(yaml: known.yaml, named: known.rawValue, fields: fields)
         }
         do throws(MediaError) {
-            let bytes = try SmallFile.bytes(of: path, atMost: QCPolicy.mostBytes, as: "a policy")
+            let bytes = try SmallFile.bytes(of: path, atMost: QCPolicy.maximumBytes, as: "a policy")
             return try QCPolicy(bytes: bytes, named: path.stem ?? path.displayPath, fields: fields)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
@@ -204,7 +204,7 @@ struct QCCommand: ParsableCommand {
         var jobOptions = QCJob.Options()
         jobOptions.illustrates = others.illustrates
         jobOptions.keepsFrames = others.keepsFrames
-        jobOptions.mostListed = others.mostListed
+        jobOptions.maximumListed = others.maximumListed
         var opening = assetOptions
         opening.spoolsPipe = QCJob.readsAgain(
             policy, isCompared: others.source != nil || others.reference != nil, options: jobOptions)
@@ -229,7 +229,7 @@ private struct Assets: Sendable {
     let reference: PathArgument?
     let illustrates: Bool
     let keepsFrames: Bool
-    let mostListed: Int
+    let maximumListed: Int
 }
 
 /// The reports that are written when all files are done.
@@ -254,7 +254,7 @@ extension QCSeverity: ExpressibleByArgument {}
 /// A report for a person.
 enum QCText {
     /// Findings of one rule that are printed.
-    private static let mostFindings = 8
+    private static let maximumFindings = 8
 
     /// The verdict, what was found, and what does not apply.
     static func lines(of report: QCReport, path: String) -> [String] {
@@ -262,15 +262,15 @@ enum QCText {
         let findingsOfRules = Dictionary(grouping: report.findings, by: \.rule)
         for rule in report.rules {
             let findings = findingsOfRules[rule.id] ?? []
-            for finding in findings.prefix(mostFindings) {
+            for finding in findings.prefix(maximumFindings) {
                 let end = finding.endTimecode.flatMap { $0 == finding.startTimecode ? nil : " to \($0)" } ?? ""
                 let timecode = finding.startTimecode.map { " [\($0)\(end)]" } ?? ""
                 lines.append("  \(finding.severity.rawValue)  \(finding.rule): \(finding.message)\(timecode)")
             }
             let count = rule.findingCount ?? 0
-            if count > Int64(mostFindings) {
+            if count > Int64(maximumFindings) {
                 lines.append(
-                    "  …     \(rule.id): \(count - Int64(mostFindings)) more, \(count) in all; --json lists them")
+                    "  …     \(rule.id): \(count - Int64(maximumFindings)) more, \(count) in all; --json lists them")
             }
         }
         for rule in report.rules where rule.status == .notApplicable {

@@ -72,8 +72,8 @@ struct WaveformOutputOptions: ParsableArguments {
         if samplesPerPixel != nil, pixelsPerSecond != nil {
             throw ValidationError("'--samples-per-pixel' and '--pixels-per-second' exclude each other.")
         }
-        if let width, !(1...WaveformPicture.greatestWidth).contains(width) {
-            throw ValidationError("'--width' is 1 to \(WaveformPicture.greatestWidth).")
+        if let width, !(1...WaveformPicture.maximumWidth).contains(width) {
+            throw ValidationError("'--width' is 1 to \(WaveformPicture.maximumWidth).")
         }
         for output in output {
             if output.endsWithSlash {

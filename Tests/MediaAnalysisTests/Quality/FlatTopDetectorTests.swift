@@ -23,7 +23,7 @@ import Testing
     private func runs(_ samples: [Float], bits: Int? = 16, slice: Int = 4096) throws -> [Range<Int64>] {
         var detector = detector(bits: bits)
         for start in stride(from: 0, to: samples.count, by: slice) {
-            detector.append(try SoundPlanes([Array(samples[start..<min(start + slice, samples.count)])]))
+            detector.append(try PlanarSamples([Array(samples[start..<min(start + slice, samples.count)])]))
         }
         return detector.result(channel: 0).runs
     }
@@ -87,12 +87,12 @@ import Testing
     @Test func partsAreTheWhole() throws {
         let samples = sound(31.3) { 0.5 * max(-1, min(1, 1.5 * tone($0, 61.7))) }
         var whole = detector()
-        whole.append(try SoundPlanes([samples]))
+        whole.append(try PlanarSamples([samples]))
         var joined = detector()
         for start in stride(from: 0, to: samples.count, by: 480_000) {
             var part = detector(startingAt: Int64(start))
-            part.warmUp(try SoundPlanes([Array(samples[max(0, start - 19_200)..<start])]))
-            part.append(try SoundPlanes([Array(samples[start..<min(start + 480_000, samples.count)])]))
+            part.warmUp(try PlanarSamples([Array(samples[max(0, start - 19_200)..<start])]))
+            part.append(try PlanarSamples([Array(samples[start..<min(start + 480_000, samples.count)])]))
             joined.append(part)
         }
         let (one, other) = (whole.result(channel: 0), joined.result(channel: 0))
@@ -110,11 +110,11 @@ import Testing
             let second = index / rate
             return second >= 25 ? 0 : (12..<20).contains(second) ? -sample : sample
         }
-        var whole = SoundBalance(channels: 2, second: rate)
+        var whole = StereoCorrelation(channels: 2, second: rate)
         for start in stride(from: 0, to: left.count, by: seconds * rate) {
             let end = min(start + seconds * rate, left.count)
-            var part = SoundBalance(channels: 2, second: rate, isFirst: start == 0)
-            part.append(try SoundPlanes([Array(left[start..<end]), Array(right[start..<end])]))
+            var part = StereoCorrelation(channels: 2, second: rate, isFirst: start == 0)
+            part.append(try PlanarSamples([Array(left[start..<end]), Array(right[start..<end])]))
             whole.append(part)
         }
         let found = whole.windows.correlations(pair: 0)
@@ -130,6 +130,6 @@ import Testing
             let wanted = Double(heard - 2 * inverted) / (3 * Double(heard)).squareRoot()
             #expect(abs(Double(correlation) - wanted) < 1e-4, "window \(start)")
         }
-        #expect(SoundBalance(channels: 2).windows.correlations(pair: 0).isEmpty)
+        #expect(StereoCorrelation(channels: 2).windows.correlations(pair: 0).isEmpty)
     }
 }

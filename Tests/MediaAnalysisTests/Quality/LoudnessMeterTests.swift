@@ -45,7 +45,7 @@ import Testing
         var meter = LoudnessMeter(weights: ChannelWeights.weights(layout: layout, channels: channels))
         for start in stride(from: 0, to: time, by: 4099) {
             let part = planes.map { Array($0[start..<min(start + 4099, time)]) }
-            steps.append(try SoundPlanes(part))
+            steps.append(try PlanarSamples(part))
             meter.append(steps.takeSteps())
         }
         return meter.result
@@ -181,8 +181,8 @@ import Testing
         }
         func steps(_ frames: Range<Int>, startingAt step: Int64, warmUp: Int) throws -> [Double] {
             var steps = try LoudnessSteps(sampleRate: rate, channels: 3, startingAt: step)
-            steps.warmUp(try SoundPlanes(planes.map { Array($0[frames.lowerBound - warmUp..<frames.lowerBound]) }))
-            steps.append(try SoundPlanes(planes.map { Array($0[frames]) }))
+            steps.warmUp(try PlanarSamples(planes.map { Array($0[frames.lowerBound - warmUp..<frames.lowerBound]) }))
+            steps.append(try PlanarSamples(planes.map { Array($0[frames]) }))
             return steps.takeSteps()
         }
         let whole = try steps(0..<planes[0].count, startingAt: 0, warmUp: 0)

@@ -44,14 +44,14 @@ import Testing
     }
 
     @Test func moreRunsThanAreListedAreCounted() {
-        let many = Int64(RunFinder.mostRuns) + 100
+        let many = Int64(RunFinder.maximumRuns) + 100
         var finder = RunFinder(minimum: 2)
         for _ in 0..<many {
             finder.append(count: 1, holds: false)
             finder.append(count: 2, holds: true)
         }
         finder.append(count: 1, holds: false)
-        #expect(finder.runs.count == RunFinder.mostRuns)
+        #expect(finder.runs.count == RunFinder.maximumRuns)
         #expect(finder.count == many && finder.total == 2 * many)
     }
 

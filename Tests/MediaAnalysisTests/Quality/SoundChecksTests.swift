@@ -2,7 +2,7 @@ import Foundation
 import MediaAnalysis
 import Testing
 
-private func planes(_ channels: [[Float]]) throws -> SoundPlanes { try SoundPlanes(channels) }
+private func planes(_ channels: [[Float]]) throws -> PlanarSamples { try PlanarSamples(channels) }
 
 private func tone(_ count: Int, _ amplitude: Float = 0.5) -> [Float] {
     // Never near zero, so that every sample is heard.
@@ -97,8 +97,8 @@ private func tone(_ count: Int, _ amplitude: Float = 0.5) -> [Float] {
         (0..<9600).map { Float(amplitude * sin(2 * Double.pi * Double($0) / 48 + degrees * .pi / 180) + offset) }
     }
 
-    private func balance(_ channels: [[Float]]) throws -> SoundBalance {
-        var balance = SoundBalance(channels: channels.count)
+    private func balance(_ channels: [[Float]]) throws -> StereoCorrelation {
+        var balance = StereoCorrelation(channels: channels.count)
         balance.append(try planes(channels))
         return balance
     }

@@ -151,7 +151,7 @@ import Testing
 
 @Suite struct SoundPlanesTests {
     @Test func everyFormatHasFullScaleAtOne() throws {
-        var planes = try SoundPlanes(channels: 2)
+        var planes = try PlanarSamples(channels: 2)
         let halves: [Float] = [-1, 0.5]
         func check() {
             #expect(planes.frames == 1 && planes.planes[0][0] == halves[0] && planes.planes[1][0] == halves[1])
@@ -174,14 +174,14 @@ import Testing
     }
 
     @Test func whatIsNoNumberIsHarmless() throws {
-        var planes = try SoundPlanes(channels: 1)
+        var planes = try PlanarSamples(channels: 1)
         planes.fill([Float.nan, .infinity, -.infinity, 1e38].span)
         #expect(Array(planes.planes[0].prefix(4)) == [0, 0x1p40, -0x1p40, 0x1p40])
         planes.fill([Double.nan, .infinity, -1e300].span)
         #expect(Array(planes.planes[0].prefix(3)) == [0, 0x1p40, -0x1p40])
         planes.fillSilence(frames: 2)
         #expect(planes.frames == 2 && planes.planes[0].prefix(2) == [0, 0])
-        #expect(throws: (any Error).self) { try SoundPlanes(channels: 0) }
-        #expect(throws: (any Error).self) { try SoundPlanes(channels: 1025) }
+        #expect(throws: (any Error).self) { try PlanarSamples(channels: 0) }
+        #expect(throws: (any Error).self) { try PlanarSamples(channels: 1025) }
     }
 }

@@ -4,7 +4,7 @@ import MediaBase
 import Pictures
 
 /// The moments that a request means in one file.
-struct ThumbsTimes {
+struct RequestedTimes {
     /// One for every time asked for, in that order; a failure where the file has no such time.
     let requested: [Result<MediaTime, MediaError>]
     /// How far apart they are; `nil` where they were named or found in the file.
@@ -120,7 +120,7 @@ struct ThumbsTimes {
     }
 }
 
-extension ThumbsTimes {
+extension RequestedTimes {
     /// The distinct moments in rising order, and which of the requested ones each stands for.
     var sweep: [(time: MediaTime, places: [Int])] { Self.sweep(over: requested) }
 
@@ -135,7 +135,7 @@ extension ThumbsTimes {
 }
 
 /// The times that only a file's content tells: its sync samples, and where its scenes begin.
-struct FoundTimes {
+struct ContentTimes {
     let asset: Asset
     let track: AssetTrack
     /// Codec threads; 0 for as many as there are cores.
@@ -211,11 +211,11 @@ struct FoundTimes {
 /// spaced up to one second away, or up to half the distance of the times asked for where that is less. Where the times
 /// are scenes, all of them lie in the first two seconds of the scene. The best by ``PictureQuality`` is taken; of equal
 /// ones the nearest to the time, and of those the earlier. A time outside the track stays what it is, an error.
-struct BestMoments {
+struct BestFrameSelection {
     let asset: Asset
     let track: AssetTrack
     let request: ThumbsRequest
-    let times: ThumbsTimes
+    let times: RequestedTimes
 
     private static let steps: Int64 = 4
     private static let reach = MediaTime(value: 1, timescale: 1)
@@ -229,7 +229,7 @@ struct BestMoments {
         var looks: [MediaTime: Look] = [:]
         var small = request
         (small.maximumSize, small.exactSize) = (Self.pictureSize, nil)
-        let sweep = ThumbsSweep(asset, track: track, request: small, tolerance: .exact)
+        let sweep = FrameExtraction(asset, track: track, request: small, tolerance: .exact)
         try sweep.run(moments) { _, image in
             (try? image.get()).map { Look(time: $0.actualTime, quality: PictureQuality($0.image)) }
         } deliver: { index, look in

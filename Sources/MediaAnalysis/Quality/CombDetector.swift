@@ -4,7 +4,7 @@
 /// picture its own lines fit best by far, when something moves. Of two fields the own lines fit no better than those that are
 /// as near in time, and the others fit worse; which these are tells the order. Unlike `idet` it asks for the first before it
 /// looks for an order, so that pictures which move up or down are not taken for fields.
-package struct FieldComb: Sendable, Hashable {
+package struct CombDetector: Sendable, Hashable {
     /// How badly the lines of the picture before fit at even lines, and those of the picture after at odd ones.
     package var bottomFirst = 0
     /// The other way round.
@@ -54,7 +54,7 @@ package struct FieldTally: Sendable, Hashable {
     ///
     /// - Parameter isTopFirst: Whether it is flagged as two fields with the upper one first; `nil` where it is flagged as
     ///   whole.
-    package mutating func add(_ look: FieldComb.Look, flagged isTopFirst: Bool?) {
+    package mutating func add(_ look: CombDetector.Look, flagged isTopFirst: Bool?) {
         switch (look, isTopFirst) {
         case (.progressive, nil): progressive += 1
         case (.progressive, _): hiddenProgressive += 1
@@ -78,18 +78,18 @@ extension PlaneKernels {
     /// Compares two lines in eight of a picture with those of the ones before and after it, all of one shape.
     package static func comb(
         _ plane: Span<UInt8>, before: Span<UInt8>, after: Span<UInt8>, _ shape: PlaneShape
-    ) -> FieldComb { lines(plane, before, after, shape) }
+    ) -> CombDetector { lines(plane, before, after, shape) }
 
     /// The same for samples of 16 bits.
     package static func comb(
         _ plane: Span<UInt16>, before: Span<UInt16>, after: Span<UInt16>, _ shape: PlaneShape
-    ) -> FieldComb { lines(plane, before, after, shape) }
+    ) -> CombDetector { lines(plane, before, after, shape) }
 
     @inline(__always)
     private static func lines<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ plane: Span<Sample>, _ before: Span<Sample>, _ after: Span<Sample>, _ shape: PlaneShape
-    ) -> FieldComb {
-        var comb = FieldComb()
+    ) -> CombDetector {
+        var comb = CombDetector()
         guard shape.fits(plane.count), shape.fits(before.count), shape.fits(after.count), shape.width <= 1 << 14 else {
             return comb
         }

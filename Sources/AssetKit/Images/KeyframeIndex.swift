@@ -6,13 +6,13 @@ import MediaBase
 ///
 /// Packets are read through an opening of the file of its own, so that a decoder beside it keeps its place. One thread
 /// uses it at a time.
-final class SyncSamples {
+final class KeyframeIndex {
     private let asset: Asset
     private let track: AssetTrack
     private let contents: AssetContents
     private let origin: MediaTime
     private let hasIndex: Bool
-    private var scout: PacketFeed?
+    private var scout: PacketReader?
     /// What was looked up, by where it lies.
     private var known: [Place: Sample] = [:]
     /// All of them in order of time, where they had to be decoded.
@@ -92,7 +92,7 @@ final class SyncSamples {
 
     private func decodeSyncSamples() throws(MediaError) -> [Sample] {
         let file = try asset.takeFile(cancellation)
-        let feed = PacketFeed(file, track: track, contents)
+        let feed = PacketReader(file, track: track, contents)
         let source = try TimedFrameSource(file, track: track, origin: origin, threads: 1)
         let packets = PacketQueue(next: { () throws(MediaError) in try feed.next() }, reportDamage: { _ in })
         var found: [Sample] = []
@@ -104,7 +104,7 @@ final class SyncSamples {
     }
 
     /// A sync sample of the scan with what follows it.
-    private func look(up place: Place, at time: MediaTime, _ scout: PacketFeed) throws(MediaError) -> Sample {
+    private func look(up place: Place, at time: MediaTime, _ scout: PacketReader) throws(MediaError) -> Sample {
         if let sample = known[place] { return sample }
         var follower = Follower.unknown
         if track.storesOnePictureASample, try scout.move(to: place), let packet = try scout.next(),
@@ -143,7 +143,7 @@ final class SyncSamples {
         return found
     }
 
-    private func nextKeyframe(from start: Int, step: Int, _ scout: PacketFeed) -> Int? {
+    private func nextKeyframe(from start: Int, step: Int, _ scout: PacketReader) -> Int? {
         var position = start
         while position >= 0, let entry = scout.file.indexEntry(stream: track.index, at: position) {
             if entry.isKey { return position }
@@ -155,7 +155,7 @@ final class SyncSamples {
     private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
 
     /// The sync sample of an index entry, by its packet, which is looked up only once.
-    private func sample(ofIndexEntry position: Int, _ scout: PacketFeed) throws(MediaError) -> Sample? {
+    private func sample(ofIndexEntry position: Int, _ scout: PacketReader) throws(MediaError) -> Sample? {
         guard let entry = scout.file.indexEntry(stream: track.index, at: position) else { return nil }
         let place = Place.indexed(entry.ticks)
         if let sample = known[place] { return sample }
@@ -187,7 +187,7 @@ final class SyncSamples {
         var (begin, began, here) = (0, first, starts(first))
         for (place, time) in times.enumerated() where starts(time) != here {
             here = starts(time)
-            guard time - began >= Self.leastRun else { continue }
+            guard time - began >= Self.minimumRun else { continue }
             runs.append(begin..<place)
             (begin, began) = (place, time)
         }
@@ -195,7 +195,7 @@ final class SyncSamples {
     }
 
     /// Groups of pictures are decoded together until a run is as long as this, as moving costs a few pictures.
-    private static let leastRun = MediaTime(value: 4, timescale: 1)
+    private static let minimumRun = MediaTime(value: 4, timescale: 1)
 
     /// Tells which sync sample decoding starts at for a moment, as a number.
     private func startFinder(upTo last: MediaTime) throws(MediaError) -> (MediaTime) -> Int? {
@@ -218,9 +218,9 @@ final class SyncSamples {
     }
 
     /// A second opening of the file for looking up packets, so that the decoder keeps its place.
-    private func openScout() throws(MediaError) -> PacketFeed {
+    private func openScout() throws(MediaError) -> PacketReader {
         if let scout { return scout }
-        let opened = PacketFeed(
+        let opened = PacketReader(
             try asset.openForLookUp(contents, readsAhead: !hasIndex), track: track, contents)
         scout = opened
         return opened
@@ -261,7 +261,7 @@ extension FrameFinder {
 
     /// The picture of the first of some sync samples that is on screen between two times.
     private func firstPicture(
-        of samples: [SyncSamples.Sample], from start: MediaTime, to end: MediaTime
+        of samples: [KeyframeIndex.Sample], from start: MediaTime, to end: MediaTime
     ) throws(MediaError) -> Nearest {
         for sample in samples where sample.time <= end {
             // One that is over before the presentation begins is never shown.
@@ -291,7 +291,7 @@ extension FrameFinder {
     }
 
     /// The picture of a sync sample: decoded alone where its interval is known from packets, else like any other.
-    private func frame(of sample: SyncSamples.Sample) throws(MediaError) -> Found {
+    private func frame(of sample: KeyframeIndex.Sample) throws(MediaError) -> Found {
         if let last = lastSyncPicture, last.frame.time == sample.time { return last }
         if let found = try loneFrame(of: sample) {
             lastSyncPicture = found
@@ -303,14 +303,14 @@ extension FrameFinder {
     /// Decodes the one packet of a sync sample, without those that follow.
     ///
     /// - Returns: `nil` where that is not sure to be what decoding on would give.
-    private func loneFrame(of sample: SyncSamples.Sample) throws(MediaError) -> Found? {
+    private func loneFrame(of sample: KeyframeIndex.Sample) throws(MediaError) -> Found? {
         guard case .picture(let next) = sample.follower, let place = sample.place else { return nil }
         prepareToDecode()
         guard !track.isAttachedPicture, try feed.move(to: place),
             let packet = try feed.next(), packet.packet.isKey, feed.time(of: packet) == sample.time, !feed.areMisplaced
         else { return nil }
         defer { prepareToDecode() }
-        var waiting: StoredSample? = packet
+        var waiting: CompressedSample? = packet
         let queue = queue { () throws(MediaError) in
             defer { waiting = nil }
             return waiting

@@ -46,7 +46,7 @@ import Testing
         var request = ThumbsRequest(times: .at([]))
         request.threads = threads
         request.maximumSize = Dimensions(width: 32, height: 0)
-        let sweep = ThumbsSweep(asset, track: try asset.loadNow(.tracks)[0], request: request, tolerance: tolerance)
+        let sweep = FrameExtraction(asset, track: try asset.loadNow(.tracks)[0], request: request, tolerance: tolerance)
         var made: [Made] = []
         try sweep.run(times) { _, result throws(MediaError) in
             guard let image = try? result.get() else { return Made() }
@@ -99,7 +99,7 @@ import Testing
         let asset = Asset(path: path)
         var request = ThumbsRequest(times: .at([]))
         request.threads = threads
-        let sweep = ThumbsSweep(asset, track: try asset.loadNow(.tracks)[0], request: request, tolerance: .exact)
+        let sweep = FrameExtraction(asset, track: try asset.loadNow(.tracks)[0], request: request, tolerance: .exact)
         let prepared = Mutex(0)
         var delivered: [Int] = []
         let error = #expect(throws: MediaError.self) {

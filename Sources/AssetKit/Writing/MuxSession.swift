@@ -8,7 +8,7 @@ import Threading
 /// The part of a writer that its inputs share: the container, the packets that wait for each other, and what went wrong.
 ///
 /// Whoever adds a packet writes what can be written, under one lock.
-final class WriterCore: Sendable {
+final class MuxSession: Sendable {
     private let state: Mutex<State>
     private let output: OutputFile
     private let muxer: MuxerFile
@@ -100,7 +100,7 @@ final class WriterCore: Sendable {
 
 // MARK: - What inputs say
 
-extension WriterCore {
+extension MuxSession {
     /// Says how an input's samples are coded.
     func begin(_ stream: WrittenStream, lane: Int) throws(MediaError) {
         try working { state throws(MediaError) in
@@ -111,7 +111,7 @@ extension WriterCore {
 
     /// Takes a packet of an input.
     func add(_ packet: consuming Packet, lane: Int) throws(MediaError) {
-        let shared = StoredSample(packet)
+        let shared = CompressedSample(packet)
         try working { state throws(MediaError) in
             guard let timeBase = state.lanes[lane].stream?.timeBase else { return }
             state.addedBytes += shared.packet.size
@@ -196,7 +196,7 @@ extension WriterCore {
     }
 }
 
-extension WriterCore {
+extension MuxSession {
     /// Ticks a second of a movie: of which each track's tick is a whole number, so that edits are exact.
     ///
     /// Where that takes more than 32 bits, the finest track's: a reader that rounds to the others' ticks finds theirs.
@@ -212,7 +212,7 @@ extension WriterCore {
 
 // MARK: - The end
 
-extension WriterCore {
+extension MuxSession {
     /// Writes the rest, has the file looked at where that is asked for, and puts it in place.
     func complete() throws(MediaError) {
         try working { state throws(MediaError) in
@@ -283,11 +283,11 @@ extension WriterCore {
     }
 
     private func finishMovie(_ lanes: [Lane]) throws(MediaError) {
-        var edits: [MovieFinisher.Track] = []
+        var edits: [MovieHeaderRewriter.Track] = []
         for lane in lanes {
             guard let index = lane.index else { continue }
             edits.append(
-                MovieFinisher.Track(
+                MovieHeaderRewriter.Track(
                     index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
@@ -299,13 +299,13 @@ extension WriterCore {
         }
         let places = header.metadata.filter(\.isLocation)
         let place = places.first { $0.language == nil } ?? places.first
-        let movie = MovieFinisher.Movie(
+        let movie = MovieHeaderRewriter.Movie(
             creationTime: header.metadata.first { $0.identifier == "creation_time" }?.value.text,
             location: place.flatMap { place in place.value.text.map { ($0, place.language) } },
             metadata: MetadataWriting.boxes(
                 header.metadata.filter { $0.identifier != "creation_time" && $0 != place }, in: fileType),
             isQuickTime: fileType == .mov)
-        let finisher = MovieFinisher(file: output.descriptor, isIndexFirst: header.isIndexFirst, movie: movie) {
+        let finisher = MovieHeaderRewriter(file: output.descriptor, isIndexFirst: header.isIndexFirst, movie: movie) {
             () throws(MediaError) in try self.checkCancelled()
         }
         do throws(MediaError) {

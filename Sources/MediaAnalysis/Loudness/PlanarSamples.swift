@@ -4,7 +4,7 @@ package import MediaBase
 ///
 /// It is the form in which the measurements of quality take sound: a few thousand frames at a time, in memory that is
 /// used again. 16 and 24 bits are exact; not-a-number is 0, and what is beyond ±2^40 becomes that.
-package struct SoundPlanes: Sendable {
+package struct PlanarSamples: Sendable {
     /// How many channels there are.
     package let channels: Int
     /// How many frames were filled in last.

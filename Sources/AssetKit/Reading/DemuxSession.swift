@@ -5,7 +5,7 @@ import Threading
 /// The part of a reader that its outputs share: the open file, a queue of packets an output, and what went wrong.
 ///
 /// Packets are read when an output asks for one and has none waiting; those of other outputs wait in their queues.
-final class ReaderCore: Sendable {
+final class DemuxSession: Sendable {
     private let demux: Mutex<Demux>
     private let status = Mutex(Status())
     /// `nil` for a composition, whose pipelines open files of their own.
@@ -18,7 +18,7 @@ final class ReaderCore: Sendable {
     fileprivate struct Demux {
         var queues: [Queue]
         var isAtEnd = false
-        var breaksOff = false
+        var isTruncated = false
         var shortfall: DamageReport.Shortfall?
         var waitingBytes = 0
         var limits = MediaLimits()
@@ -26,7 +26,7 @@ final class ReaderCore: Sendable {
 
     fileprivate struct Queue {
         let stream: Int
-        var samples = FIFO<StoredSample>()
+        var samples = FIFO<CompressedSample>()
         var isOpen = true
     }
 
@@ -41,7 +41,7 @@ final class ReaderCore: Sendable {
     }
 
     /// More than a decoder holds packets and pictures at a time, for a few tracks.
-    private static let mostCounted = 256
+    private static let maximumCounted = 256
 
     /// - Parameters:
     ///   - file: The file, at the place where reading is to begin.
@@ -76,49 +76,49 @@ final class ReaderCore: Sendable {
     }
 
     /// The next packet for an output; `nil` at the file's end.
-    func nextPacket(for output: Int) throws(MediaError) -> StoredSample? {
+    func nextPacket(for output: Int) throws(MediaError) -> CompressedSample? {
         if let sample = try packetAhead(for: output) { return sample }
-        let (breaksOff, shortfall) = demux.withLock { ($0.breaksOff, $0.shortfall) }
-        if breaksOff { status.withLock { $0.damage.breakOff(shortfall) } }
+        let (isTruncated, shortfall) = demux.withLock { ($0.isTruncated, $0.shortfall) }
+        if isTruncated { status.withLock { $0.damage.breakOff(shortfall) } }
         return nil
     }
 
     /// The next packet for an output that may not be looked at; `nil` at the file's end, and when the output has ended.
     ///
     /// That the container breaks off is kept from ``damage`` until somebody has come to its end.
-    func packetAhead(for output: Int) throws(MediaError) -> StoredSample? {
+    func packetAhead(for output: Int) throws(MediaError) -> CompressedSample? {
         try demux.withLock { demux throws(MediaError) in
             while true {
                 if let sample = demux.take(from: output) { return sample }
                 guard !demux.isAtEnd, demux.isOpen(output) else { return nil }
-                guard let packet = try readPacket(&demux.breaksOff) else {
+                guard let packet = try readPacket(&demux.isTruncated) else {
                     demux.isAtEnd = true
-                    if demux.breaksOff { demux.shortfall = file?.shortfall(of: demux.queues.map(\.stream)) }
+                    if demux.isTruncated { demux.shortfall = file?.shortfall(of: demux.queues.map(\.stream)) }
                     continue
                 }
                 let stream = packet.streamIndex
-                try demux.distribute(StoredSample(packet), ofStream: stream)
+                try demux.distribute(CompressedSample(packet), ofStream: stream)
             }
         }
     }
 
     /// The packet that an output will get next, left where it is; `nil` at the file's end.
-    func peekPacket(for output: Int) throws(MediaError) -> StoredSample? {
+    func peekPacket(for output: Int) throws(MediaError) -> CompressedSample? {
         guard let sample = try nextPacket(for: output) else { return nil }
         demux.withLock { $0.putBack(sample, to: output) }
         return sample
     }
 
-    private func readPacket(_ breaksOff: inout Bool) throws(MediaError) -> Packet? {
+    private func readPacket(_ isTruncated: inout Bool) throws(MediaError) -> Packet? {
         guard let file else { return nil }
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { breaksOff = true }
+            if packet == nil, file.isTruncated { isTruncated = true }
             return packet
         } catch {
             // A container that breaks off is used as far as it goes.
             guard error.endsContainer else { throw error }
-            breaksOff = true
+            isTruncated = true
             return nil
         }
     }
@@ -137,7 +137,7 @@ final class ReaderCore: Sendable {
                     $0.trackIndex == track && $0.timeRange.start == range.start
                 }
                 guard !isCounted else { return }
-                if status.counted.count >= Self.mostCounted { status.counted.removeFirst() }
+                if status.counted.count >= Self.maximumCounted { status.counted.removeFirst() }
                 status.counted.append(DamageReport.Place(trackIndex: track, timeRange: range))
             }
             status.damage.add(track: track, at: range)
@@ -203,20 +203,20 @@ final class ReaderCore: Sendable {
     }
 }
 
-extension ReaderCore.Demux {
-    fileprivate mutating func take(from output: Int) -> StoredSample? {
+extension DemuxSession.Demux {
+    fileprivate mutating func take(from output: Int) -> CompressedSample? {
         guard queues.indices.contains(output), let sample = queues[output].samples.popFirst() else { return nil }
         waitingBytes -= sample.cost
         return sample
     }
 
-    fileprivate mutating func putBack(_ sample: StoredSample, to output: Int) {
+    fileprivate mutating func putBack(_ sample: CompressedSample, to output: Int) {
         guard queues.indices.contains(output) else { return }
         waitingBytes += sample.cost
         queues[output].samples.prepend(sample)
     }
 
-    fileprivate mutating func distribute(_ sample: StoredSample, ofStream stream: Int) throws(MediaError) {
+    fileprivate mutating func distribute(_ sample: CompressedSample, ofStream stream: Int) throws(MediaError) {
         for index in queues.indices where queues[index].stream == stream && queues[index].isOpen {
             queues[index].samples.append(sample)
             waitingBytes += sample.cost
@@ -235,7 +235,7 @@ extension ReaderCore.Demux {
     }
 }
 
-extension StoredSample {
+extension CompressedSample {
     /// What it takes of memory while it waits, in bytes: its own, and about as much as libav and we keep beside them.
     fileprivate var cost: Int { size + 512 }
 }

@@ -6,7 +6,7 @@ import MediaBase
 ///
 /// Of a range they are those that are shown in it, and those that are needed to decode them, marked as not shown: pictures
 /// from the sync sample before its start on, and from after its end those that come before one that is shown.
-final class StoredPipeline: SamplePipeline {
+final class PassthroughPipeline: SamplePipeline {
     private let track: AssetTrack
     private let format: FormatDescription
     private let range: OutputRange
@@ -32,7 +32,7 @@ final class StoredPipeline: SamplePipeline {
     static let opusPreRoll = MediaTime(value: 80, timescale: 1000)
 
     /// H.264 and HEVC hold back 16 pictures at most.
-    private static let mostHeldBack = 17
+    private static let maximumHeldBack = 17
 
     init(
         track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange, limits: MediaLimits
@@ -101,7 +101,7 @@ final class StoredPipeline: SamplePipeline {
         // No picture is shown before it is decoded.
         if let decode = entry.decode, decode >= range.start { return true }
         let isReordered = format.video?.reorders == true || entry.decode.map { $0 != entry.presentation } ?? false
-        return !isReordered || heldInside > Self.mostHeldBack
+        return !isReordered || heldInside > Self.maximumHeldBack
     }
 
     /// Delivers what was held: a picture is on screen until the next one is, whatever its packet says of its duration.
@@ -139,7 +139,7 @@ final class StoredPipeline: SamplePipeline {
         if let end = range.end, begins.isNumeric, begins >= end {
             guard isVideo else { return }
             behind.append(buffer(entry, isShown: false))
-            if behind.count > Self.mostHeldBack { isOver = true }
+            if behind.count > Self.maximumHeldBack { isOver = true }
             return
         }
         let isBefore =
@@ -191,7 +191,7 @@ struct StoredTimes {
     let duration: MediaTime
     let attachments: SampleBuffer.Attachments
 
-    init(_ sample: StoredSample, track: AssetTrack, origin: MediaTime) {
+    init(_ sample: CompressedSample, track: AssetTrack, origin: MediaTime) {
         presentation = sample.packet.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin } ?? .indefinite
         decode = sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
         duration = MediaTime(ticks: sample.packet.duration, timeBase: track.timeBase)
@@ -215,7 +215,7 @@ struct TrackSamples {
 
     /// One sample at its times on the presentation's time line.
     struct Entry {
-        var sample: StoredSample
+        var sample: CompressedSample
         var presentation: MediaTime
         var decode: MediaTime?
         var duration: MediaTime
@@ -247,7 +247,7 @@ struct TrackSamples {
                     waiting?.attachments.insert(.isNotShown)
                     return first
                 }
-                first.sample = StoredSample(try first.sample.packet.joined(with: entry.sample.packet))
+                first.sample = CompressedSample(try first.sample.packet.joined(with: entry.sample.packet))
                 first.duration = first.duration + entry.duration
                 first.attachments.formUnion(entry.attachments.intersection(.isDamaged))
                 return first
@@ -307,16 +307,16 @@ protocol SamplePipeline: AnyObject {
 /// Where a pipeline gets its packets from: the part of an open file that one output reads.
 struct PacketQueue {
     /// The next packet of the track; `nil` at the end.
-    let next: () throws(MediaError) -> StoredSample?
+    let next: () throws(MediaError) -> CompressedSample?
     /// Told of each packet that is damaged or could not be decoded, by its time stamp and length, so that it is counted; telling it
     /// twice does no harm.
     var reportDamage: (PacketDecoder.Damage) -> Void
     /// Whether a packet's picture may be left out if no other refers to it.
-    var isDispensable: (StoredSample) -> Bool = { _ in false }
+    var isDispensable: (CompressedSample) -> Bool = { _ in false }
     /// The next packet of the track for threads that read ahead; `nil` where only the caller's thread may read.
     ///
     /// That the container breaks off is noted only when ``next`` gives `nil`.
-    var ahead: (@Sendable () throws(MediaError) -> StoredSample?)?
+    var ahead: (@Sendable () throws(MediaError) -> CompressedSample?)?
 }
 
 /// The times between which an output delivers, on the presentation's time line.

@@ -6,7 +6,7 @@ package import MediaBase
 /// Where it begins and that nothing lies in between is libavformat's word: its first packet says where the samples begin,
 /// and a packet near the end, reached by a seek, lies exactly where counting samples puts it. The last second is left to
 /// an ``AssetReader``, which finds the true end as it does for any file.
-package final class PlainSound: Sendable {
+package final class RawPCMTrack: Sendable {
     /// How the samples are stored.
     package enum Encoding: Sendable, Hashable {
         case uint8
@@ -86,7 +86,7 @@ package final class PlainSound: Sendable {
     }
 }
 
-extension PlainSound.Encoding {
+extension RawPCMTrack.Encoding {
     fileprivate init?(codec: String) {
         switch codec {
         case "pcm_u8": self = .uint8
@@ -127,7 +127,7 @@ package struct PlainSoundReader: Sendable {
         case float64([Double])
     }
 
-    private let sound: PlainSound
+    private let sound: RawPCMTrack
     private let blockFrames: Int
     private let exactFrom: Int16
     private var bytes: [UInt8] = []
@@ -141,7 +141,7 @@ package struct PlainSoundReader: Sendable {
     ///   - blockFrames: How many samples in each channel are read at once at most.
     ///   - exactFrom: A magnitude in 16 bits. A block of 24-bit samples in which there is none as large comes rounded to
     ///     16 bits; with 0 none does.
-    package init(_ sound: PlainSound, blockFrames: Int, exactFrom: Int16 = 0) {
+    package init(_ sound: RawPCMTrack, blockFrames: Int, exactFrom: Int16 = 0) {
         self.sound = sound
         self.blockFrames = blockFrames
         self.exactFrom = exactFrom

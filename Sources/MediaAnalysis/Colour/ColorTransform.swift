@@ -1,13 +1,13 @@
 package import MediaBase
 
 /// Turns rows of decoded and scaled samples into 8-bit RGBA in sRGB with straight alpha.
-package struct ColorRendering: Sendable {
+package struct ColorTransform: Sendable {
     /// Bits of the samples that are converted: 10, which a picture of 8 bits cannot tell from more, or 12 where more is
     /// stored.
     package let bits: Int
     private let matrix: YCbCrMatrix.Fixed
     private let exactMatrix: YCbCrMatrix
-    private let light: LightMapping?
+    private let light: ToneMapper?
 
     /// Makes a rendering for the pictures of one source.
     ///
@@ -26,7 +26,7 @@ package struct ColorRendering: Sendable {
         light =
             isKept
             ? nil
-            : LightMapping.shared(
+            : ToneMapper.shared(
                 primaries: ColorPrimaries(name: color.primaries), transfer: transfer, peak: peak)
     }
 
@@ -72,7 +72,7 @@ package struct ColorRendering: Sendable {
 
     private func mapped(
         _ luma: Span<UInt16>, _ cb: Span<UInt16>, _ cr: Span<UInt16>, _ row: inout MutableSpan<UInt8>,
-        _ start: Int, _ light: LightMapping
+        _ start: Int, _ light: ToneMapper
     ) {
         let matrix = exactMatrix
         let perLuma = Float(1 / matrix.step.luma)
@@ -130,7 +130,7 @@ package struct ColorRendering: Sendable {
 
 // MARK: - Alpha
 
-extension ColorRendering {
+extension ColorTransform {
     /// Takes one channel out of a row of RGBA, multiplied by alpha, in 16 bits: 255 of 255 becomes 65535.
     ///
     /// - Parameters:

@@ -7,18 +7,18 @@ import Threading
 ///
 /// Whoever's turn it is reads the packets of the next segment, in order, and decodes them while the next one reads: no
 /// packet has to be carried from one thread to another, and no thread is there for reading alone.
-final class SegmentWorkers: Sendable {
+final class ChunkWorkers: Sendable {
     /// What is left when decoding side by side ends.
     struct Rest: Sendable {
         /// Segments that were cut and not given.
-        var segments: [SoundSegment]
+        var segments: [AudioChunk]
         /// The packet behind them.
-        var head: StoredSample?
+        var head: CompressedSample?
         /// Why the packets broke off.
         var error: MediaError?
 
         /// The packets of all of it, in order.
-        var packets: [StoredSample] { segments.flatMap(\.packets) + [head].compactMap(\.self) }
+        var packets: [CompressedSample] { segments.flatMap(\.packets) + [head].compactMap(\.self) }
     }
 
     private let setup: DecoderSetup
@@ -35,19 +35,19 @@ final class SegmentWorkers: Sendable {
 
     /// Where segments come from; who has it reads.
     private struct Feed: Sendable {
-        var cutter: SegmentCutter
-        var next: (@Sendable () throws(MediaError) -> StoredSample?)?
+        var cutter: AudioChunker
+        var next: (@Sendable () throws(MediaError) -> CompressedSample?)?
     }
 
     private struct Schedule: Sendable {
         /// The first segment, which the caller has cut.
-        var first: SoundSegment?
+        var first: AudioChunk?
         /// Segments that were begun, and those of them that were given.
         var begun = 0
         var given = 0
         /// Segments that were cut and not given, in order.
-        var cut: [SoundSegment] = []
-        var results: [Int: DecodedSegment] = [:]
+        var cut: [AudioChunk] = []
+        var results: [Int: DecodedChunk] = [:]
         var isOver = false
         var isStopped = false
 
@@ -62,7 +62,7 @@ final class SegmentWorkers: Sendable {
         }
 
         /// The next segment and what came of it; `.some(nil)` at the end, `nil` where it is not ready.
-        mutating func take() -> (SoundSegment, DecodedSegment)?? {
+        mutating func take() -> (AudioChunk, DecodedChunk)?? {
             guard let segment = cut.first else { return isOver ? .some(nil) : nil }
             guard let result = results.removeValue(forKey: segment.number) else { return nil }
             cut.removeFirst()
@@ -72,13 +72,13 @@ final class SegmentWorkers: Sendable {
     }
 
     private enum Turn: Sendable {
-        case decode(SoundSegment)
+        case decode(AudioChunk)
         case cut(given: Int)
         case end
     }
 
     /// - Parameter count: How many threads; with one, all is done on the thread that asks.
-    init(_ setup: DecoderSetup, _ rule: SegmentRule, _ cutter: SegmentCutter, digester: SoundDigester?, count: Int) {
+    init(_ setup: DecoderSetup, _ rule: ChunkingRule, _ cutter: AudioChunker, digester: SoundDigester?, count: Int) {
         self.setup = setup
         self.digester = digester
         self.count = count
@@ -89,13 +89,13 @@ final class SegmentWorkers: Sendable {
     /// Cuts the first segment; `nil` where there is none.
     ///
     /// - Parameter next: The next packet, for any thread.
-    func first(from next: @escaping @Sendable () throws(MediaError) -> StoredSample?) -> SoundSegment? {
+    func first(from next: @escaping @Sendable () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
         feed.withLock { $0.next = next }
         return cut()
     }
 
     /// Begins with the first segment, and goes on to the others.
-    func begin(_ first: SoundSegment) {
+    func begin(_ first: AudioChunk) {
         schedule.update {
             $0.first = first
             $0.begun = 1
@@ -117,7 +117,7 @@ final class SegmentWorkers: Sendable {
 
     private func work() {
         // What a thread has allocated it frees with the least effort, so it keeps segments until nobody else does.
-        var kept: [SoundSegment] = []
+        var kept: [AudioChunk] = []
         while true {
             switch schedule.wait({ [room] in $0.turn(room) }) {
             case .decode(let segment):
@@ -134,7 +134,7 @@ final class SegmentWorkers: Sendable {
     }
 
     /// Reads the packets of the next segment; `nil` where there is none.
-    private func cut() -> SoundSegment? {
+    private func cut() -> AudioChunk? {
         feed.withLock { feed in
             guard let next = feed.next, !isStopped.load(ordering: .acquiring) else { return nil }
             let segment = feed.cutter.next(from: next)
@@ -148,21 +148,21 @@ final class SegmentWorkers: Sendable {
         }
     }
 
-    private func decode(_ segment: SoundSegment) {
+    private func decode(_ segment: AudioChunk) {
         let used = decoders.withLock { $0.popLast() }
         let result = segment.decode(setup, digester: digester, reusing: used?.take())
         schedule.update { $0.results[segment.number] = result }
     }
 
     /// The next segment and what came of it, in order; waits for it; `nil` at the end.
-    func next() -> (SoundSegment, DecodedSegment)? {
+    func next() -> (AudioChunk, DecodedChunk)? {
         guard !hasThreads.load(ordering: .relaxed) else { return schedule.wait { $0.take() } }
         if let segment = schedule.update({ $0.first.take() }) ?? cut() { decode(segment) }
         return schedule.update { $0.take() } ?? nil
     }
 
     /// Takes the decoder of a segment whose seams hold, for another one.
-    func takeBack(_ segment: DecodedSegment) {
+    func takeBack(_ segment: DecodedChunk) {
         guard keepsDecoders, segment.leavesNothingBehind, let decoder = segment.takeDecoder() else { return }
         let box = DecoderBox(decoder)
         decoders.withLock { if $0.count < count { $0.append(box) } }

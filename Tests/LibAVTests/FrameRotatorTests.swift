@@ -31,7 +31,7 @@ import Testing
         let wanted = try FFmpeg.run(["-i", path, "-vf", turn.1, "-f", "rawvideo", "-"])
         let transform = transform(turn.0)
         let size = transform.apply(to: Dimensions(width: 66, height: 34))
-        var turner = try PictureTurner.open(transform, to: PixelFormat(rawValue: format), dimensions: size)
+        var turner = try FrameRotator.open(transform, to: PixelFormat(rawValue: format), dimensions: size)
         var found: [UInt8] = []
         try Media.frames(InputFile(opening: .path(.init(path)))) { frame in
             let result = try turner.convert(frame)

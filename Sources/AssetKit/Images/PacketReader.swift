@@ -5,7 +5,7 @@ import MediaBase
 /// out say of times.
 ///
 /// One thread uses it at a time.
-final class PacketFeed {
+final class PacketReader {
     /// The open file; moving it must be followed by ``restart()``.
     let file: InputFile
     private let track: AssetTrack
@@ -13,7 +13,7 @@ final class PacketFeed {
     /// Whether the file is moved by byte where it has no index, rather than by time.
     private let readsFromAnyByte: Bool
     /// Packets that were read and not handed out yet, in decode order.
-    private var ahead: [StoredSample] = []
+    private var ahead: [CompressedSample] = []
     /// Whether the file's end was reached; nothing follows ``ahead`` then.
     private var isAtEnd = false
     /// Whether every packet so far says when it is decoded and shown, each with a time of its own, so that what is known of
@@ -28,7 +28,7 @@ final class PacketFeed {
     /// Packets have decode times of the container's own: ``ContainerFormat/statesDecodeTimes``.
     private let statesDecodeTimes: Bool
     /// The container broke off before its end since the last move.
-    private(set) var breaksOff = false
+    private(set) var isTruncated = false
     /// When the packet that was read last is decoded; `nil` where it does not say.
     private var lastDecodeTime: MediaTime?
     /// How many packets are read at most to learn what follows a picture.
@@ -65,7 +65,7 @@ final class PacketFeed {
     /// Forgets what was read before the file was moved.
     func restart() {
         ahead = []
-        (isAtEnd, breaksOff, lastDecodeTime) = (false, false, nil)
+        (isAtEnd, isTruncated, lastDecodeTime) = (false, false, nil)
         recentStamps = []
         ticks = .min
         (firstTime, hasBegun) = (nil, false)
@@ -74,7 +74,7 @@ final class PacketFeed {
     }
 
     /// The next packet; `nil` at the file's end, and where the container breaks off.
-    func next() throws(MediaError) -> StoredSample? {
+    func next() throws(MediaError) -> CompressedSample? {
         guard let sample = try peek() else { return nil }
         ahead.removeFirst()
         ticks = max(ticks, sample.packet.dts ?? sample.packet.pts ?? ticks)
@@ -88,13 +88,13 @@ final class PacketFeed {
     }
 
     /// The packet that ``next()`` will give.
-    func peek() throws(MediaError) -> StoredSample? {
+    func peek() throws(MediaError) -> CompressedSample? {
         if let sample = ahead.first { return sample }
         return try readAhead()
     }
 
     /// Reads one packet more than was read so far; `nil` at the end.
-    private func readAhead() throws(MediaError) -> StoredSample? {
+    private func readAhead() throws(MediaError) -> CompressedSample? {
         isUnread = false
         while !isAtEnd, let packet = try read() {
             guard packet.streamIndex == track.index else { continue }
@@ -108,7 +108,7 @@ final class PacketFeed {
                 recentStamps = recentStamps.suffix(16) + [pts]
             }
             lastDecodeTime = packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-            let sample = StoredSample(packet)
+            let sample = CompressedSample(packet)
             ahead.append(sample)
             return sample
         }
@@ -120,11 +120,11 @@ final class PacketFeed {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
-            if packet == nil, file.breaksOff { breaksOff = true }
+            if packet == nil, file.isTruncated { isTruncated = true }
             return packet
         } catch {
             guard error.endsContainer else { throw error }
-            breaksOff = true
+            isTruncated = true
             return nil
         }
     }
@@ -133,7 +133,7 @@ final class PacketFeed {
     func pass(_ time: MediaTime) { times.removeAll { $0 <= time } }
 
     /// When a packet's picture is shown; `nil` where it does not say, or is not shown at all.
-    func time(of sample: StoredSample) -> MediaTime? {
+    func time(of sample: CompressedSample) -> MediaTime? {
         guard let pts = sample.packet.pts, !sample.packet.isDiscarded else { return nil }
         return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
     }
@@ -154,15 +154,16 @@ final class PacketFeed {
     /// `time`; `nil` where another one is.
     ///
     /// Reads ahead as far as packets must be known for that.
-    func follower(ofPictureAt start: MediaTime, onScreenAt time: MediaTime) throws(MediaError) -> SyncSamples.Follower?
-    {
+    func follower(
+        ofPictureAt start: MediaTime, onScreenAt time: MediaTime
+    ) throws(MediaError) -> KeyframeIndex.Follower? {
         for _ in 0..<Self.patience {
             guard areTimed else { return .unknown }
             if knowsPacket(after: start, notAfter: time) { return nil }
             let end = (times + ahead.compactMap { self.time(of: $0) }).filter { $0 > time }.min()
             // What is decoded later is not shown earlier.
             if let end, let decoded = lastDecodeTime, decoded >= end { return .picture(end) }
-            guard try readAhead() != nil else { return end.map { .picture($0) } ?? SyncSamples.Follower.none }
+            guard try readAhead() != nil else { return end.map { .picture($0) } ?? KeyframeIndex.Follower.none }
         }
         return .unknown
     }
@@ -219,7 +220,7 @@ final class PacketFeed {
     }
 
     /// Moves the file to a sync sample, or to one before it.
-    func move(to place: SyncSamples.Place) throws(MediaError) -> Bool {
+    func move(to place: KeyframeIndex.Place) throws(MediaError) -> Bool {
         switch place {
         case .indexed(let ticks): try move(toIndexed: ticks)
         case .scanned(let sample): try move(to: sample)
@@ -227,7 +228,7 @@ final class PacketFeed {
     }
 
     /// What is shown after the picture at `time`, whose packet was handed out last.
-    func follower(of time: MediaTime) throws(MediaError) -> SyncSamples.Follower {
+    func follower(of time: MediaTime) throws(MediaError) -> KeyframeIndex.Follower {
         var earliest: MediaTime?
         var count = 0
         for _ in 0..<Self.patience {

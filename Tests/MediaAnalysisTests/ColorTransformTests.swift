@@ -23,7 +23,7 @@ import Testing
             wanted = try ["red", "green", "blue"].map { try #require(Double(try row.text($0))) }
         }
 
-        var rendering: ColorRendering { ColorRendering(color, storedBits: bits, peak: peak) }
+        var rendering: ColorTransform { ColorTransform(color, storedBits: bits, peak: peak) }
     }
 
     private func samples() throws -> [Sample] {
@@ -63,9 +63,9 @@ import Testing
             (ColorPrimaries.bt2020, TransferFunction.pq), (.bt2020, .hlg), (.bt2020, .bt1886), (.displayP3, .bt1886),
             (.bt709, .pq), (.bt709, .linear),
         ] {
-            let mapping = try #require(LightMapping(primaries: primaries, transfer: transfer, peak: 4000))
+            let mapping = try #require(ToneMapper(primaries: primaries, transfer: transfer, peak: 4000))
             let name = transfer == .pq ? "smpte2084" : transfer == .hlg ? "arib-std-b67" : "\(transfer)"
-            let rendering = ColorRendering(
+            let rendering = ColorTransform(
                 ColorInfo(
                     primaries: primaries == .bt2020 ? "bt2020" : primaries == .displayP3 ? "smpte432" : "bt709",
                     transfer: name, matrix: "bt709", range: "pc"), storedBits: 16, peak: 4000)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func greysOfOrdinaryVideoStay() {
         for primaries in ["bt709", "bt2020", "smpte432", "smpte170m"] {
-            let rendering = ColorRendering(
+            let rendering = ColorTransform(
                 ColorInfo(primaries: primaries, transfer: "bt709", matrix: "bt709", range: "pc"), storedBits: 8)
             let greys = (0...255).flatMap { (level: Int) -> [UInt16] in
                 [UInt16](repeating: UInt16(level * 257), count: 3) + [65535]
@@ -106,7 +106,7 @@ import Testing
 
     @Test func onlyWhatDiffersIsConverted() {
         func keeps(_ primaries: String?, _ transfer: String?, mapsHDR: Bool = true) -> Bool {
-            ColorRendering(ColorInfo(primaries: primaries, transfer: transfer), storedBits: 8, mapsHDR: mapsHDR)
+            ColorTransform(ColorInfo(primaries: primaries, transfer: transfer), storedBits: 8, mapsHDR: mapsHDR)
                 .keepsRGB
         }
         for primaries in [nil, "bt709", "smpte170m", "bt470bg", "smpte240m", "bt470m", "film", "nonsense"] {
@@ -121,7 +121,7 @@ import Testing
     }
 
     @Test func shortRowsAndOddPlacesAreHarmless() {
-        let rendering = ColorRendering(ColorInfo(), storedBits: 8)
+        let rendering = ColorTransform(ColorInfo(), storedBits: 8)
         let samples: [UInt16] = [1, 2, 3, 4, 5]
         for (room, start) in [(0, 0), (3, 0), (8, 5), (8, 9), (8, -1), (8, Int.max), (8, Int.min)] {
             var bytes = [UInt8](repeating: 7, count: room)
@@ -134,14 +134,14 @@ import Testing
     }
 
     @Test func alphaIsMultipliedAndDividedBack() {
-        let rendering = ColorRendering(ColorInfo(), storedBits: 8)
+        let rendering = ColorTransform(ColorInfo(), storedBits: 8)
         for alpha: UInt8 in [1, 2, 17, 128, 254, 255] {
             let pixels: [UInt8] = [0, 100, 255, alpha, 1, 200, 254, alpha]
             var planes: [[UInt16]] = []
             for channel in 0..<4 {
                 var row: [UInt16] = [0, 0]
                 var span = row.mutableSpan
-                ColorRendering.weight(pixels.span, channel: channel, into: &span)
+                ColorTransform.weight(pixels.span, channel: channel, into: &span)
                 planes.append(row)
             }
             #expect(planes[3] == [UInt16(alpha) * 257, UInt16(alpha) * 257])

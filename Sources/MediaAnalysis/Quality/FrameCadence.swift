@@ -3,7 +3,7 @@
 ///
 /// It takes pictures in order and counts in ticks of the track's time base. What a picture is, is known when some more
 /// have come.
-package struct FrameRhythm: Sendable, Hashable {
+package struct FrameCadence: Sendable, Hashable {
     /// Pictures that repeat the one before, while those around them move.
     package private(set) var repeats: RunFinder
     /// Pictures that moved on too far, while those around them move evenly.
@@ -24,7 +24,7 @@ package struct FrameRhythm: Sendable, Hashable {
     }
 
     /// Pictures in a row that repeat one; more of them are a freeze.
-    private static let mostRepeats = 12
+    private static let maximumRepeats = 12
     /// How many times as much as the threshold pictures differ that move.
     private static let motion = 4.0
     /// Evenly moving neighbours differ from each other by this factor at most.
@@ -32,7 +32,7 @@ package struct FrameRhythm: Sendable, Hashable {
     /// Differences of so many times the neighbours' are cuts.
     private static let cut = 4.0
     /// The least difference of pictures that move evenly.
-    private static let leastMotion = 0.002
+    private static let minimumMotion = 0.002
 
     /// - Parameters:
     ///   - stillness: Pictures that differ by this part of full scale at most are the same.
@@ -85,7 +85,7 @@ package struct FrameRhythm: Sendable, Hashable {
     private mutating func endStillness(before next: Double?) {
         guard stillPictures > 0 else { return }
         let least = Self.motion * stillness
-        let isRepeat = stillPictures <= Self.mostRepeats && min(lastMotion ?? 0, next ?? 0) > least
+        let isRepeat = stillPictures <= Self.maximumRepeats && min(lastMotion ?? 0, next ?? 0) > least
         repeats.append(count: stillTicks, holds: isRepeat)
         (stillTicks, stillPictures) = (0, 0)
     }
@@ -94,7 +94,7 @@ package struct FrameRhythm: Sendable, Hashable {
     private var isJump: Bool {
         guard let here = window[2].difference else { return false }
         let around = [0, 1, 3, 4].compactMap { window[$0].difference }
-        guard around.count == 4, let least = around.min(), let most = around.max(), least >= Self.leastMotion,
+        guard around.count == 4, let least = around.min(), let most = around.max(), least >= Self.minimumMotion,
             most <= Self.evenness * least
         else { return false }
         let mean = around.reduce(0, +) / 4
@@ -105,10 +105,10 @@ package struct FrameRhythm: Sendable, Hashable {
 /// How long pictures stay on screen: whether evenly, and how many are missing.
 ///
 /// It counts in ticks of the track's time base. Times that are rounded to ticks differ by one, which is even. Memory is
-/// bounded: beyond ``mostLengths`` different lengths, further ones are only known to be others.
+/// bounded: beyond ``maximumLengths`` different lengths, further ones are only known to be others.
 package struct FrameIntervals: Sendable, Hashable {
     /// Different lengths that are counted.
-    package static let mostLengths = 4096
+    package static let maximumLengths = 4096
 
     private struct Length: Sendable, Hashable {
         var count: Int64 = 0
@@ -123,7 +123,7 @@ package struct FrameIntervals: Sendable, Hashable {
 
     /// Takes a picture that stays from `start` for so many ticks, until another one follows.
     package mutating func append(start: Int64, ticks: Int64) {
-        guard lengths[ticks] != nil || lengths.count < Self.mostLengths else {
+        guard lengths[ticks] != nil || lengths.count < Self.maximumLengths else {
             others = true
             return
         }

@@ -2,8 +2,8 @@ import MediaAnalysis
 import Testing
 
 @Suite struct FrameRhythmTests {
-    private func rhythm(_ differences: [Double?]) -> FrameRhythm {
-        var rhythm = FrameRhythm(stillness: 0.001, jump: 1.6)
+    private func rhythm(_ differences: [Double?]) -> FrameCadence {
+        var rhythm = FrameCadence(stillness: 0.001, jump: 1.6)
         for difference in differences { rhythm.append(ticks: 2, difference: difference) }
         rhythm.finish()
         return rhythm
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test func jumpsStandOutOfEvenMotion() {
-        func with(_ difference: Double) -> FrameRhythm {
+        func with(_ difference: Double) -> FrameCadence {
             rhythm([nil, 0.05, 0.05, 0.05, difference, 0.05, 0.05, 0.05])
         }
         #expect(with(0.09).jumps.runs == [8..<10])
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    private func look(_ moment: (_ picture: Int, _ row: Int) -> Int) -> FieldComb.Look? {
+    private func look(_ moment: (_ picture: Int, _ row: Int) -> Int) -> CombDetector.Look? {
         let (before, here, after) = (
             picture { moment(0, $0) }, picture { moment(1, $0) }, picture { moment(2, $0) }
         )
@@ -123,7 +123,7 @@ import Testing
         func outline(_ range: Range<Int>) throws -> SoundOutline {
             var outline = SoundOutline(channels: 1, sampleRate: rate)
             for start in stride(from: range.lowerBound, to: range.upperBound, by: 1111) {
-                outline.append(try SoundPlanes([Array(samples[start..<min(start + 1111, range.upperBound)])]))
+                outline.append(try PlanarSamples([Array(samples[start..<min(start + 1111, range.upperBound)])]))
             }
             return outline
         }

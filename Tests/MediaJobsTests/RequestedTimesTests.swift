@@ -16,7 +16,7 @@ import Testing
         request.end = try end.map { try TimeExpression(parsing: $0) }
         let context = TimeExpression.Context(timeRange: range)
         let frame = { (number: Int64) throws(MediaError) -> MediaTime in MediaTime(value: number, timescale: 10) }
-        return try ThumbsTimes(request, in: context, frameTime: frame).requested.map {
+        return try RequestedTimes(request, in: context, frameTime: frame).requested.map {
             Rational(try $0.get())?.description ?? "none"
         }
     }
@@ -49,7 +49,7 @@ import Testing
         let named = try ["2", "end", "1", "20/10"].map {
             ThumbsRequest.NamedTime(try TimeExpression(parsing: $0), text: $0)
         }
-        let times = try ThumbsTimes(
+        let times = try RequestedTimes(
             ThumbsRequest(times: .at(named)), in: .init(timeRange: Self.range),
             frameTime: TimeExpression.noFrames)
         #expect(times.sweep.map(\.time.seconds) == [1, 2, 11])

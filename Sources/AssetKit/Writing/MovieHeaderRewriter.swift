@@ -9,7 +9,7 @@ import SystemPackage
 /// the media.
 ///
 /// The media is not copied where the file system can put room in front of it (ext4, XFS); elsewhere it is moved in place.
-struct MovieFinisher {
+struct MovieHeaderRewriter {
     private let file: FileDescriptor
     private let isIndexFirst: Bool
     private let movie: Movie

@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Pairs are channels 0 and 1, 2 and 3, and so on. Sums are over blocks of 4096 samples and then over blocks, so that they
 /// stay exact to about twelve digits however long the sound is. Balances of parts are joined by ``append(_:)``.
-package struct SoundBalance: Sendable, Hashable {
+package struct StereoCorrelation: Sendable, Hashable {
     /// Sums over one channel.
     private struct Channel: Sendable, Hashable {
         var sum = 0.0
@@ -42,7 +42,7 @@ package struct SoundBalance: Sendable, Hashable {
     package var pairCount: Int { pairs.count }
 
     /// Takes the samples that come next.
-    package mutating func append(_ sound: SoundPlanes) {
+    package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count else { return }
         var start = 0
         while start < sound.frames {
@@ -76,7 +76,7 @@ package struct SoundBalance: Sendable, Hashable {
     }
 
     /// Takes what was measured of other samples.
-    package mutating func append(_ next: SoundBalance) {
+    package mutating func append(_ next: StereoCorrelation) {
         guard next.channels.count == channels.count else { return }
         frames += next.frames
         windows.append(next.windows)
@@ -216,7 +216,7 @@ package struct CorrelationWindows: Sendable, Hashable {
     /// Seconds of a window.
     package static let length = 3
     /// Windows that are kept, of twelve days of sound; later ones are not looked at.
-    private static let mostWindows = 1 << 20
+    private static let maximumWindows = 1 << 20
     /// The mean square below which a channel is too quiet.
     private static let quiet = 1e-6
 
@@ -259,7 +259,7 @@ package struct CorrelationWindows: Sendable, Hashable {
 
     /// Takes samples of silence; after as many seconds as there may be windows, time is all that passes.
     mutating func advance(bySilence frames: Int64) {
-        let most = Int64(Self.mostWindows + Self.length) * Int64(second)
+        let most = Int64(Self.maximumWindows + Self.length) * Int64(second)
         var left = frames <= most || second == 0 ? frames : most + (frames - most) % Int64(second)
         while left > 0, second > 0 {
             let step = min(left, Int64(room))
@@ -283,7 +283,7 @@ package struct CorrelationWindows: Sendable, Hashable {
     private mutating func settle() {
         guard seconds.count >= Self.length else { return }
         for start in 0...(seconds.count - Self.length) {
-            for pair in found.indices where found[pair].count < Self.mostWindows {
+            for pair in found.indices where found[pair].count < Self.maximumWindows {
                 var sums = seconds[start][pair]
                 for offset in 1..<Self.length { sums.add(seconds[start + offset][pair]) }
                 let count = Double(second * Self.length)

@@ -4,7 +4,7 @@ package import MediaBase
 /// Brings pictures to one format and size and turns them by quarter turns, so that they need no turn for display.
 ///
 /// One thread uses it at a time.
-package struct PictureTurner: ~Copyable, @unchecked Sendable {
+package struct FrameRotator: ~Copyable, @unchecked Sendable {
     private let transform: DisplayTransform
     /// To planes of one size each, which can be turned.
     private var complete: PixelConverter
@@ -21,12 +21,12 @@ package struct PictureTurner: ~Copyable, @unchecked Sendable {
     package static func open(
         _ transform: DisplayTransform, to format: PixelFormat, dimensions: Dimensions,
         coding: LumaCoding = LumaCoding()
-    ) throws(MediaError) -> PictureTurner {
+    ) throws(MediaError) -> FrameRotator {
         let planes = PixelFormat(rawValue: format.bitDepth > 8 ? "yuv444p10le" : "yuv444p")
         let complete = try PixelConverter(
             to: planes, dimensions: transform.apply(to: dimensions), coding: coding)
         let target = try PixelConverter(to: format, coding: coding)
-        return PictureTurner(transform, complete, target)
+        return FrameRotator(transform, complete, target)
     }
 
     private init(

@@ -4,7 +4,7 @@ import MediaBase
 /// Whether and how a codec's sound may be decoded in segments: how much a decoder must have heard before.
 ///
 /// Only codecs are listed whose decoders were seen to give the same after so much pre-roll as from the start.
-struct SegmentRule: Sendable {
+struct ChunkingRule: Sendable {
     /// How the sound at a seam has to be what the decoder of the segment before gives.
     enum Seam: Sendable {
         /// Bit for bit.
@@ -65,7 +65,7 @@ struct SegmentRule: Sendable {
     }
 
     /// The last of some packets that are enough of a pre-roll; all where they are not.
-    func preRoll(_ recent: [StoredSample], timeBase: Rational) -> [StoredSample] {
+    func preRoll(_ recent: [CompressedSample], timeBase: Rational) -> [CompressedSample] {
         var first = recent.endIndex
         var size = 0
         var ticks: Int64 = 0
@@ -90,8 +90,8 @@ struct SegmentRule: Sendable {
 }
 
 /// Cuts the packets of a track into segments, at places that depend on the packets alone.
-struct SegmentCutter: Sendable {
-    private let rule: SegmentRule
+struct AudioChunker: Sendable {
+    private let rule: ChunkingRule
     private let timeBase: Rational
     private let sampleRate: Int
     /// Whether durations are told in samples.
@@ -102,9 +102,9 @@ struct SegmentCutter: Sendable {
 
     private var number = 0
     /// The first packet of the segment to come.
-    private(set) var head: StoredSample?
+    private(set) var head: CompressedSample?
     /// The last packets of the segments so far.
-    private var recent: [StoredSample] = []
+    private var recent: [CompressedSample] = []
     /// Whether there is nothing more to cut.
     private(set) var isOver = false
     /// Why the packets broke off.
@@ -113,12 +113,12 @@ struct SegmentCutter: Sendable {
     /// Packets that a segment has at least, so that the pre-roll does not outweigh it, and at most.
     private static let packetCounts = 8...1 << 14
     /// Bytes of packets in a segment at most.
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
     /// Packets that are remembered for the pre-roll.
     private static let recentCount = 256
 
     /// - Parameter bytes: About how many bytes of decoded sound, at 32 bits a sample, a segment has.
-    init(_ rule: SegmentRule, format: AudioFormat, timeBase: Rational, bytes: Int) {
+    init(_ rule: ChunkingRule, format: AudioFormat, timeBase: Rational, bytes: Int) {
         self.rule = rule
         self.timeBase = timeBase
         sampleRate = max(1, format.sampleRate)
@@ -131,9 +131,9 @@ struct SegmentCutter: Sendable {
     static func samples(in bytes: Int, _ format: AudioFormat) -> Int { max(1, bytes / (4 * max(1, format.channels))) }
 
     /// The next segment; `nil` where there is none.
-    mutating func next(from packets: () throws(MediaError) -> StoredSample?) -> SoundSegment? {
+    mutating func next(from packets: () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
         guard !isOver else { return nil }
-        var list: [StoredSample] = []
+        var list: [CompressedSample] = []
         var samples = 0
         var bytes = 0
         while true {
@@ -145,7 +145,7 @@ struct SegmentCutter: Sendable {
                 // Behind new parameters a decoder that has not seen all would be another one.
                 let isChange = sample.packet.changesFormat && (number > 0 || !list.isEmpty)
                 let isFull = samples >= length && list.count >= Self.packetCounts.lowerBound
-                if isChange || isFull || list.count >= Self.packetCounts.upperBound || bytes >= Self.mostBytes {
+                if isChange || isFull || list.count >= Self.packetCounts.upperBound || bytes >= Self.maximumBytes {
                     head = sample
                     isOver = isChange
                     return segment(list, isLast: false)
@@ -161,21 +161,23 @@ struct SegmentCutter: Sendable {
         }
     }
 
-    private mutating func take(_ packets: () throws(MediaError) -> StoredSample?) throws(MediaError) -> StoredSample? {
+    private mutating func take(
+        _ packets: () throws(MediaError) -> CompressedSample?
+    ) throws(MediaError) -> CompressedSample? {
         if let head = head.take() { return head }
         return try packets()
     }
 
-    private mutating func segment(_ list: [StoredSample], isLast: Bool) -> SoundSegment {
+    private mutating func segment(_ list: [CompressedSample], isLast: Bool) -> AudioChunk {
         let preRoll = number == 0 ? [] : rule.preRoll(recent, timeBase: timeBase)
         recent = Array((recent + list.suffix(Self.recentCount)).suffix(Self.recentCount))
         defer { number += 1 }
-        return SoundSegment(
+        return AudioChunk(
             number: number, preRoll: preRoll, packets: list, following: head, isLast: isLast, byteLimit: byteLimit)
     }
 
     /// How many samples a packet has by its duration, or as most codecs' have.
-    private func samples(in sample: StoredSample) -> Int {
+    private func samples(in sample: CompressedSample) -> Int {
         if countsSamples, (1...1 << 20).contains(sample.packet.duration) { return Int(sample.packet.duration) }
         let duration = MediaTime(ticks: sample.packet.duration, timeBase: timeBase)
         let samples = duration.sampleIndex(rate: Int32(clamping: sampleRate), rounding: .up) ?? 0

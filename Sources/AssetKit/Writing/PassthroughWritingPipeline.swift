@@ -5,7 +5,7 @@ import MediaBase
 ///
 /// Where the session cuts into samples that others depend on, those before its start are written too and an edit list
 /// keeps them from being shown; containers without edit lists begin with the first sample that can.
-final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
+final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private let mediaType: MediaType
     /// As it was begun; from the first sample on with its start as this track counts from it.
     private(set) var session: SessionFacts
@@ -24,7 +24,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// Pictures from behind the session's end; those are written of which one that is shown comes later and may need them.
     private var behindEnd: [SampleBuffer] = []
     /// The last sample so far, and what its packet says.
-    private var last: (packet: StoredSample, dts: Int64?)?
+    private var last: (packet: CompressedSample, dts: Int64?)?
     private var firstDecodeTicks: Int64?
     private var usualDuration: Int64 = 0
     /// Of Opus whose times are from a coarse clock: where the next packet begins by the length of those before.
@@ -92,7 +92,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
             // Of sound the one before is enough to warm most decoders up; of pictures all since the last sync sample.
             if mediaType == .video {
                 if buffer.isSync { early = [] }
-            } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -StoredPipeline.opusPreRoll {
+            } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -PassthroughPipeline.opusPreRoll {
                 early.removeFirst()
             }
             early.append(buffer)
@@ -102,7 +102,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         }
         // Demuxers of Matroska tell decode times after some pictures only, and a muxer would invent other ones.
         waitsForDecodeTime =
-            mediaType == .video && early.count < Self.mostUntimed && early.allSatisfy { $0.decodeTime == nil }
+            mediaType == .video && early.count < Self.maximumUntimed && early.allSatisfy { $0.decodeTime == nil }
         if !waitsForDecodeTime { try passStart(to: sink) }
     }
 
@@ -142,7 +142,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     /// Pictures without a decode time after which no more of them are waited for; 16 are reordered at most.
-    private static let mostUntimed = 64
+    private static let maximumUntimed = 64
 
     private func passStart(to sink: any PacketSink) throws(MediaError) {
         isPastStart = true
@@ -260,7 +260,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let decode = ticks(decodeTime.map { $0 - start })
         if let (before, _) = last { try sink.add(before.packet.shared()) }
         last = (
-            StoredSample(
+            CompressedSample(
                 try sample.packet.retimed(
                     pts: presentation, dts: decode, duration: ticks(buffer.duration) ?? 0, isKey: buffer.isSync)),
             decode
@@ -344,7 +344,7 @@ final class StoredWritingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 
     /// The part of a packet's duration that is not heard: Matroska's counts the padding after the last sample too.
-    private func paddingInDuration(of sample: StoredSample, _ buffer: SampleBuffer) -> MediaTime {
+    private func paddingInDuration(of sample: CompressedSample, _ buffer: SampleBuffer) -> MediaTime {
         guard isClockCoarse, isOpus(buffer) else { return .zero }
         return MediaTime(value: Int64(sample.packet.paddingSamples), timescale: Self.opusRate)
     }

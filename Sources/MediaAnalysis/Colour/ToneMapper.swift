@@ -11,7 +11,7 @@ import Threading
 /// and all greys stay what they are.
 ///
 /// Everything goes through tables, made once for a source; ``exact(_:)`` says the same without them.
-package struct LightMapping: Sendable {
+package struct ToneMapper: Sendable {
     private let source: TransferFunction
     private let target: TransferFunction
     private let curve: ToneCurve?
@@ -67,10 +67,10 @@ package struct LightMapping: Sendable {
     /// The mapping for a source, kept from the last time if it was asked for lately: its tables take milliseconds.
     ///
     /// May be called on any thread.
-    static func shared(primaries: ColorPrimaries, transfer: TransferFunction, peak: Double) -> LightMapping? {
+    static func shared(primaries: ColorPrimaries, transfer: TransferFunction, peak: Double) -> ToneMapper? {
         let key = Key(primaries: primaries, transfer: transfer, peak: peak)
         if let known = recent.withLock({ $0.first { $0.key == key } }) { return known.mapping }
-        guard let made = LightMapping(primaries: primaries, transfer: transfer, peak: peak) else { return nil }
+        guard let made = ToneMapper(primaries: primaries, transfer: transfer, peak: peak) else { return nil }
         recent.withLock { $0 = [(key, made)] + $0.prefix(3) }
         return made
     }
@@ -81,7 +81,7 @@ package struct LightMapping: Sendable {
         let peak: Double
     }
 
-    private static let recent = Mutex<[(key: Key, mapping: LightMapping)]>([])
+    private static let recent = Mutex<[(key: Key, mapping: ToneMapper)]>([])
 
     private static func table(_ steps: Float, _ value: (Double) -> Double) -> [Float] {
         (0...Int(steps)).map { Float(value(Double($0) / Double(steps))) }

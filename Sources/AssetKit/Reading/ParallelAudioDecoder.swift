@@ -9,7 +9,7 @@ struct SegmentSettings: Sendable, Hashable {
     var threads = 1
 
     /// More threads would only hold more sound in memory.
-    static let mostThreads = 16
+    static let maximumThreads = 16
 }
 
 /// Decodes a track's sound in segments, several at a time, and gives what one decoder would have given.
@@ -17,17 +17,17 @@ struct SegmentSettings: Sendable, Hashable {
 /// Segments are cut at places that depend on the packets alone, so that the result is the same however many threads
 /// there are. The container is read once, in order. Each segment has a decoder to itself, which first decodes the last
 /// packets before the segment, and the decoder of the segment before goes one packet too far: what both give for that
-/// packet must agree by the codec's ``SegmentRule``. Where it does not, and from a packet with a new header on, the
+/// packet must agree by the codec's ``ChunkingRule``. Where it does not, and from a packet with a new header on, the
 /// rest is decoded in one go by the decoder that has seen it all.
 ///
 /// One thread uses it at a time.
-final class SegmentedSource: SoundSource {
+final class ParallelAudioDecoder: SoundSource {
     private let setup: DecoderSetup
-    private let rule: SegmentRule
-    private let workers: SegmentWorkers
+    private let rule: ChunkingRule
+    private let workers: ChunkWorkers
     private var hasBegun = false
     /// The segment that is delivered.
-    private var current: DecodedSegment?
+    private var current: DecodedChunk?
     private var events: [SoundEvent] = []
     private var position = 0
     private var tally = DecodingTally()
@@ -35,7 +35,7 @@ final class SegmentedSource: SoundSource {
     private var serial: FrameSource?
     private var serialDecoder: PacketDecoder?
     /// Packets that were read already and are to be decoded in one go.
-    private var serialPackets: [StoredSample] = []
+    private var serialPackets: [CompressedSample] = []
     private var serialPosition = 0
     /// Why the packets broke off behind those.
     private var serialError: MediaError?
@@ -45,13 +45,13 @@ final class SegmentedSource: SoundSource {
 
     /// Makes a source of a track whose codec has a rule; nothing is read yet.
     init(
-        _ file: InputFile, track: AssetTrack, format: AudioFormat, rule: SegmentRule, settings: SegmentSettings,
+        _ file: InputFile, track: AssetTrack, format: AudioFormat, rule: ChunkingRule, settings: SegmentSettings,
         digester: SoundDigester?
     ) throws(MediaError) {
         setup = try DecoderSetup(file, stream: track.index)
         self.rule = rule
-        let cutter = SegmentCutter(rule, format: format, timeBase: track.timeBase, bytes: settings.bytes)
-        workers = SegmentWorkers(setup, rule, cutter, digester: digester, count: settings.threads)
+        let cutter = AudioChunker(rule, format: format, timeBase: track.timeBase, bytes: settings.bytes)
+        workers = ChunkWorkers(setup, rule, cutter, digester: digester, count: settings.threads)
     }
 
     deinit { workers.stop() }
@@ -140,14 +140,14 @@ final class SegmentedSource: SoundSource {
         return true
     }
 
-    private func deliver(_ segment: DecodedSegment?) {
+    private func deliver(_ segment: DecodedChunk?) {
         current = segment
         events = segment?.takeEvents() ?? []
         position = 0
     }
 
     /// Has all packets from here on decoded in one go, by the decoder that has seen all before them.
-    private func decodeRest(_ read: [StoredSample]) throws(MediaError) {
+    private func decodeRest(_ read: [CompressedSample]) throws(MediaError) {
         serialPackets = read
         if let previous = current, let decoder = previous.takeDecoder() {
             // It has decoded the first packet already, and what came of that is still to be delivered.

@@ -3,8 +3,8 @@ import MediaBase
 import Threading
 
 /// What joins an input to its writer while it is written: the pipeline, the thread that encodes, and the shared container.
-final class WriterLink: Sendable {
-    private let core: WriterCore
+final class InputSession: Sendable {
+    private let core: MuxSession
     private let lane: Int
     private let pipeline: any EncodingPipeline
     /// `nil` for samples that are written as they are, on the thread that appends them.
@@ -15,7 +15,7 @@ final class WriterLink: Sendable {
 
     /// - Parameter encodes: Whether samples are encoded, which a thread of its own does.
     init(
-        core: WriterCore, lane: Int, pipeline: any EncodingPipeline, checks: SampleChecks, encodes: Bool,
+        core: MuxSession, lane: Int, pipeline: any EncodingPipeline, checks: SampleChecks, encodes: Bool,
         isRealTime: Bool
     ) throws(MediaError) {
         self.core = core
@@ -34,11 +34,11 @@ final class WriterLink: Sendable {
             }, fail: { error in _ = core.fail(error) })
     }
 
-    private var sink: LaneSink { LaneSink(core: core, lane: lane) }
+    private var sink: TrackSink { TrackSink(core: core, lane: lane) }
 
     /// The container, as one input sees it.
-    private struct LaneSink: PacketSink {
-        let core: WriterCore
+    private struct TrackSink: PacketSink {
+        let core: MuxSession
         let lane: Int
 
         func begin(_ stream: WrittenStream) throws(MediaError) { try core.begin(stream, lane: lane) }
@@ -62,7 +62,7 @@ final class WriterLink: Sendable {
     }
 
     /// From where stored samples were written, on the source's time line; `nil` for others, and where there were none.
-    var storedFrom: MediaTime? { turn.withLock { _ in (pipeline as? StoredWritingPipeline)?.storedFrom } }
+    var storedFrom: MediaTime? { turn.withLock { _ in (pipeline as? PassthroughWritingPipeline)?.storedFrom } }
 
     func append(_ buffer: SampleBuffer) throws(MediaError) {
         try check(buffer)

@@ -10,7 +10,7 @@ import Threading
 /// several threads. A single run gets all threads for its decoder. What is delivered does not depend on any of this.
 ///
 /// Few images are held at a time, however many there are: each is delivered as soon as all before it are.
-struct ThumbsSweep {
+struct FrameExtraction {
     /// What makes the images, configured; further workers have one like it.
     let generator: ImageGenerator
     /// How far an image may be from its time.

@@ -3,22 +3,23 @@ import MediaBase
 import Threading
 
 /// Some packets of a track in a row, which are decoded apart from the others.
-final class SoundSegment: Sendable {
+final class AudioChunk: Sendable {
     /// Its place among the segments, from 0.
     let number: Int
     /// Packets before the first one, which are decoded so that the decoder knows what it would know, and not delivered.
-    let preRoll: [StoredSample]
+    let preRoll: [CompressedSample]
     /// The packets whose sound is delivered.
-    let packets: [StoredSample]
+    let packets: [CompressedSample]
     /// The packet after the last one, by which the seam is checked; `nil` where none is known.
-    let following: StoredSample?
+    let following: CompressedSample?
     /// Whether the track ends here, so that all that is inside the decoder comes out.
     let isLast: Bool
     /// Bytes of decoded sound beyond which decoding is given up.
     let byteLimit: Int
 
     init(
-        number: Int, preRoll: [StoredSample], packets: [StoredSample], following: StoredSample?, isLast: Bool,
+        number: Int, preRoll: [CompressedSample], packets: [CompressedSample], following: CompressedSample?,
+        isLast: Bool,
         byteLimit: Int
     ) {
         self.number = number
@@ -52,7 +53,7 @@ final class SoundSegment: Sendable {
     ///   - used: A decoder that has decoded another segment; `nil` for a new one.
     func decode(
         _ setup: DecoderSetup, digester: SoundDigester?, reusing used: consuming PacketDecoder? = nil
-    ) -> DecodedSegment {
+    ) -> DecodedChunk {
         do throws(MediaError) {
             var decoder = try Self.ready(used, setup)
             for sample in preRoll { try decoder.discard(sample) }
@@ -63,7 +64,7 @@ final class SoundSegment: Sendable {
                 let isNearStart = place < (number == 0 ? Self.firstPackets : 1)
                 try gatherer.take(sample, &decoder, keepsFrames: isNearStart || isNearEnd)
                 if place == 0 { head = gatherer.events.count }
-                guard gatherer.byteCount <= byteLimit else { return DecodedSegment(.isTooLarge) }
+                guard gatherer.byteCount <= byteLimit else { return DecodedChunk(.isTooLarge) }
             }
             if isLast { try gatherer.take(nil, &decoder, keepsFrames: true) }
             gatherer.endRun()
@@ -73,17 +74,17 @@ final class SoundSegment: Sendable {
             let leavesNothing =
                 gatherer.events.allSatisfy(\.isSound) && overlap.events.allSatisfy(\.isSound)
                 && preRoll.allSatisfy { $0.packet.skippedSamples == 0 }
-            return DecodedSegment(
+            return DecodedChunk(
                 .decoded, gatherer.events, head: head, overlap: overlap.events, decoder,
                 leavesNothingBehind: leavesNothing)
         } catch {
-            return DecodedSegment(.failed(error))
+            return DecodedChunk(.failed(error))
         }
     }
 }
 
 /// What came of a segment.
-final class DecodedSegment: Sendable {
+final class DecodedChunk: Sendable {
     /// Whether it could be decoded.
     enum Outcome: Sendable {
         case decoded
@@ -138,7 +139,7 @@ final class DecodedSegment: Sendable {
 
     /// Whether the first packet gave what it gives to the decoder of the segment before, which knows all that came
     /// before.
-    func follows(_ previous: DecodedSegment, _ rule: SegmentRule) -> Bool {
+    func follows(_ previous: DecodedChunk, _ rule: ChunkingRule) -> Bool {
         guard case .decoded = outcome, case .decoded = previous.outcome, previous.overlap.count == head.count
         else { return false }
         return zip(previous.overlap, head).allSatisfy { $0.agrees(with: $1, rule) }
@@ -165,7 +166,7 @@ enum SoundEvent: Sendable {
         }
     }
 
-    fileprivate func agrees(with other: SoundEvent, _ rule: SegmentRule) -> Bool {
+    fileprivate func agrees(with other: SoundEvent, _ rule: ChunkingRule) -> Bool {
         switch (self, other) {
         case (.frame(let mine), .frame(let others)): mine.agrees(with: others, rule)
         case (.damage(let mine), .damage(let others)): mine == others
@@ -193,7 +194,7 @@ final class FrameBox: Sendable {
     /// The frame; the first time only.
     func take() -> Frame? { frame.withLock { $0.take() } }
 
-    fileprivate func agrees(with other: FrameBox, _ rule: SegmentRule) -> Bool {
+    fileprivate func agrees(with other: FrameBox, _ rule: ChunkingRule) -> Bool {
         frame.withLock { mine in
             other.frame.withLock { others in
                 switch mine {
