@@ -1,4 +1,7 @@
-"""Clicks of one sample at known places, through every codec and every output. Called by scripts/check-clicks."""
+"""Clicks of one sample at known places, through every codec and every output: waveforms do not drift.
+
+60 minutes with a click each 60 seconds take some minutes and half a gigabyte of space.
+"""
 
 import argparse
 import json
@@ -26,10 +29,10 @@ SPREAD = 2048  # frames over which a lossy codec smears a click
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/check-clicks")
-    parser.add_argument("--minutes", type=int, default=60)
+    parser = argparse.ArgumentParser(prog="scripts/check clicks", description=__doc__)
+    parser.add_argument("--minutes", type=int, default=60, help="length of each track (default: 60)")
     parser.add_argument("--every", type=int, default=60, help="seconds between clicks")
-    parser.add_argument("--only", default=",".join(ENCODERS))
+    parser.add_argument("--only", default=",".join(ENCODERS), help="codecs: " + " ".join(ENCODERS))
     options = parser.parse_args()
     report = Report()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,8 @@
-"""Chooses files and groups of checks, runs them, prints the table. Called by scripts/check-corpus."""
+"""Chooses files and groups of checks, runs them, prints the table.
+
+`images` compares exact images with a plain decode, bit for bit; `containers` does so for files of every container that
+ffmpeg writes, which it makes itself. Without the folder of real media the check says so and ends with 0.
+"""
 
 import argparse
 import os
@@ -6,7 +10,7 @@ import sys
 
 from . import commands, editing, exact, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
 from .known import KNOWN
-from .tools import ROOT, Report
+from .tools import CALLER, ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
           "pictures": pictures.pictures, "frames": frames.frames, "images": exact.images,
@@ -30,9 +34,9 @@ def media_files(folder, part):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/check-corpus")
-    parser.add_argument("--from", dest="origin", default=".", help=argparse.SUPPRESS)
-    parser.add_argument("--folder", default=os.path.join(ROOT, "..", "shared", "corpus"))
+    parser = argparse.ArgumentParser(prog="scripts/check corpus", description=__doc__)
+    parser.add_argument("--folder", default=os.path.join(ROOT, "..", "shared", "corpus"),
+                        help="the media (default: ../shared/corpus)")
     parser.add_argument("--only", default=",".join(GROUPS), help="groups: " + " ".join(GROUPS))
     parser.add_argument("--file", default="", help="only files whose path holds this")
     parser.add_argument("--quiet", action="store_true", help="print only what failed, and the table")
@@ -40,7 +44,7 @@ def main():
     options = parser.parse_args()
     if options.full:
         frames.WORKERS += [2, 8]
-    folder = os.path.normpath(os.path.join(options.origin, options.folder))
+    folder = os.path.normpath(os.path.join(CALLER, options.folder))
     unknown = set(options.only.split(",")) - set(GROUPS)
     if unknown:
         parser.error(f"no such group: {', '.join(sorted(unknown))}")

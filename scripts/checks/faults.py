@@ -1,4 +1,4 @@
-"""The table of docs/faults.md, run: see scripts/faults."""
+"""The table of docs/faults.md, run: each command in a folder of its own, and what happens beside what the table says."""
 
 import argparse
 import os
@@ -77,8 +77,8 @@ def problem(command, code, message, left, verbose):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/faults")
-    parser.add_argument("--only", default="")
+    parser = argparse.ArgumentParser(prog="scripts/check faults", description=__doc__)
+    parser.add_argument("--only", default="", help="a part of a row")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     passed = failed = 0

@@ -1,4 +1,9 @@
-"""Every command on damaged files: see scripts/hostile."""
+"""What no file and no command line may do: crash, hang, take too much memory, leave files behind, end with an
+undocumented exit code, or print what is not its schema's JSON.
+
+A run damages one file and gives it to all commands. The same seed and number make the same run: what a report calls
+run 17 of seed 1 is repeated by `--seed 1 --first 17 --runs 1`. Files that were reported are kept in .build/hostile.
+"""
 
 import argparse
 import os
@@ -14,6 +19,7 @@ from pathlib import Path
 from . import mutated, mutations
 from .command_lines import Lines
 from .schema import problems_of, validator
+from .tools import CALLER
 from .watched import Trial
 
 # What every command is told; some files mean hours of silence, and ask for much work in good order.
@@ -91,25 +97,25 @@ class Damage(Trial):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/hostile")
-    parser.add_argument("--from", dest="here", default=".", help=argparse.SUPPRESS)
-    parser.add_argument("--seconds", type=float)
-    parser.add_argument("--runs", type=int)
+    parser = argparse.ArgumentParser(prog="scripts/check hostile", description=__doc__)
+    parser.add_argument("--seconds", type=float, help="how long (default: 60)")
+    parser.add_argument("--runs", type=int, help="how many runs, in place of a time")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--folder", action="append", default=[])
+    parser.add_argument("--first", type=int, default=1, help="the number of the first run")
+    parser.add_argument("--folder", action="append", default=[], help="what is damaged (default: fixtures)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--keep")
-    parser.add_argument("--command-lines", dest="kind", action="store_const", const=Lines, default=Damage)
-    parser.add_argument("--mutations", type=int, default=0)
-    parser.add_argument("--cuts", type=int, default=0)
-    parser.add_argument("--log")
+    parser.add_argument("--keep", help="a folder for files that were reported")
+    parser.add_argument("--command-lines", dest="kind", action="store_const", const=Lines, default=Damage,
+                        help="command lines put together by chance from all options, with values that fit and that do not")
+    parser.add_argument("--mutations", type=int, default=0, help="how many mutated files of every container, counted")
+    parser.add_argument("--cuts", type=int, default=0, help="how many cut-off files")
+    parser.add_argument("--log", help="a file that keeps the counts of an interrupted run")
     options = parser.parse_args()
     root = Path(__file__).resolve().parents[2]
-    folders = [Path(options.here, folder) for folder in options.folder] or [root / "fixtures"]
-    options.keep = Path(options.here, options.keep) if options.keep else root / ".build/hostile"
+    folders = [Path(CALLER, folder) for folder in options.folder] or [root / "fixtures"]
+    options.keep = Path(CALLER, options.keep) if options.keep else root / ".build/hostile"
     if options.mutations or options.cuts:
-        options.log = Path(options.here, options.log) if options.log else None
+        options.log = Path(CALLER, options.log) if options.log else None
         sys.exit(mutated.main(options, root))
     files = sorted(path for folder in folders for path in folder.rglob("*")
                    if path.is_file() and 0 < path.stat().st_size <= LARGEST_INPUT and path.suffix not in (".tsv", ".md"))

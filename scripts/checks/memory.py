@@ -1,4 +1,4 @@
-"""Memory of long work over time: see scripts/memory."""
+"""Memory of long work while it is done, drawn as docs/memory.svg; fails where it keeps growing. Takes some minutes and 300 MB of space."""
 
 import argparse
 import os
@@ -80,7 +80,7 @@ def graph(curves):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/memory")
+    parser = argparse.ArgumentParser(prog="scripts/check memory", description=__doc__)
     parser.add_argument("--hours", type=float, default=10)
     parser.add_argument("--images", type=int, default=10_000)
     parser.add_argument("--no-graph", action="store_true")

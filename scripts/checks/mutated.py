@@ -1,4 +1,4 @@
-"""Mutated and cut-off files of every container through the commands that read them: see scripts/hostile --mutations.
+"""Mutated and cut-off files of every container through the commands that read them: see scripts/check hostile --mutations.
 
 A run is one file and all commands. It is settled by the seed, its kind and its number, so that it can be repeated, and that
 a later call can go on where an earlier one was ended.

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy
 
 from . import results
-from .tools import ROOT, run
+from .tools import CALLER, ROOT, run
 
 PARTS = ("build", "test", "differences")
 # What the toolchain needs besides the packages of scripts/setup.
@@ -275,7 +275,6 @@ def main():
     parser.add_argument("--folder", action="append", default=[], help="media to compare: fixtures and corpus when not given")
     parser.add_argument("--file", default="", help="only files whose name holds this")
     parser.add_argument("--program", help="the program in the root, by its path below the tree, instead of a release build")
-    parser.add_argument("--from", dest="origin", default=".", help=argparse.SUPPRESS)
     options = parser.parse_args()
     chosen = options.only.split(",")
     if set(chosen) - set(PARTS):
@@ -286,7 +285,7 @@ def main():
     if not shutil.which("debootstrap"):
         say("scripts/check release: not run, since there is no debootstrap: apt-get install debootstrap")
         return 69
-    os.chdir(os.path.join(ROOT, options.origin))
+    os.chdir(CALLER)
     root = Path(options.root or os.path.join(ROOT, ".build/roots", options.release)).resolve()
     prepare(root, options.release, options.mirror)
     link_media(root)

@@ -1,4 +1,9 @@
-"""Requested times against timescales: exact times and the right pictures. Called by scripts/check-times."""
+"""Requested times against timescales: exact times and the right pictures.
+
+Random decimals and fractions of a second, as people and scripts write them, against files whose times are counted in
+ticks of many sizes. Each result's times are compared exactly with ffprobe's of the source, and its pictures and samples
+by the numbers that are drawn and stored in them.
+"""
 
 import argparse
 import json
@@ -23,10 +28,10 @@ LONG = 60  # seconds that any command may take
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/check-times")
+    parser = argparse.ArgumentParser(prog="scripts/check times", description=__doc__)
     parser.add_argument("--times", type=int, default=200, help="how many in each timescale")
-    parser.add_argument("--scales", default=",".join(map(str, SCALES)))
-    parser.add_argument("--only", default=",".join(CHECKS))
+    parser.add_argument("--scales", default=",".join(map(str, SCALES)), help="ticks a second")
+    parser.add_argument("--only", default=",".join(CHECKS), help="names: " + " ".join(CHECKS))
     parser.add_argument("--seed", type=int, default=29)
     options = parser.parse_args()
     only = options.only.split(",")

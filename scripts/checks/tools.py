@@ -1,4 +1,4 @@
-"""Running programs and counting results; used by scripts/golden and scripts/check-corpus."""
+"""Running programs and counting results; used by scripts/golden and scripts/check."""
 
 import json
 import os
@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# The folder that scripts/check was called in, from which names in its options are meant.
+CALLER = os.environ.get("CHECK_FROM", ".")
 
 
 def run(command, check=True, **options):
