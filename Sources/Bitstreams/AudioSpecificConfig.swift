@@ -1,23 +1,23 @@
 package import MediaBase
 
-/// The header of AAC in MP4 and Matroska (`AudioSpecificConfig`).
+/// The AAC header in MP4 and Matroska (`AudioSpecificConfig`).
 ///
-/// ISO/IEC 14496-3, 1.6.2.1. A rate that the header doubles without a word (implicit signalling of spectral band
-/// replication) shows in the first frame alone.
+/// ISO/IEC 14496-3, 1.6.2.1. Implicitly signalled spectral band replication, which doubles the sample rate, can be
+/// detected only in the first frame.
 package struct AudioSpecificConfig: Hashable, Sendable {
-    /// The kind of coding (`audioObjectType`): 2 is AAC-LC.
+    /// The coding (`audioObjectType`); 2 is AAC-LC.
     package var objectType: Int
-    /// Samples a second of the core coder.
+    /// The sample rate of the core coder in Hz.
     package var sampleRate: Int
-    /// How channels are configured, from 1 to 15; 0 where a table of elements follows.
+    /// The channel configuration, from 1 to 15; 0 if a table of elements follows.
     package var channelConfiguration: Int
-    /// Samples in a frame of the core coder; `nil` for codings other than AAC's.
+    /// The number of samples in a frame of the core coder; `nil` for codings other than AAC.
     package var frameLength: Int?
-    /// Spectral band replication is used; `nil` where the header does not say.
+    /// True if spectral band replication is used; `nil` if the header does not state it.
     package var hasBandReplication: Bool?
-    /// Two channels are made from one (parametric stereo); `nil` where the header does not say.
+    /// True if two channels are derived from one (parametric stereo); `nil` if the header does not state it.
     package var hasParametricStereo: Bool?
-    /// Samples a second with band replication, where that is said.
+    /// The sample rate with band replication in Hz, if stated.
     package var extendedSampleRate: Int?
 
     private static let rates = [
@@ -26,7 +26,7 @@ package struct AudioSpecificConfig: Hashable, Sendable {
 
     /// Reads a header.
     ///
-    /// - Throws: `damaged` for one that ends too early or has a number that stands for nothing.
+    /// - Throws: `damaged` if the header ends too early or contains a number without a meaning.
     package init(_ header: [UInt8]) throws(MediaError) {
         var reader = BitReader(header)
         objectType = try Self.objectType(&reader)
@@ -38,14 +38,14 @@ package struct AudioSpecificConfig: Hashable, Sendable {
             extendedSampleRate = try Self.sampleRate(&reader)
             objectType = try Self.objectType(&reader)
         }
-        // GASpecificConfig, 4.4.1, of the codings that have nothing more in it.
+        // GASpecificConfig (4.4.1), for the object types without further fields in it.
         guard (1...4).contains(objectType) else { return }
         frameLength = try reader.flag() ? 960 : 1024
         if try reader.flag() { try reader.skip(14) }
         let hasExtension = try reader.flag()
-        // A table of channels has a length of its own.
+        // Channel configuration 0 is followed by a table of variable length.
         guard !hasExtension, channelConfiguration > 0, hasBandReplication == nil else { return }
-        // What old decoders pass over; it may be missing.
+        // The extension, which old decoders skip, may be missing.
         try? readExtension(&reader)
     }
 

@@ -3,7 +3,7 @@ package import MediaBase
 // The sequence parameter set of H.264: ITU-T H.264, 7.3.2.1.1 and E.1.1.
 
 extension SequenceInfo {
-    /// Reads a sequence parameter set, with its NAL unit header.
+    /// Reads a sequence parameter set, including its NAL unit header.
     package init(h264ParameterSet unit: ArraySlice<UInt8>) throws(MediaError) {
         self.init()
         var reader = BitReader(NALUnits.payload(unit))
@@ -12,7 +12,7 @@ extension SequenceInfo {
         let constraints = try reader.bits(8)
         self.profile = Self.h264Profile(profile, constraints: constraints)
         level = Int(try reader.bits(8))
-        // Level 1b is written as 1.1 with a flag where there is no number of its own.
+        // Profiles without a separate number for level 1b code it as 1.1 with a flag.
         if level == 11, constraints & 0x10 != 0, profile <= 88 { level = 9 }
         _ = try reader.unsigned()
         var format = 1
@@ -32,7 +32,7 @@ extension SequenceInfo {
         }
         chroma = Chroma(index: format)
         syntax.frameNumberBits = try reader.unsigned(atMost: 12) + 4
-        // Pictures are then shown in the order in which they are stored (8.2.1.3).
+        // With type 2, pictures are shown in the order in which they are stored (8.2.1.3).
         if try Self.skipPictureOrder(&reader) == 2 { reorderedPictures = 0 }
         _ = try reader.unsigned()
         try reader.skip(1)
@@ -55,14 +55,14 @@ extension SequenceInfo {
         syntax.hasUsability = try reader.flag()
         if syntax.hasUsability {
             try readUsability(&reader)
-            // A set that ends here has said all about its pictures.
+            // If the set ends here, everything about its pictures has been read.
             try? readTiming(&reader, &syntax)
         }
         h264Syntax = syntax
         inferChromaLocation()
     }
 
-    /// The profile as libavcodec numbers it: with a bit for "constrained" and one for "intra".
+    /// Returns the profile as libavcodec numbers it, with flag bits for "constrained" and "intra".
     private static func h264Profile(_ profile: Int, constraints: UInt32) -> Int {
         switch profile {
         case 66 where constraints & 0x40 != 0: profile | 1 << 9
@@ -79,7 +79,7 @@ extension SequenceInfo {
         }
     }
 
-    /// Reads on in "video usability information" (E.1.1) from `timing_info_present_flag`.
+    /// Continues reading "video usability information" (E.1.1) at `timing_info_present_flag`.
     private mutating func readTiming(_ reader: inout BitReader, _ syntax: inout H264Syntax) throws(MediaError) {
         if try reader.flag() {
             let (units, scale) = (Int64(try reader.bits(32)), Int64(try reader.bits(32)))
@@ -94,7 +94,7 @@ extension SequenceInfo {
         reorderedPictures = try reader.unsigned(atMost: 16)
     }
 
-    /// Passes over the order of pictures and gives its type.
+    /// Skips the picture order fields and returns the type of order.
     private static func skipPictureOrder(_ reader: inout BitReader) throws(MediaError) -> Int {
         let type = try reader.unsigned(atMost: 2)
         switch type {
@@ -110,24 +110,24 @@ extension SequenceInfo {
     }
 }
 
-/// What of a sequence parameter set of H.264 it takes to read further headers.
+/// The fields of an H.264 sequence parameter set that are needed to parse further headers.
 ///
 /// ITU-T H.264, 7.3.2.1.1 and E.1.1.
 package struct H264Syntax: Hashable, Sendable {
-    /// How many bits a slice header's `frame_num` has.
+    /// The number of bits in a slice header's `frame_num`.
     var frameNumberBits = 4
-    /// Whether a slice header says which colour it is of.
+    /// True if slice headers state which colour plane they belong to.
     var hasSeparatePlanes = false
-    /// How many bits of delays stand at the beginning of a picture timing message.
+    /// The number of delay bits at the start of a picture timing message.
     var delayBits = 0
-    /// Whether a picture timing message says how its frame is shown.
+    /// True if picture timing messages state how a frame is shown.
     var hasPictureStructure = false
-    /// Whether there is "video usability information" at all.
+    /// True if the set contains "video usability information".
     package var hasUsability = false
 }
 
 extension H264Syntax {
-    /// Reads on in "video usability information" (E.1.1) from `nal_hrd_parameters_present_flag`.
+    /// Continues reading "video usability information" (E.1.1) at `nal_hrd_parameters_present_flag`.
     mutating func readDelays(_ reader: inout BitReader) throws(MediaError) {
         var delays: Int?
         for _ in 0..<2 where try reader.flag() { delays = try Self.delayBits(&reader) }
@@ -138,7 +138,7 @@ extension H264Syntax {
         hasPictureStructure = try reader.flag()
     }
 
-    /// Passes over `hrd_parameters` (E.1.2) and gives how many bits the two delays take.
+    /// Skips `hrd_parameters` (E.1.2) and returns the total number of bits of the two delays.
     private static func delayBits(_ reader: inout BitReader) throws(MediaError) -> Int {
         let count = try reader.unsigned(atMost: 31) + 1
         try reader.skip(8)
@@ -154,14 +154,14 @@ extension H264Syntax {
     }
 }
 
-/// What a coded picture of H.264 is: a frame, or one field of a frame.
+/// A coded H.264 picture: a frame, or one field of a frame.
 package struct H264Picture: Hashable, Sendable {
-    /// The number of its frame, which both fields share (`frame_num`).
+    /// The frame number (`frame_num`), which is the same for both fields of a frame.
     package let frameNumber: UInt32
-    /// Whether it is the lower field of a frame; `nil` for a frame.
+    /// True for the bottom field of a frame, false for the top field; `nil` for a whole frame.
     package let isBottomField: Bool?
 
-    /// Reads the beginning of the first slice among units (7.3.3); `nil` where there is none, or it is cut off.
+    /// Reads the start of the first slice among units (7.3.3); `nil` if there is no slice or it is truncated.
     package init?(_ units: [ArraySlice<UInt8>], syntax: H264Syntax) {
         guard let slice = units.first(where: { [1, 2, 5].contains(($0.first ?? 0) & 0x1F) }),
             let picture = try? Self.read(slice.prefix(64), syntax)
@@ -177,7 +177,7 @@ package struct H264Picture: Hashable, Sendable {
     private static func read(_ slice: ArraySlice<UInt8>, _ syntax: H264Syntax) throws(MediaError) -> H264Picture {
         var reader = BitReader(NALUnits.payload(slice))
         try reader.skip(8)
-        // The first macroblock, the slice's type, the picture parameter set.
+        // The first macroblock, the slice type and the picture parameter set ID.
         for _ in 0..<3 { _ = try reader.unsigned() }
         if syntax.hasSeparatePlanes { try reader.skip(2) }
         let number = try reader.bits(syntax.frameNumberBits)
@@ -186,9 +186,10 @@ package struct H264Picture: Hashable, Sendable {
 }
 
 extension SequenceInfo.Scan {
-    /// The order of fields that a first sample tells, in a stream that may have fields; `nil` where it tells none.
+    /// Determines the field order from the first sample of a stream that may contain fields; `nil` if it is not stated.
     ///
-    /// A picture timing message (D.2.3, pic_struct) goes first; else the sample's first field is the first one.
+    /// A picture timing message (D.2.3, pic_struct) takes precedence. Without one, the sample's first field is the
+    /// first to be shown.
     init?(h264 units: [ArraySlice<UInt8>], syntax: H264Syntax) {
         if syntax.hasPictureStructure, let message = SupplementalMessages.first(1, in: units) {
             var reader = BitReader(message)
@@ -206,17 +207,17 @@ extension SequenceInfo.Scan {
     }
 }
 
-/// Tells, packet by packet, which ones of H.264 are the second field of a frame.
+/// Detects, packet by packet, the second fields of frames in H.264.
 package struct H264FieldPairs: Sendable {
     private let syntax: H264Syntax
-    /// How many bytes before each unit say how long it is; `nil` for start codes.
+    /// The size of the length field before each unit, in bytes; `nil` for start codes.
     private let lengthSize: Int?
     private var first: H264Picture?
 
-    /// How many bytes of a packet are looked at; its first slice begins within them.
+    /// The number of bytes to inspect at the start of a packet; its first slice starts within them.
     package static let headLength = 4096
 
-    /// Makes a reader; `nil` where there are whole frames only.
+    /// Creates a detector; `nil` if the stream contains only whole frames.
     ///
     /// - Parameter header: The codec's header as the container passes it on.
     package init?(header: [UInt8]) {
@@ -228,13 +229,13 @@ package struct H264FieldPairs: Sendable {
         lengthSize = sets.lengthSize
     }
 
-    /// The units of a packet's beginning, of which the last may be cut off.
+    /// Returns the units at the start of a packet; the last one may be truncated.
     private func units(_ head: [UInt8]) -> [ArraySlice<UInt8>] {
         guard let lengthSize else { return NALUnits.inByteStream(head) }
         return NALUnits.inSample(head, lengthSize: lengthSize, isCutOff: true)
     }
 
-    /// Whether the next packet, of which this is the beginning, completes the frame of the packet before.
+    /// Reports whether the next packet, given its start, completes the frame of the previous packet.
     package mutating func isSecondField(_ head: [UInt8]) -> Bool {
         let picture = H264Picture(units(head), syntax: syntax)
         if let picture, let before = first, picture.frameNumber == before.frameNumber,
@@ -247,9 +248,9 @@ package struct H264FieldPairs: Sendable {
         return false
     }
 
-    /// Whether a second field, of which this is the beginning, can be one sample with the first.
+    /// Reports whether a second field, given the start of its packet, can be in the same sample as the first field.
     ///
-    /// libavcodec takes a parameter set that stands between the fields of one sample as the first field's too.
+    /// libavcodec applies a parameter set between the fields of one sample to the first field as well.
     package func isJoinable(_ head: [UInt8]) -> Bool {
         units(head).allSatisfy { ![7, 8].contains(($0.first ?? 0) & 0x1F) }
     }

@@ -3,7 +3,7 @@ package import MediaBase
 // The sequence parameter set of HEVC: ITU-T H.265, 7.3.2.2 and E.2.1.
 
 extension SequenceInfo {
-    /// Reads a sequence parameter set, with its NAL unit header.
+    /// Reads a sequence parameter set, including its NAL unit header.
     package init(hevcParameterSet unit: ArraySlice<UInt8>) throws(MediaError) {
         self.init()
         var reader = BitReader(NALUnits.payload(unit))
@@ -14,7 +14,7 @@ extension SequenceInfo {
         _ = try reader.unsigned()
         let format = try reader.unsigned(atMost: 3)
         chroma = Chroma(index: format)
-        // Colours as three pictures of their own are nobody's pixel format.
+        // No pixel format corresponds to separately coded colour planes.
         if format == 3, try reader.flag() { chroma = nil }
         let width = try reader.unsigned(atMost: 1 << 16)
         let height = try reader.unsigned(atMost: 1 << 16)
@@ -31,7 +31,7 @@ extension SequenceInfo {
         let orderBits = 4 + (try reader.unsigned(atMost: 12))
         for _ in (try reader.flag() ? 0 : subLayers)...subLayers {
             _ = try reader.unsigned()
-            // The last are those of all layers together.
+            // The last values apply to all sub-layers together.
             reorderedPictures = try reader.unsigned(atMost: 16)
             _ = try reader.unsigned()
         }
@@ -52,7 +52,7 @@ extension SequenceInfo {
         if try reader.flag() {
             try readUsability(&reader)
             try reader.skip(1)
-            // A sequence of fields; the header's word on its source is the weaker one.
+            // A sequence of fields; this flag takes precedence over the source's scan flags in the profile.
             if try reader.flag() { scan = .interlaced }
         }
         inferChromaLocation()
@@ -62,7 +62,7 @@ extension SequenceInfo {
         try reader.skip(3)
         var profile = Int(try reader.bits(5))
         let compatible = try reader.bits(32)
-        // Old encoders write no profile but the ones that theirs is compatible with.
+        // Old encoders write 0 as the profile, and only the profiles that theirs is compatible with.
         if profile == 0 { profile = (1..<32).last { compatible >> (31 - UInt32($0)) & 1 == 1 } ?? 0 }
         self.profile = profile
         let isProgressive = try reader.flag()

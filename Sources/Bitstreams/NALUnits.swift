@@ -1,19 +1,19 @@
 package import MediaBase
 
-/// A position in a run of bits, most significant bit first, and the codes that video headers are written in.
+/// A reader of bits, most significant first, and of the codes used in video headers.
 ///
-/// Every read checks that the bits are there and throws `MediaError.Code.damaged` where they are not.
+/// Every read throws `MediaError.Code.damaged` if there are not enough bits.
 package struct BitReader {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// Starts at the first bit of `bytes`.
+    /// Creates a reader at the first bit of `bytes`.
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// How many bits are not read yet.
+    /// The number of unread bits.
     package var remaining: Int { bytes.count * 8 - position }
 
-    /// Takes up to 32 bits as an unsigned number.
+    /// Reads up to 32 bits as an unsigned number.
     package mutating func bits(_ count: Int) throws(MediaError) -> UInt32 {
         guard (0...32).contains(count), count <= remaining else { throw MediaError(.damaged, "ends too early") }
         var value: UInt32 = 0
@@ -29,16 +29,16 @@ package struct BitReader {
         return value
     }
 
-    /// Takes one bit.
+    /// Reads one bit.
     package mutating func flag() throws(MediaError) -> Bool { try bits(1) == 1 }
 
-    /// Passes over any number of bits.
+    /// Skips any number of bits.
     package mutating func skip(_ count: Int) throws(MediaError) {
         guard count >= 0, count <= remaining else { throw MediaError(.damaged, "ends too early") }
         position += count
     }
 
-    /// Takes an unsigned Exp-Golomb code: `ue(v)` of ITU-T H.264, 9.1.
+    /// Reads an unsigned Exp-Golomb code: `ue(v)` of ITU-T H.264, 9.1.
     package mutating func unsigned() throws(MediaError) -> UInt32 {
         var zeros = 0
         while try !flag() {
@@ -48,20 +48,20 @@ package struct BitReader {
         return try (1 << UInt32(zeros) - 1) + bits(zeros)
     }
 
-    /// Takes an unsigned Exp-Golomb code that can be no larger than `limit`.
+    /// Reads an unsigned Exp-Golomb code, and throws if it is larger than `limit`.
     package mutating func unsigned(atMost limit: UInt32) throws(MediaError) -> Int {
         let value = try unsigned()
         guard value <= limit else { throw MediaError(.damaged, "has an impossible number") }
         return Int(value)
     }
 
-    /// Takes a signed Exp-Golomb code: `se(v)` of ITU-T H.264, 9.1.1.
+    /// Reads a signed Exp-Golomb code: `se(v)` of ITU-T H.264, 9.1.1.
     package mutating func signed() throws(MediaError) -> Int64 {
         let code = Int64(try unsigned())
         return code & 1 == 1 ? (code + 1) / 2 : -(code / 2)
     }
 
-    /// Takes a number of as many bits as the zeros before it tell: `uvlc()` of AV1, 4.10.3.
+    /// Reads a number with as many bits as there are zeros before it: `uvlc()` of AV1, 4.10.3.
     package mutating func variableLength() throws(MediaError) -> UInt32 {
         var zeros = 0
         while try !flag() {
@@ -72,12 +72,12 @@ package struct BitReader {
     }
 }
 
-/// The units of H.264 and HEVC: where each begins and ends, in the forms in which they are stored.
+/// Finds the units of H.264 and HEVC in the forms in which they are stored.
 package enum NALUnits {
-    /// How many units are looked at in one piece.
+    /// The maximum number of units to return.
     private static let limit = 1000
 
-    /// The units of a stream with start codes (ITU-T H.264, Annex B), without the codes.
+    /// Returns the units of a stream with start codes (ITU-T H.264, Annex B), without the start codes.
     package static func inByteStream(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var units: [ArraySlice<UInt8>] = []
         var start: Int?
@@ -95,10 +95,10 @@ package enum NALUnits {
         return units
     }
 
-    /// The units of a sample in which a length of one to four bytes stands before each.
+    /// Returns the units of a sample in which each unit has a length field of one to four bytes.
     ///
-    /// - Parameter isCutOff: Whether the bytes are a sample's beginning, so that the last unit is what there is of it; else
-    ///   one that is cut off is left out.
+    /// - Parameter isCutOff: True if the bytes are only the start of a sample, so that a truncated last unit is
+    ///   included; false to leave out a truncated unit.
     package static func inSample(
         _ bytes: [UInt8], lengthSize: Int, isCutOff: Bool = false
     ) -> [ArraySlice<UInt8>] {
@@ -118,7 +118,7 @@ package enum NALUnits {
         return units
     }
 
-    /// The bits of a unit without the bytes (3 after two zeros) that keep start codes out of it.
+    /// Returns a unit without its emulation prevention bytes (3 after two zeros), which keep start codes out of it.
     package static func payload(_ unit: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(unit.count)
@@ -135,17 +135,17 @@ package enum NALUnits {
     }
 }
 
-/// The header that MP4 and Matroska keep apart from the samples of H.264 and HEVC.
+/// The header that MP4 and Matroska store separately from the samples of H.264 and HEVC.
 ///
 /// ISO/IEC 14496-15, 5.3.3 (avcC) and 8.3.3 (hvcC).
 package struct ParameterSets: Sendable {
     /// The parameter sets and messages.
     package var units: [ArraySlice<UInt8>] = []
 
-    /// How many bytes of length stand before each unit of a sample; `nil` where start codes do.
+    /// The size of the length field before each unit of a sample, in bytes; `nil` for start codes.
     package var lengthSize: Int?
 
-    /// Reads a codec's header, in either form.
+    /// Reads a codec's header in either form.
     package init(_ header: [UInt8], isHEVC: Bool) {
         guard header.count > 4, header.first == 1 else {
             units = NALUnits.inByteStream(header)

@@ -1,69 +1,70 @@
 package import MediaBase
 
-/// What coded pictures say of themselves in their own headers; what they do not say is `nil`.
+/// The properties of a video stream as stated in its own headers; `nil` if not stated.
 package struct SequenceInfo: Hashable, Sendable {
     /// The profile as libavcodec numbers it.
     package var profile: Int?
     /// The level as the codec numbers it.
     package var level: Int?
-    /// The picture after the codec's own cropping.
+    /// The picture size after the codec's own cropping.
     package var size: Dimensions?
-    /// Width of a pixel by its height.
+    /// The ratio of a pixel's width to its height.
     package var sampleAspectRatio: Rational?
-    /// How many chroma samples there are for luma samples.
+    /// The chroma subsampling.
     package var chroma: Chroma?
-    /// Bits of a luma sample.
+    /// The number of bits per luma sample.
     package var bitDepth: Int?
-    /// Bits of a chroma sample, where they are written apart from those of luma.
+    /// The number of bits per chroma sample, if it is stated separately.
     package var chromaBitDepth: Int?
-    /// Whether chroma samples of 4:2:0 lie where ITU-T H.273 numbers it, 0 (left) to 5 (bottom).
+    /// The location of 4:2:0 chroma samples as numbered by ITU-T H.273, from 0 (left) to 5 (bottom).
     package var chromaLocation: Int?
-    /// What the numbers of colours mean.
+    /// The colour description.
     package var color: CodePoints?
-    /// Primaries, transfer and matrix are written, even if as "unspecified".
+    /// True if primaries, transfer and matrix are stated, even as "unspecified".
     package var hasColorDescription = false
-    /// How many pictures may come before another one that is shown earlier; `nil` where the header leaves that open.
+    /// The maximum number of pictures stored before a picture that is shown earlier; `nil` if the header does not state
+    /// it.
     package var reorderedPictures: Int?
-    /// Frames a second by the codec's clock, where the header fixes them; else `nil`.
+    /// The frame rate from the codec's clock, if the header declares it fixed; otherwise `nil`.
     package var fixedFrameRate: Rational?
-    /// Whether pictures are whole frames or may be fields.
+    /// The scan type of the pictures.
     package var scan: Scan?
-    /// What further headers of H.264 are read by; `nil` for other codecs.
+    /// The fields needed to parse further H.264 headers; `nil` for other codecs.
     package var h264Syntax: H264Syntax?
 
-    /// How many chroma samples there are for luma samples.
+    /// The number of chroma samples relative to luma samples.
     package enum Chroma: String, Hashable, Sendable {
-        /// None at all.
+        /// No chroma.
         case monochrome = "4:0:0"
-        /// Half across, half down.
+        /// Half the width and half the height of luma.
         case quarter = "4:2:0"
-        /// Half across.
+        /// Half the width of luma.
         case half = "4:2:2"
-        /// A quarter across.
+        /// A quarter of the width of luma.
         case narrow = "4:1:1"
-        /// As many as luma.
+        /// The same size as luma.
         case full = "4:4:4"
 
-        /// By the number of H.264 and HEVC (chroma_format_idc).
+        /// Creates a value from the number in H.264 and HEVC (chroma_format_idc).
         init?(index: Int) {
             guard let chroma = [0: Self.monochrome, 1: .quarter, 2: .half, 3: .full][index] else { return nil }
             self = chroma
         }
     }
 
-    /// How a frame's lines were taken.
+    /// The scan type of frames, and the order of their fields.
     package enum Scan: String, Hashable, Sendable {
-        /// Whole frames only.
+        /// Only whole frames.
         case progressive
-        /// Fields occur, in an order that is not told here.
+        /// Fields occur, in an unknown order.
         case interlaced
-        /// Fields; the upper is shown first.
+        /// Fields, with the top field shown first.
         case topFieldFirst
-        /// Fields; the lower is shown first.
+        /// Fields, with the bottom field shown first.
         case bottomFieldFirst
     }
 
-    /// Colours in the code points of ITU-T H.273; 2 is "unspecified".
+    /// A colour description in the code points of ITU-T H.273; 2 is "unspecified".
     package struct CodePoints: Hashable, Sendable {
         /// The primaries.
         package var primaries: UInt16 = 2
@@ -71,10 +72,10 @@ package struct SequenceInfo: Hashable, Sendable {
         package var transfer: UInt16 = 2
         /// The matrix.
         package var matrix: UInt16 = 2
-        /// Whether the full range of numbers is used; `nil` where the stream does not say.
+        /// True if the full range of values is used; `nil` if the stream does not state it.
         package var isFullRange: Bool?
 
-        /// Makes code points; each is unspecified unless given.
+        /// Creates code points, which are unspecified by default.
         package init(primaries: UInt16 = 2, transfer: UInt16 = 2, matrix: UInt16 = 2, isFullRange: Bool? = nil) {
             self.primaries = primaries
             self.transfer = transfer
@@ -83,23 +84,24 @@ package struct SequenceInfo: Hashable, Sendable {
         }
     }
 
-    /// Nothing known.
+    /// Creates a value without any known properties.
     package init() {}
 }
 
 extension SequenceInfo {
-    /// The shapes of a pixel that H.264 and HEVC number (ITU-T H.273, table 9); 255 means that numbers follow.
+    /// The pixel aspect ratios numbered by H.264 and HEVC (ITU-T H.273, table 9); 255 means that an explicit ratio
+    /// follows.
     private static let aspectRatios: [(Int64, Int64)] = [
         (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33), (18, 11), (15, 11),
         (64, 33), (160, 99), (4, 3), (3, 2), (2, 1),
     ]
 
-    /// Fills in what H.264 and HEVC say by saying nothing: chroma of 4:2:0 lies at the left.
+    /// Sets the default of H.264 and HEVC for 4:2:0 chroma without a stated location, which is left.
     mutating func inferChromaLocation() {
         if chroma == .quarter, chromaLocation == nil { chromaLocation = 0 }
     }
 
-    /// Reads the beginning of "video usability information", which H.264 (E.1.1) and HEVC (E.2.1) share.
+    /// Reads the start of "video usability information", which H.264 (E.1.1) and HEVC (E.2.1) share.
     mutating func readUsability(_ reader: inout BitReader) throws(MediaError) {
         if try reader.flag() {
             let index = Int(try reader.bits(8))
@@ -127,7 +129,7 @@ extension SequenceInfo {
 }
 
 extension SequenceInfo.CodePoints {
-    /// Takes three code points of eight bits.
+    /// Reads three eight-bit code points.
     mutating func read(_ reader: inout BitReader) throws(MediaError) {
         primaries = UInt16(truncatingIfNeeded: try reader.bits(8))
         transfer = UInt16(truncatingIfNeeded: try reader.bits(8))
@@ -136,7 +138,8 @@ extension SequenceInfo.CodePoints {
 }
 
 extension Dimensions {
-    /// A size by what a header counts, less what it crops; `nil` where nothing is left or it is beyond any picture.
+    /// Creates a size from the coded size and the cropped amounts; `nil` if nothing remains or the size is impossibly
+    /// large.
     init?(_ width: Int, _ height: Int, croppingAcross across: Int, down: Int) {
         guard width > across, height > down, across >= 0, down >= 0, width <= 1 << 20, height <= 1 << 20 else {
             return nil
@@ -145,25 +148,25 @@ extension Dimensions {
     }
 }
 
-/// What the headers of one track's pictures say, whatever the codec.
+/// The information in the video headers of one track, for any supported codec.
 package struct PictureHeaders: Hashable, Sendable {
-    /// The sequence's header; `nil` where the codec is not read, or none was found.
+    /// The sequence header; `nil` if the codec is not supported or no header was found.
     package var sequence: SequenceInfo?
-    /// HDR metadata among the messages.
+    /// The HDR metadata in the stream's messages.
     package var messages = HDRMessages()
 
-    /// Codecs whose headers are read, by libavcodec's names.
+    /// The libavcodec names of the codecs whose headers are read.
     package static let codecs: Set<String> = ["h264", "hevc", "av1", "vp9", "mpeg2video", "mpeg1video"]
 
-    /// Codecs that say something only in their samples.
+    /// The codecs that state some properties only in their samples.
     package static let codecsNeedingSample: Set<String> = ["hevc", "av1", "vp9", "mpeg2video"]
 
-    /// Reads headers.
+    /// Reads the headers of a track.
     ///
     /// - Parameters:
-    ///   - codec: libavcodec's name of the codec.
+    ///   - codec: The libavcodec name of the codec.
     ///   - header: The codec's header as the container stores it; may be empty.
-    ///   - sample: The first sample, or its beginning, as it is stored; may be empty.
+    ///   - sample: The first sample, or its start, as stored; may be empty.
     package init(codec: String, header: [UInt8], sample: [UInt8]) {
         switch codec {
         case "h264", "hevc":
@@ -182,7 +185,7 @@ package struct PictureHeaders: Hashable, Sendable {
                 sequence?.scan = SequenceInfo.Scan(h264: sets.units, syntax: syntax) ?? .interlaced
             }
         case "av1":
-            // Four bytes of configuration stand before the units (av1C).
+            // In av1C, four bytes of configuration precede the units.
             let units = AV1Unit.list(in: header.dropFirst(header.first == 0x81 ? 4 : 0)) + AV1Unit.list(in: sample[...])
             sequence =
                 units.lazy.compactMap { unit in
@@ -200,20 +203,20 @@ package struct PictureHeaders: Hashable, Sendable {
     }
 }
 
-/// Tells of VP8, VP9 and AV1 which samples hold only pictures that others refer to, and that are never shown.
+/// Detects VP8, VP9 and AV1 samples that contain only reference pictures that are never shown.
 package enum ShownPictures {
-    /// Whether a codec has samples that are never shown.
+    /// Reports whether a codec can have samples that are never shown.
     package static func canHide(codec: String) -> Bool { ["vp8", "vp9", "av1"].contains(codec) }
 
-    /// Whether a sample gives a picture to show; `true` where its headers do not tell.
+    /// Reports whether a sample yields a picture to show; true if its headers do not state it.
     ///
     /// - Parameters:
-    ///   - codec: libavcodec's name of the codec.
-    ///   - size: How many bytes the sample has.
-    ///   - byte: The byte at a place of the sample; `nil` outside of it.
+    ///   - codec: The libavcodec name of the codec.
+    ///   - size: The size of the sample in bytes.
+    ///   - byte: Returns the byte at an offset in the sample; `nil` outside the sample.
     package static func holdsOne(codec: String, size: Int, byte: (Int) -> UInt8?) -> Bool {
         switch codec {
-        // RFC 6386, 9.1: key frame, version, show_frame; a sample without bytes repeats the picture before.
+        // RFC 6386, 9.1: key frame, version, show_frame; an empty sample repeats the previous picture.
         case "vp8": byte(0).map { $0 & 0x10 != 0 } ?? true
         case "vp9": holdsVP9(size, byte)
         case "av1": holdsAV1(size, byte)
@@ -221,7 +224,9 @@ package enum ShownPictures {
         }
     }
 
-    /// VP9 Bitstream & Decoding Process Specification, Annex B: several frames with an index at the sample's end.
+    /// Checks the frames of a sample, which can have an index at its end.
+    ///
+    /// VP9 Bitstream & Decoding Process Specification, Annex B.
     private static func holdsVP9(_ size: Int, _ byte: (Int) -> UInt8?) -> Bool {
         guard let first = byte(0), let marker = byte(size - 1) else { return true }
         let (count, width) = (Int(marker & 7) + 1, Int(marker >> 3 & 3) + 1)
@@ -235,15 +240,19 @@ package enum ShownPictures {
         return false
     }
 
-    /// The uncompressed header's first byte (6.2): marker, profile, show_existing_frame, frame_type, show_frame.
+    /// Checks the first byte of the uncompressed header (6.2).
+    ///
+    /// The byte contains the marker, profile, show_existing_frame, frame_type and show_frame.
     private static func isShownVP9(_ header: UInt8) -> Bool {
         guard header >> 6 == 2 else { return true }
-        // Profile 3 has a reserved bit behind it.
+        // In profile 3, a reserved bit follows the profile.
         let bits = header & 0x30 == 0x30 ? header << 1 : header
         return bits & 0x0A != 0
     }
 
-    /// AV1 Bitstream & Decoding Process Specification, 5.9.2: show_existing_frame, frame_type, show_frame.
+    /// Checks the frame headers of a sample: show_existing_frame, frame_type, show_frame.
+    ///
+    /// AV1 Bitstream & Decoding Process Specification, 5.9.2.
     private static func holdsAV1(_ size: Int, _ byte: (Int) -> UInt8?) -> Bool {
         var place = 0
         var hasFrame = false
@@ -256,7 +265,7 @@ package enum ShownPictures {
                 place += bytes
                 length = value
             }
-            // Frame headers, and frames.
+            // Frame headers and frames.
             if [3, 6].contains(header >> 3 & 0xF), let frame = byte(place) {
                 if frame & 0x90 != 0 { return true }
                 hasFrame = true

@@ -1,10 +1,12 @@
 package import MediaBase
 
-/// The messages beside the coded pictures of H.264 and HEVC ("supplemental enhancement information").
+/// The messages that accompany the coded pictures of H.264 and HEVC ("supplemental enhancement information").
 ///
 /// ITU-T H.264 and H.265, 7.3.2.3.
 enum SupplementalMessages {
-    /// Hands out each message's type and bytes, in order; what is cut off, or refused, ends its unit.
+    /// Calls a closure with the type and bytes of each message, in order.
+    ///
+    /// A truncated message, or an error that the closure throws, skips the rest of the unit.
     static func forEach(
         in units: [ArraySlice<UInt8>], isHEVC: Bool, _ body: (Int, [UInt8]) throws(MediaError) -> Void
     ) {
@@ -17,7 +19,7 @@ enum SupplementalMessages {
         }
     }
 
-    /// The bytes of the first message of a type among units of H.264; `nil` where there is none.
+    /// Returns the bytes of the first message of a type among H.264 units; `nil` if there is none.
     static func first(_ wanted: Int, in units: [ArraySlice<UInt8>]) -> [UInt8]? {
         var found: [UInt8]?
         forEach(in: units, isHEVC: false) { type, bytes throws(MediaError) in
@@ -35,7 +37,7 @@ enum SupplementalMessages {
         }
     }
 
-    /// A type or a length: bytes of 255, and what is left in one more.
+    /// Reads a type or a size, coded as any number of 255 bytes and one last byte with the remainder.
     private static func count(_ reader: inout BigEndianReader) throws(MediaError) -> Int {
         var count = 0
         while true {
@@ -46,28 +48,28 @@ enum SupplementalMessages {
     }
 }
 
-/// The HDR metadata among the messages of coded pictures.
+/// The HDR metadata in the messages of a video stream.
 ///
 /// H.264 and HEVC: ITU-T H.265, D.2 (SEI); AV1: 5.8 (metadata OBU).
 package struct HDRMessages: Hashable, Sendable {
-    /// The display on which the picture was graded.
+    /// The display on which the content was graded.
     package var masteringDisplay: HDRInfo.MasteringDisplay?
     /// The content's light level.
     package var contentLightLevel: HDRInfo.ContentLightLevel?
-    /// Whether there is dynamic metadata of SMPTE ST 2094-40 (HDR10+).
+    /// True if there is dynamic metadata of SMPTE ST 2094-40 (HDR10+).
     package var hasHDR10Plus = false
-    /// The transfer characteristic that a display of newer kind should use, by its code point; 18 is HLG.
+    /// The code point of the transfer characteristic that newer displays should use; 18 is HLG.
     package var preferredTransfer: UInt16?
 
-    /// No message.
+    /// Creates a value without metadata.
     package init() {}
 
-    /// Whether nothing was found.
+    /// True if no metadata was found.
     package var isEmpty: Bool { self == HDRMessages() }
 }
 
 extension HDRMessages {
-    /// Takes in the messages among the units of H.264 or HEVC.
+    /// Reads the messages in H.264 or HEVC units.
     package mutating func read(_ units: [ArraySlice<UInt8>], isHEVC: Bool) {
         SupplementalMessages.forEach(in: units, isHEVC: isHEVC) { type, bytes throws(MediaError) in
             var message = BigEndianReader(bytes)
@@ -81,7 +83,7 @@ extension HDRMessages {
         }
     }
 
-    /// Takes in AV1's metadata units.
+    /// Reads the metadata units of AV1.
     package mutating func read(_ units: [AV1Unit]) {
         for unit in units where unit.type == 5 {
             guard let (type, length) = AV1Unit.leb128(unit.payload) else { continue }
@@ -95,7 +97,7 @@ extension HDRMessages {
         }
     }
 
-    /// A message registered by ITU-T T.35: country, provider and what the provider says.
+    /// Reads a message registered by ITU-T T.35: a country, a provider and the provider's data.
     private mutating func readRegistered(_ message: inout BigEndianReader) {
         // United States, Samsung, SMPTE ST 2094-40, application 4.
         if let head = try? message.take(6), Array(head) == [0xB5, 0x00, 0x3C, 0x00, 0x01, 0x04] { hasHDR10Plus = true }
@@ -103,7 +105,7 @@ extension HDRMessages {
 }
 
 extension HDRInfo.ContentLightLevel {
-    /// Two numbers of sixteen bits, in cd/m²; `nil` where both are 0, "unknown".
+    /// Reads two 16-bit numbers in cd/m²; `nil` if both are 0, which means that they are unknown.
     init?(message: inout BigEndianReader) throws(MediaError) {
         let maximum = Int(try message.uint16())
         self.init(maximum: maximum, maximumFrameAverage: Int(try message.uint16()))
@@ -112,7 +114,7 @@ extension HDRInfo.ContentLightLevel {
 }
 
 extension HDRInfo.MasteringDisplay {
-    /// SEI message 137: green, blue, red and white in 1/50000, luminance in 1/10000 cd/m².
+    /// Reads SEI message 137: green, blue, red and white in 1/50000, luminance in 1/10000 cd/m².
     init(message: inout BigEndianReader) throws(MediaError) {
         self.init()
         green = try Self.pair(&message, unit: 50_000)
@@ -123,7 +125,7 @@ extension HDRInfo.MasteringDisplay {
         minimumLuminance = Rational(Int64(try message.uint32()), 10_000)
     }
 
-    /// AV1's message 2: red, green, blue and white in 0.16, luminance in 24.8 and 18.14 fixed point.
+    /// Reads AV1's message 2: red, green, blue and white in 0.16, luminance in 24.8 and 18.14 fixed point.
     init(av1 message: inout BigEndianReader) throws(MediaError) {
         self.init()
         red = try Self.pair(&message, unit: 1 << 16)

@@ -2,14 +2,14 @@ package import MediaBase
 
 // AV1's open bitstream units and sequence header: AV1 Bitstream & Decoding Process Specification, 5.3 and 5.5.
 
-/// One open bitstream unit of AV1.
+/// An open bitstream unit of AV1.
 package struct AV1Unit: Sendable {
-    /// 1 sequence header, 5 metadata, and others.
+    /// The unit's type: 1 sequence header, 5 metadata, and others.
     package let type: UInt8
-    /// What follows the header.
+    /// The bytes after the unit's header.
     package let payload: ArraySlice<UInt8>
 
-    /// The units of a temporal unit, as far as they can be followed.
+    /// Returns the units of a temporal unit, up to the first that cannot be read.
     package static func list(in bytes: ArraySlice<UInt8>, limit: Int = 1000) -> [AV1Unit] {
         var units: [AV1Unit] = []
         var rest = bytes
@@ -27,7 +27,7 @@ package struct AV1Unit: Sendable {
         return units
     }
 
-    /// A number of up to eight bytes of seven bits, the lowest first; `nil` where it does not end or is too large.
+    /// Reads a number of up to eight bytes with seven bits each, lowest first; `nil` if it does not end within them.
     static func leb128(_ bytes: ArraySlice<UInt8>) -> (value: Int, length: Int)? {
         var value = 0
         for (place, byte) in bytes.prefix(8).enumerated() {
@@ -59,7 +59,7 @@ extension SequenceInfo {
         try readAV1Color(&reader, profile: profile)
     }
 
-    /// Passes to the first operating point's level and over all others.
+    /// Returns the level of the first operating point, and skips the others.
     private static func av1Level(_ reader: inout BitReader) throws(MediaError) -> Int {
         var delayBits: Int?
         if try reader.flag() {
@@ -93,7 +93,7 @@ extension SequenceInfo {
         if hasOrder { try reader.skip(3) }
     }
 
-    /// `color_config`, 5.5.2.
+    /// Reads `color_config` (5.5.2).
     private mutating func readAV1Color(_ reader: inout BitReader, profile: Int) throws(MediaError) {
         let isHigh = try reader.flag()
         let isTwelve = profile == 2 && isHigh ? try reader.flag() : false
@@ -130,12 +130,12 @@ extension SequenceInfo {
     }
 }
 
-// The beginning of VP9's frames: VP9 Bitstream & Decoding Process Specification, 6.2.
+// The start of VP9's frames: VP9 Bitstream & Decoding Process Specification, 6.2.
 
 extension SequenceInfo {
-    /// Reads the uncompressed header of a key frame.
+    /// Reads the uncompressed header of a keyframe.
     ///
-    /// - Throws: `damaged` for what is none.
+    /// - Throws: `damaged` if the frame is not a VP9 keyframe.
     package init(vp9KeyFrame frame: [UInt8]) throws(MediaError) {
         self.init()
         var reader = BitReader(Array(frame.prefix(32)))
@@ -166,7 +166,7 @@ extension SequenceInfo {
                 let isHalf = try reader.flag()
                 let isDownHalf = try reader.flag()
                 try reader.skip(1)
-                // Half down but not across is 4:4:0, which has no name here.
+                // Chroma with half the height and full width is 4:4:0, which has no case in `Chroma`.
                 chroma = isHalf ? (isDownHalf ? .quarter : .half) : (isDownHalf ? nil : .full)
             }
         }
@@ -179,9 +179,9 @@ extension SequenceInfo {
 // The sequence header of MPEG-1 and MPEG-2 video and its extensions: ITU-T H.262, 6.2.2 and 6.2.3.
 
 extension SequenceInfo {
-    /// Reads the headers at the beginning of a stream, as far as they are there.
+    /// Reads the available headers at the start of a stream.
     ///
-    /// - Throws: `damaged` where there is no sequence header.
+    /// - Throws: `damaged` if there is no sequence header.
     package init(mpegVideo bytes: [UInt8]) throws(MediaError) {
         self.init()
         var hasHeader = false
@@ -192,9 +192,9 @@ extension SequenceInfo {
             case 0xB3 where !hasHeader:
                 try readSequenceHeader(&reader)
                 hasHeader = true
-            // What is cut off says nothing.
+            // A truncated extension is not an error.
             case 0xB5 where hasHeader: try? readExtension(&reader)
-            // A slice: all headers were before it.
+            // A slice comes after all headers.
             case 0x01...0xAF where hasHeader: return
             default: break
             }
@@ -212,7 +212,7 @@ extension SequenceInfo {
         scan = .progressive
     }
 
-    /// ITU-T H.262, table 6-4.
+    /// The frame rates by code (ITU-T H.262, table 6-4).
     private static let mpegRates: [UInt32: Rational] = [
         1: Rational(24000, 1001), 2: Rational(24), 3: Rational(25), 4: Rational(30000, 1001), 5: Rational(30),
         6: Rational(50), 7: Rational(60000, 1001), 8: Rational(60),
@@ -222,7 +222,7 @@ extension SequenceInfo {
         switch try reader.bits(4) {
         case 1:
             let code = try reader.bits(8)
-            // Bit 7 marks the few profiles that have a table of their own, such as 4:2:2.
+            // Bit 7 marks the few profiles that have a separate table of levels, such as 4:2:2.
             if code & 0x80 == 0 {
                 profile = Int(code >> 4 & 7)
                 level = Int(code & 0xF)
@@ -254,7 +254,7 @@ extension SequenceInfo {
             if isProgressive {
                 scan = .progressive
             } else {
-                // A field by itself comes first in the stream because it is shown first.
+                // A single field is stored first because it is shown first.
                 scan =
                     structure == 3
                     ? (isTopFirst ? .topFieldFirst : .bottomFieldFirst)
@@ -265,29 +265,29 @@ extension SequenceInfo {
     }
 }
 
-/// The beginning of a frame of ProRes.
+/// The header of a ProRes frame.
 ///
 /// SMPTE RDD 36, 5.1.
 package struct ProResFrameHeader: Hashable, Sendable {
-    /// The picture.
+    /// The picture size.
     package var size: Dimensions
-    /// How many chroma samples there are for luma samples: 4:2:2 or 4:4:4.
+    /// The chroma subsampling: 4:2:2 or 4:4:4.
     package var chroma: SequenceInfo.Chroma
-    /// Whole frames, or the order of fields.
+    /// The scan type: whole frames, or the order of the fields.
     package var scan: SequenceInfo.Scan
-    /// The code points of primaries, transfer and matrix (ITU-T H.273); RDD 36 has limited range only.
+    /// The code points of primaries, transfer and matrix (ITU-T H.273); RDD 36 has only limited range.
     package var color: SequenceInfo.CodePoints
-    /// Bits of an alpha sample, 8 or 16; `nil` without alpha.
+    /// The number of bits per alpha sample, 8 or 16; `nil` without alpha.
     package var alphaBits: Int?
 
-    /// Reads a frame's header.
+    /// Reads the header of a frame.
     ///
-    /// - Throws: `damaged` for what is none.
+    /// - Throws: `damaged` if the data is not a ProRes frame.
     package init(_ frame: [UInt8]) throws(MediaError) {
         var reader = BitReader(Array(frame.prefix(64)))
         try reader.skip(32)
         guard try reader.bits(32) == 0x6963_7066 else { throw MediaError(.damaged, "is not a frame of ProRes") }
-        // Its length, a reserved byte, the version, the encoder.
+        // The header's size, a reserved byte, the version and the encoder.
         try reader.skip(16 + 8 + 8 + 32)
         let width = Int(try reader.bits(16))
         size = Dimensions(width: width, height: Int(try reader.bits(16)))
@@ -298,11 +298,11 @@ package struct ProResFrameHeader: Hashable, Sendable {
         try reader.skip(2)
         scan = [1: .topFieldFirst, 2: .bottomFieldFirst][try reader.bits(2)] ?? .progressive
         try reader.skip(2)
-        // The shape of the picture and its rate, which containers say better.
+        // The aspect ratio and frame rate, which containers state better.
         try reader.skip(8)
         color = SequenceInfo.CodePoints(isFullRange: false)
         try color.read(&reader)
-        // 0 says no more than 2.
+        // 0 has no more meaning than 2 (unspecified).
         if color.primaries == 0 { color.primaries = 2 }
         if color.transfer == 0 { color.transfer = 2 }
         if color.matrix == 0 { color.matrix = 2 }

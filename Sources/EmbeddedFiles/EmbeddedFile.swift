@@ -1,22 +1,22 @@
 internal import CEmbeddedFiles
 
-/// A text file of the project that is part of the program: a schema, a policy, or the frame of a page.
+/// A text file embedded in the program: a schema, a policy, or a page template.
 ///
-/// The files are listed in `CEmbeddedFiles`, which the C compiler fills by `#embed`.
+/// The files are listed in `CEmbeddedFiles`, which the C compiler fills with `#embed`.
 package struct EmbeddedFile: Sendable {
-    /// The schema of what `export` prints.
+    /// The schema of the output of `export`.
     package static let exportSchema = EmbeddedFile(embedded_export_schema)
-    /// The schema of what `probe` prints.
+    /// The schema of the output of `probe`.
     package static let probeSchema = EmbeddedFile(embedded_probe_schema)
-    /// The schema of what `proxy` prints.
+    /// The schema of the output of `proxy`.
     package static let proxySchema = EmbeddedFile(embedded_proxy_schema)
-    /// The schema of what `qc` prints.
+    /// The schema of the output of `qc`.
     package static let qcSchema = EmbeddedFile(embedded_qc_schema)
     /// The schema of the policies that `qc` reads.
     package static let qcPolicySchema = EmbeddedFile(embedded_qc_policy_schema)
-    /// The schema of what `thumbs` prints.
+    /// The schema of the output of `thumbs`.
     package static let thumbsSchema = EmbeddedFile(embedded_thumbs_schema)
-    /// The schema of what `waveform` prints.
+    /// The schema of the output of `waveform`.
     package static let waveformSchema = EmbeddedFile(embedded_waveform_schema)
 
     /// The policy `content`.
@@ -28,22 +28,22 @@ package struct EmbeddedFile: Sendable {
     /// The policy `web`.
     package static let webPolicy = EmbeddedFile(embedded_web_policy)
 
-    /// The page of `qc`'s results, with `summary` and `files` to fill in.
+    /// The template of the `qc` results page, with the placeholders `summary` and `files`.
     package static let qcPage = EmbeddedFile(embedded_qc_page)
 
     private let content: @Sendable @convention(c) () -> embedded_text
 
     private init(_ content: @escaping @Sendable @convention(c) () -> embedded_text) { self.content = content }
 
-    /// The whole text.
+    /// The complete text.
     package var text: String {
         let content = content()
         return String(decoding: UnsafeBufferPointer(start: content.bytes, count: content.length), as: UTF8.self)
     }
 
-    /// Returns the text with each `{{name}}` replaced by its value; what a value holds is not searched.
+    /// Returns the text with each `{{name}}` replaced by its value; placeholders inside values are not replaced.
     ///
-    /// A name without a value stays as it is.
+    /// A name without a value remains unchanged.
     package func text(replacing values: [String: String]) -> String {
         var result = ""
         var rest = text[...]

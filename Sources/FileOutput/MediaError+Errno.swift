@@ -2,13 +2,15 @@ package import MediaBase
 package import SystemPackage
 
 extension MediaError {
-    /// Makes the error of a failed system call on an output, a folder or a file that is read whole; the one place that
-    /// maps `errno`.
+    /// Creates the error of a failed system call on an output, a folder or a file that is read whole.
+    ///
+    /// This is the only place that maps `errno`.
     ///
     /// - Parameters:
-    ///   - errno: What the call left.
-    ///   - operation: What was being done, as it fits after "cannot": "write", "create"; what begins with "read" is no output.
-    ///   - path: The file as the user named it, or `nil` where no file is concerned.
+    ///   - errno: The error number set by the call.
+    ///   - operation: The failed operation, worded to follow "cannot": "write", "create". An operation that starts
+    ///     with "read" concerns an input.
+    ///   - path: The file as the user named it, or `nil` if no file is concerned.
     package init(_ errno: Errno, _ operation: String, path: FilePath?) {
         let (code, reason) = Self.meaning(of: errno, reading: operation.hasPrefix("read"))
         self.init(code, "cannot \(operation): \(reason)", path: path?.string, cause: errno.description)
@@ -43,6 +45,6 @@ extension MediaError {
 }
 
 extension MediaError.Code {
-    /// The program that read what is written here has ended; on standard output nobody needs to be told.
+    /// The program that reads the output has ended; on standard output this need not be reported.
     package static let brokenPipe = Self(rawValue: "brokenPipe")
 }

@@ -3,48 +3,49 @@ internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
-/// One output that is being written, and that comes into being whole or not at all.
+/// An output being written, which appears under its final name either complete or not at all.
 ///
 /// A regular file is written beside its final name as `.<name>.<random>.partial` and renamed by ``commit()``; standard
-/// output, a FIFO and a device are written as they are. An output that is let go without a commit is discarded.
-/// Data are not forced onto the disk (no fsync): what is promised is that the name never shows half a file while the
-/// system runs, not that a fresh file outlives a power cut. Every call may come from any thread; writing from two at
-/// once mixes the bytes.
+/// output, a FIFO and a device are written directly. An output that is released without a commit is discarded. Data is
+/// not forced to disk (no fsync): the name never shows a partial file while the system runs, but a new file may not
+/// survive a power failure. All methods are thread-safe, but two threads that write at the same time interleave their
+/// bytes.
 package final class OutputFile: Sendable {
     /// The file as the user named it.
     package let path: FilePath
 
-    /// The open file, for those who write by themselves (a muxer); also readable where ``isReplaced`` is true.
+    /// The open file, for writers that do not use ``write(contentsOf:)-([UInt8])`` (a muxer).
     ///
-    /// It belongs to this object, which closes it.
+    /// It is also readable if ``isReplaced`` is true. This object owns the descriptor and closes it.
     package let descriptor: FileDescriptor
 
-    /// The file that is written until the commit; `nil` where the output is written directly.
+    /// The file that is written until the commit; `nil` if the output is written directly.
     package let temporaryPath: FilePath?
 
-    /// Where the content goes in the end that is written to a temporary file first, because its writer goes back in it;
-    /// `nil` where the output is written directly or renamed.
+    /// The final destination of content that is first written to a temporary file because its writer seeks back.
+    ///
+    /// `nil` if the output is written directly or renamed.
     private let destination: FileDescriptor?
 
-    /// The name that ``commit()`` gives the file, which is not ``path`` where that is a symbolic link.
+    /// The path at which ``commit()`` puts the file; differs from ``path`` if that is a symbolic link.
     let finalPath: FilePath
     private let rules: OutputFileSet.Rules
-    /// How many bytes this and the other outputs of the job may have; `nil` for any number.
+    /// The byte allowance shared by all outputs of the job; `nil` for no limit.
     package let allowance: OutputAllowance?
     private let state = Mutex(State.open)
 
-    /// What may still be done with an output.
+    /// The state of an output, which decides the operations that it still allows.
     private enum State {
         case open
-        /// All is written, but for bytes that go where they cannot be taken back.
+        /// Everything is written, except the bytes of a direct output, which could not be taken back.
         case complete(waiting: [UInt8])
         case ended
     }
 
-    /// Whether the output is a regular file put in place at the end.
+    /// True if the output is a regular file that is put in place by the commit.
     package var isReplaced: Bool { temporaryPath != nil }
 
-    /// A path by which this process can read what was written so far; `nil` where it cannot.
+    /// A path at which this process can read the content written so far; `nil` if that is impossible.
     package var readablePath: FilePath? {
         temporaryPath ?? (destination == nil ? nil : FilePath("/proc/self/fd/\(descriptor.rawValue)"))
     }
@@ -64,15 +65,15 @@ package final class OutputFile: Sendable {
 
     deinit { discard() }
 
-    /// Writes all of the bytes at the file's position.
+    /// Writes all of the bytes at the current file position: write(2).
     ///
-    /// Throws ``MediaError`` `inputOutput` where the disk is full or the reader of a FIFO is gone, `outputLimit` where the
-    /// job's outputs would have more bytes than they may, and `invalidArgument` after the commit. It stands for write(2).
+    /// Throws ``MediaError`` `inputOutput` if the disk is full or the reader of a FIFO is gone, `outputLimit` if the
+    /// job's outputs would exceed their allowance, and `invalidArgument` after the commit.
     package func write(contentsOf bytes: [UInt8]) throws {
         try write(bytes.span)
     }
 
-    /// Writes all of the bytes at the file's position; see ``write(contentsOf:)-([UInt8])``.
+    /// Writes all of the bytes at the current file position; see ``write(contentsOf:)-([UInt8])``.
     package func write(contentsOf bytes: ArraySlice<UInt8>) throws {
         try write(bytes.span)
     }
@@ -82,7 +83,7 @@ package final class OutputFile: Sendable {
         try write(contentsOf: Array(text.utf8))
     }
 
-    /// Writes all of the bytes at the file's position; see ``write(contentsOf:)-([UInt8])``.
+    /// Writes all of the bytes at the current file position; see ``write(contentsOf:)-([UInt8])``.
     package func write(_ bytes: Span<UInt8>) throws {
         guard state.withLock({ if case .open = $0 { true } else { false } }) else {
             throw MediaError(.invalidArgument, "the output is closed and cannot be written any more", path: path.string)
@@ -95,9 +96,10 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// Writes all of the bytes as the last ones and closes the file, so that only ``commit()`` is left to do.
+    /// Writes the last bytes and closes the file, so that only ``commit()`` remains to be called.
     ///
-    /// For thousands of outputs that are put in place together. What is written directly waits in memory until then.
+    /// This is for thousands of outputs that are committed together. The bytes of a direct output wait in memory until
+    /// then.
     package func complete(with bytes: [UInt8]) throws {
         guard isReplaced else {
             if let allowance, !allowance.take(bytes.count) { throw allowance.error.at(path: path.string) }
@@ -113,8 +115,9 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// Throws `invalidArgument` where the output would take the place of one of the files, and lets it take none of them
-    /// later.
+    /// Refuses input files as the target of this and later outputs of the run.
+    ///
+    /// Throws `invalidArgument` if this output would replace one of the files.
     package func refuse(_ inputs: [FileIdentity]) throws {
         rules.addInputs(inputs)
         try rules.refuseInput(finalPath, named: path)
@@ -122,14 +125,14 @@ package final class OutputFile: Sendable {
 
     /// Closes the output and puts it in place; does nothing the second time.
     ///
-    /// Without `force`, a file that has come to stand at the name meanwhile is left alone, in one step with looking:
-    /// then `alreadyExists` is thrown. Where anything is thrown, nothing remains of the output.
+    /// Without `force`, a file created at the final name meanwhile is left alone, which is checked atomically; the
+    /// commit then throws `alreadyExists`. If it throws any error, nothing remains of the output.
     package func commit() throws {
         let last = takeState()
         if case .ended = last { return }
         defer { if let temporaryPath { rules.pending.remove(temporaryPath) } }
         do {
-            // A network or quota file system may say only now that it had no space.
+            // A network file system, or one with quotas, may report only now that it had no space.
             try close(after: last)
             guard let temporaryPath else { return }
             try rules.pending.settle(temporaryPath) {
@@ -147,11 +150,11 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// Puts several outputs in place, as ``commit()`` does, in a turn of their own: of runs that write the same names at
-    /// once, one has them all.
+    /// Commits several outputs in a turn of their own, so that of concurrent runs with the same names one run wins
+    /// all.
     ///
-    /// - Parameter together: Whether none is put in place where the name of one has been taken meanwhile.
-    /// - Returns: What went wrong with which of them.
+    /// - Parameter together: Whether to put no output in place if the name of one has been taken meanwhile.
+    /// - Returns: The index and error of each output that failed.
     package static func commit(_ files: [OutputFile], together: Bool = false) -> [(index: Int, error: MediaError)] {
         var failures: [(index: Int, error: MediaError)] = []
         CommitTurn.during(files) {
@@ -167,14 +170,14 @@ package final class OutputFile: Sendable {
         return failures
     }
 
-    /// Whether something stands at the final name that may not be replaced.
+    /// True if the final name exists and may not be replaced.
     private var isNameTaken: Bool {
         isReplaced && !rules.force && (try? Stat(finalPath, followTargetSymlink: false)) != nil
     }
 
-    /// Closes the output and removes what there is of it; does nothing after a commit.
+    /// Closes the output and removes what has been written; does nothing after a commit.
     ///
-    /// What was written directly, to standard output or a FIFO, cannot be taken back.
+    /// Content written directly, to standard output or a FIFO, cannot be undone.
     package func discard() {
         switch takeState() {
         case .ended: return
@@ -196,7 +199,7 @@ package final class OutputFile: Sendable {
     private func close(after state: State) throws {
         if case .complete(let waiting) = state {
             if isReplaced { return }
-            // The descriptor is closed also where its reader is gone.
+            // The descriptor must be closed even if its reader is gone.
             defer { if descriptor != .standardOutput { try? descriptor.close() } }
             return try writeAll(waiting.span, to: descriptor)
         }
@@ -226,12 +229,12 @@ package final class OutputFile: Sendable {
         }
     }
 
-    /// Renames without replacing where the file system has no such rename (NFS, old kernels): link(2) never replaces.
+    /// Renames without replacing if the file system does not support that (NFS, old kernels): link(2) never replaces.
     static func renameByLinking(_ old: FilePath, to new: FilePath) throws(Errno) {
         do throws(Errno) {
             try makeHardLink(to: old, at: new)
         } catch .notPermitted, .notSupported, .noFunction, .notSupportedOnSocket {
-            // Nor links (exFAT, some FUSE): claim the name, then replace one's own empty file.
+            // Without hard links (exFAT, some FUSE) claim the name with an empty file and replace that.
             let claim: FileDescriptor
             do {
                 claim = try FileDescriptor.open(
@@ -247,14 +250,14 @@ package final class OutputFile: Sendable {
     }
 }
 
-/// The names of files that are not complete yet.
+/// Names for files that are not complete yet.
 enum TemporaryName {
-    /// What Linux allows a name: NAME_MAX of limits.h, in bytes.
+    /// The maximum length of a file name in bytes on Linux: NAME_MAX of limits.h.
     static let longestName = 255
 
-    /// Makes a new file beside `path`, named `.<name>.<random>.partial`, and lists it as pending.
+    /// Creates a new file beside `path`, named `.<name>.<random>.partial`, and lists it as pending.
     ///
-    /// Throws `Errno`; `fileNameTooLong` only where `path` itself is too long for the file system.
+    /// Throws `Errno`; `fileNameTooLong` only if `path` itself is too long for the file system.
     static func create(beside path: FilePath, in pending: PendingOutputs) throws -> (FilePath, FileDescriptor) {
         let name = path.lastComponent?.bytes ?? []
         let folder = path.removingLastComponent()
@@ -263,7 +266,7 @@ enum TemporaryName {
             do {
                 return try create(self.name(for: name), in: folder, pending)
             } catch Errno.fileNameTooLong {
-                // Some file systems hold shorter names (eCryptfs: 143); then the final name must fit by itself.
+                // Some file systems allow only shorter names (eCryptfs: 143); the final name must still fit.
                 if isTooLong(path) { throw Errno.fileNameTooLong }
                 return try create(self.name(for: []), in: folder, pending)
             } catch Errno.fileExists where attempts > 0 {
@@ -272,12 +275,12 @@ enum TemporaryName {
         }
     }
 
-    /// The name for a file that is to be called `name`, cut so that it is no longer than a name may be.
+    /// Returns a temporary name for a file to be called `name`, truncated to the maximum length.
     static func name(for name: [UInt8]) -> [UInt8] {
         let random = String(UInt64.random(in: .min ... .max), radix: 36)
         let ending = Array(".\(random).partial".utf8)
         var kept = name.prefix(longestName - 1 - ending.count)
-        // Not in the middle of a character of UTF-8, which some file systems refuse.
+        // Do not cut inside a UTF-8 character, which some file systems refuse.
         if kept.count < name.count {
             while let last = kept.last, last & 0xC0 == 0x80 { kept.removeLast() }
             if let last = kept.last, last & 0xC0 == 0xC0 { kept.removeLast() }

@@ -3,7 +3,7 @@ internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
-/// The outputs of one job: each is written beside its final name and put in place when it is complete.
+/// The outputs of a job, each written beside its final name and put in place when complete.
 ///
 /// ```swift
 /// let outputs = OutputFileSet(force: false, inputs: [identity])
@@ -12,16 +12,16 @@ internal import Threading
 /// try outputs.commit()
 /// ```
 ///
-/// What is not committed when the set and whoever has the file let it go is removed. Safe from any thread.
+/// An output that is not committed is removed when the set and all owners of the file release it. Thread-safe.
 package final class OutputFileSet: Sendable {
-    /// What all outputs of a run obey.
+    /// The rules shared by all outputs of a run.
     final class Rules: Sendable {
         let force: Bool
-        /// How whoever gets the error says that a file is to be replaced.
+        /// The instruction for replacing a file that error messages show.
         let toReplace: String
         let pending: PendingOutputs
         private let inputs: Mutex<Set<FileIdentity>>
-        /// The names given away so far: the folder's identity and the name in it.
+        /// The names assigned so far: the folder's identity and the name in it.
         private let claimed = Mutex<Set<Claim>>([])
 
         private struct Claim: Hashable {
@@ -36,7 +36,7 @@ package final class OutputFileSet: Sendable {
             self.inputs = Mutex(Set(inputs))
         }
 
-        /// The error of an output that could not be written or put in place.
+        /// Returns the error for an output that could not be written or put in place.
         func failure(_ errno: Errno, named path: FilePath) -> MediaError {
             guard errno == .fileExists else { return MediaError(errno, "write", path: path) }
             return MediaError(
@@ -53,7 +53,7 @@ package final class OutputFileSet: Sendable {
             }
         }
 
-        /// Refuses an input; a character device may be both, as `/dev/null` often is.
+        /// Refuses an input file as an output, except a character device, as `/dev/null` is often used for both.
         func refuseInput(_ finalPath: FilePath, named path: FilePath) throws {
             guard let status = try? Stat(finalPath), status.type != .characterSpecial else { return }
             try refuseInput(FileIdentity(status), named: path)
@@ -75,19 +75,19 @@ package final class OutputFileSet: Sendable {
         }
     }
 
-    /// Whether ``put(_:at:)`` leaves files to ``commit()``, so that none is in place before all are complete.
+    /// True if ``put(_:at:)`` leaves files to ``commit()``, so that none is put in place before all are complete.
     package let isWhole: Bool
     private let rules: Rules
     private let allowance: OutputAllowance?
     private let files = Mutex<[OutputFile]>([])
 
-    /// Makes an empty set.
+    /// Creates an empty set.
     ///
     /// - Parameters:
-    ///   - force: Whether files that exist are replaced.
-    ///   - inputs: The files that are read in this run, none of which an output may be, forced or not.
-    ///   - toReplace: How a person has files replaced, for the error where one exists.
-    ///   - pending: Where the outputs are listed until they are in place.
+    ///   - force: Whether to replace existing files.
+    ///   - inputs: The files read in this run, which no output may replace, even with `force`.
+    ///   - toReplace: The instruction for replacing files, for the error if a file exists.
+    ///   - pending: The list in which the outputs are registered until they are in place.
     package convenience init(
         force: Bool, inputs: [FileIdentity], toReplace: String = "use --force to replace it",
         pending: PendingOutputs = .shared
@@ -101,29 +101,29 @@ package final class OutputFileSet: Sendable {
         self.allowance = allowance
     }
 
-    /// An empty set for another job of the same run: no two outputs of both may have the same name.
+    /// Returns an empty set for another job of the same run; no two outputs of both sets may have the same name.
     ///
     /// - Parameter isWhole: Whether ``put(_:at:)`` leaves files to ``commit()``.
     package func setForAnotherJob(isWhole: Bool = false) -> OutputFileSet {
         OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance)
     }
 
-    /// An empty set of the same run, whose outputs and those of all sets made from it have no more bytes together.
+    /// Returns an empty set of the same run whose outputs, with those of all sets made from it, share an allowance.
     package func limited(to allowance: OutputAllowance?) -> OutputFileSet {
         OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance)
     }
 
-    /// Lets no output of the run that is begun from now on be one of these files, which are read too.
+    /// Prevents outputs of the run that begin from now on from replacing these files, which are also read.
     package func protect(_ identities: [FileIdentity]) { rules.addInputs(identities) }
 
     /// Opens an output for writing; `-` is standard output (a file of that name is `./-`).
     ///
-    /// Throws ``MediaError`` before anything is written: `alreadyExists` without `force`, `invalidArgument` where the
-    /// output is an input (also through a link) or another output, `notFound` where its folder is missing, and what
-    /// else the system refuses. Opening a FIFO waits for its reader.
+    /// Throws ``MediaError`` before anything is written: `alreadyExists` without `force`, `invalidArgument` if the
+    /// output is an input (also through a link) or another output, `notFound` if its folder is missing, and the errors
+    /// of the system. Opening a FIFO waits for its reader.
     ///
-    /// - Parameter goesBack: Whether what is written first is changed later. What is no regular file then gets the content
-    ///   at the commit, from a temporary file.
+    /// - Parameter goesBack: Whether the writer later changes content written before. An output that is not a regular
+    ///   file is then written to a temporary file and copied at the commit.
     package func begin(_ path: FilePath, goesBack: Bool = false) throws -> OutputFile {
         let file: OutputFile
         switch try OutputPlace(of: path) {
@@ -161,7 +161,7 @@ package final class OutputFileSet: Sendable {
             let (temporaryPath, descriptor) = try opening(path) {
                 try TemporaryName.create(beside: target, in: rules.pending)
             }
-            // The new file is to be as readable as the one it replaces; where that is not allowed, it is not an error.
+            // Preserve the permissions of the replaced file if possible; a failure is not an error.
             if let present { try? setPermissions(present.permissions, of: descriptor) }
             file = OutputFile(
                 path: path, finalPath: target, descriptor: descriptor, temporaryPath: temporaryPath, rules: rules,
@@ -173,8 +173,8 @@ package final class OutputFileSet: Sendable {
 
     /// Puts every output in place, in the order in which they were begun.
     ///
-    /// Where one cannot be put in place the others still are, and the first error is thrown at the end; of a set that is
-    /// whole none is where a name has been taken meanwhile.
+    /// If one output fails, the others are still put in place and the first error is thrown at the end. In a whole
+    /// set, no output is put in place if a name has been taken meanwhile.
     package func commit() throws {
         if let first = OutputFile.commit(takeFiles(), together: isWhole).first { throw first.error }
     }
@@ -201,10 +201,11 @@ package final class OutputFileSet: Sendable {
 }
 
 extension OutputFileSet {
-    /// Writes a file whole and puts it in place at once, or with all others of a set that is whole; `-` is standard output.
+    /// Writes a complete file and puts it in place, immediately or together with all others of a whole set.
     ///
-    /// Folders that it needs are made. For commands that write many files: thousands of open ones are more than a process may have.
-    /// - Throws: what ``begin(_:)``, writing and ``OutputFile/commit()`` throw, with the output's path.
+    /// `-` is standard output. Missing folders are created. This is for commands that write many files, as a process
+    /// cannot keep thousands of files open.
+    /// - Throws: The errors of ``begin(_:)``, writing and ``OutputFile/commit()``, with the output's path.
     package func put(_ bytes: [UInt8], at path: FilePath) throws(MediaError) {
         do {
             let folder = path.removingLastComponent()
@@ -218,9 +219,9 @@ extension OutputFileSet {
         }
     }
 
-    /// Opens a file whose content comes later, so that what refuses it is known before the work for it is done.
+    /// Opens a file whose content follows later, so that it is refused before the work for it starts.
     ///
-    /// - Throws: what ``put(_:at:)`` throws before it writes.
+    /// - Throws: The errors of ``put(_:at:)`` before it writes.
     package func open(_ path: FilePath) throws(MediaError) -> OpenedOutput {
         do {
             let folder = path.removingLastComponent()
@@ -232,7 +233,7 @@ extension OutputFileSet {
         }
     }
 
-    /// Puts every output in place as ``commit()`` does; nothing but ``MediaError`` is thrown.
+    /// Puts every output in place as ``commit()`` does, but throws only ``MediaError``.
     package func commitAll() throws(MediaError) {
         do { try commit() } catch { throw Self.failure(error) }
     }
@@ -242,14 +243,14 @@ extension OutputFileSet {
     }
 }
 
-/// An output that was opened and has no content yet; nothing remains of it where it never gets any.
+/// An output that is open but has no content yet; nothing remains of it if it never receives any.
 package struct OpenedOutput {
     fileprivate let path: FilePath
     fileprivate let file: OutputFile
 
-    /// Writes the file whole; ``commit(_:)`` puts it in place.
+    /// Writes the complete content; ``commit(_:)`` puts the file in place.
     ///
-    /// - Throws: what writing throws, with the output's path; nothing remains of the file then.
+    /// - Throws: The errors of writing, with the output's path; nothing remains of the file then.
     package func fill(_ bytes: [UInt8]) throws(MediaError) {
         do {
             try file.write(contentsOf: bytes)
@@ -259,21 +260,21 @@ package struct OpenedOutput {
         }
     }
 
-    /// Puts several outputs in place in a turn of their own, and gives what went wrong.
+    /// Puts several outputs in place in a turn of their own, and returns the errors that occurred.
     package static func commit(_ outputs: [OpenedOutput]) -> [MediaError] {
         OutputFile.commit(outputs.map(\.file)).map { $0.error.at(path: outputs[$0.index].path.string) }
     }
 }
 
-/// The turn of one run to put its outputs in place, so that of two runs which write the same names one has them all.
+/// A run's turn to put its outputs in place, so that of two runs that write the same names one run wins all.
 ///
-/// It is a lock on the outputs' folders (flock(2)), which all runs take in the same order. It is advice: where a folder
-/// cannot be locked, and where another process keeps the lock for seconds, outputs are put in place without it.
+/// It is a lock on the outputs' folders (flock(2)), which all runs acquire in the same order. The lock is advisory:
+/// outputs are put in place without it if a folder cannot be locked or another process holds the lock for seconds.
 enum CommitTurn {
-    /// How long a turn is waited for; putting files in place takes milliseconds.
+    /// The maximum time to wait for a turn; putting files in place takes milliseconds.
     private static let patience = Duration.seconds(10)
 
-    /// Runs `body` in a turn where there are several outputs with names.
+    /// Runs `body`, in a turn if several outputs are renamed into place.
     static func during(_ files: [OutputFile], _ body: () -> Void) {
         let named = files.filter(\.isReplaced)
         var locks: [FileDescriptor] = []
@@ -287,7 +288,7 @@ enum CommitTurn {
         body()
     }
 
-    /// The folders of outputs, each once, in an order that does not depend on their names.
+    /// Returns the distinct folders of the outputs, in an order that does not depend on their names.
     private static func folders(of files: [OutputFile]) -> [FilePath] {
         var found: [(place: (UInt64, UInt64), path: FilePath)] = []
         for file in files {

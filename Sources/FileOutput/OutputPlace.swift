@@ -3,21 +3,21 @@ internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
-/// Where an output really goes: what its name leads to, and how it is written there.
+/// The actual destination of an output: the file its name leads to, and the way in which it is written.
 enum OutputPlace {
-    /// The open standard output of the process.
+    /// The process's open standard output.
     case standardOutput
-    /// Something that is no regular file, such as a FIFO or `/dev/null`: written as it is.
+    /// A file that is not a regular file, such as a FIFO or `/dev/null`, and is written directly.
     case direct(FilePath)
-    /// A regular file, made beside `path` and renamed; `present` is the file that it would replace.
+    /// A regular file, created beside `path` and renamed; `present` is the file that it would replace.
     case beside(FilePath, present: Stat?)
 
-    /// Finds the place of an output.
+    /// Determines the destination of an output.
     ///
-    /// A symbolic link stays a link: the file that it leads to is the one replaced, and made where there is none yet,
-    /// as writing through the link would do. The names of open descriptors (`/dev/stdout`, `/dev/fd/3`) are written
-    /// directly, because what stands behind them belongs to whoever opened it. Throws `notFound`, `notAFile` and the
-    /// like where nothing can be written there.
+    /// A symbolic link remains a link: its target is replaced, or created if missing, as writing through the link
+    /// would do. The names of open descriptors (`/dev/stdout`, `/dev/fd/3`) are written directly, because the files
+    /// they refer to belong to whoever opened them. Throws `notFound`, `notAFile` and similar errors if the
+    /// destination cannot be written.
     init(of path: FilePath) throws {
         guard !path.isEmpty else { throw MediaError(.invalidArgument, "the output has no name", path: path.string) }
         guard path.bytes != Array("-".utf8) else {
@@ -45,12 +45,12 @@ enum OutputPlace {
         }
     }
 
-    /// The path with symbolic links followed as long as the last component is one.
+    /// Returns the path with symbolic links followed as long as the last component is a link.
     ///
-    /// Folders on the way are left to the system, so that `..` after a link means what it means there.
+    /// The system resolves links in the folders of the path, so that `..` after a link keeps its usual meaning.
     private static func followingLinks(_ path: FilePath) throws(Errno) -> FilePath {
         var path = path
-        // As many as Linux follows: path_resolution(7).
+        // Linux follows as many: path_resolution(7).
         for _ in 0..<40 {
             guard let status = try? Stat(path, followTargetSymlink: false), status.type == .symbolicLink else {
                 return path
@@ -68,10 +68,10 @@ enum OutputPlace {
     }
 }
 
-/// Makes a folder where there is none, with the folders above it, as `mkdir -p` does.
+/// Creates a folder and any missing parent folders, as `mkdir -p` does: mkdir(2).
 ///
-/// For commands whose output is a folder. Throws `alreadyExists` where a file has that name, else what
-/// ``MediaError`` makes of the system's error. It stands for mkdir(2).
+/// This is for commands whose output is a folder. Throws `alreadyExists` if a file has that name, otherwise the
+/// ``MediaError`` for the system's error.
 package func createFolder(at path: FilePath) throws {
     if let status = try? Stat(path), status.type == .directory { return }
     let parent = path.removingLastComponent()
@@ -79,7 +79,7 @@ package func createFolder(at path: FilePath) throws {
     do throws(Errno) {
         try makeFolder(path)
     } catch {
-        // Another process may have made it meanwhile.
+        // Another process may have created the folder meanwhile.
         if error == .fileExists, let status = try? Stat(path), status.type == .directory { return }
         if error == .fileExists {
             throw MediaError(
@@ -90,46 +90,46 @@ package func createFolder(at path: FilePath) throws {
     }
 }
 
-/// Which file a path leads to, whatever it is called: the device and the inode of stat(2).
+/// The identity of a file, whatever its name: the device and inode of stat(2).
 ///
 /// Two hard links, or a file and a symbolic link to it, have the same identity.
 package struct FileIdentity: Hashable, Sendable {
     private let device: DeviceID
     private let inode: Inode
 
-    /// The identity of what stat(2) tells about.
+    /// Creates the identity from the result of stat(2).
     package init(_ status: Stat) {
         device = status.deviceID
         inode = status.inode
     }
 
-    /// The identity of the file that a path leads to through symbolic links; `nil` where it leads to none.
+    /// Creates the identity of the file at a path, following symbolic links; `nil` if there is no such file.
     package init?(of path: FilePath) {
         guard let status = try? Stat(path) else { return nil }
         self.init(status)
     }
 
-    /// The identity of an open file; `nil` where the descriptor is closed.
+    /// Creates the identity of an open file; `nil` if the descriptor is closed.
     package init?(of file: FileDescriptor) {
         guard let status = try? file.stat() else { return nil }
         self.init(status)
     }
 }
 
-/// Temporary files that are not in place yet, listed so that a signal can take them all away.
+/// The temporary files that are not in place yet, listed so that they can be removed on a signal.
 ///
-/// A file is made and moved under one lock with being listed, so that there is no moment in which a file is there and
-/// not known.
+/// A file is created or renamed and its entry updated under one lock, so that no file ever exists without being
+/// listed.
 package final class PendingOutputs: Sendable {
-    /// The list of this process, which a signal empties.
+    /// The list of this process, which a signal clears.
     package static let shared = PendingOutputs()
 
     private let paths = Mutex<Set<FilePath>>([])
 
-    /// Removes every pending file and then calls `end`, before which no thread can make another one.
+    /// Removes every pending file and then calls `end`; no thread can create another file before `end` is called.
     ///
-    /// Safe on any thread, but not in a signal handler: let a thread wait for signals. Where `end` ends the process, no
-    /// output comes into being after the removal; where it returns, the owners find their files gone.
+    /// Call it on any thread, but not in a signal handler; let a thread wait for signals instead. If `end` ends the
+    /// process, no output appears after the removal. If `end` returns, the owners find their files removed.
     package func removeAll(then end: () -> Void = {}) {
         paths.withLock { paths in
             for path in paths { try? removeFile(path) }
@@ -138,10 +138,10 @@ package final class PendingOutputs: Sendable {
         }
     }
 
-    /// How many files are pending.
+    /// The number of pending files.
     package var count: Int { paths.withLock(\.count) }
 
-    /// Makes a file that nobody else has, open for reading and writing, and lists it.
+    /// Creates a new file exclusively, open for reading and writing, and lists it.
     func create(_ path: FilePath) throws -> FileDescriptor {
         try paths.withLock { paths in
             let file = try FileDescriptor.open(
@@ -152,7 +152,7 @@ package final class PendingOutputs: Sendable {
         }
     }
 
-    /// Moves a listed file to its final name with `move`, and strikes it off where that succeeds.
+    /// Moves a listed file to its final name with `move`, and removes its entry if that succeeds.
     func settle(_ path: FilePath, by move: () throws -> Void) throws {
         try paths.withLock { paths in
             guard paths.contains(path) else {
@@ -163,7 +163,7 @@ package final class PendingOutputs: Sendable {
         }
     }
 
-    /// Removes a file, if it is still listed.
+    /// Removes a file if it is still listed.
     func remove(_ path: FilePath) {
         paths.withLock { paths in
             if paths.remove(path) != nil { try? removeFile(path) }
@@ -171,32 +171,31 @@ package final class PendingOutputs: Sendable {
     }
 }
 
-/// How many bytes the outputs of one job may have together.
+/// The number of bytes that the outputs of one job may have together.
 ///
-/// A file of a few bytes can ask for terabytes: years of silence, or the same samples a million times. Safe from any
-/// thread.
+/// A file of a few bytes can ask for terabytes: years of silence, or the same samples a million times. Thread-safe.
 package final class OutputAllowance: Sendable {
     private let used = Atomic<Int>(0)
     private let limit: @Sendable () -> Int
 
-    /// Allows as many bytes as `limit` says, which may grow while a stream is read.
+    /// Creates an allowance of `limit()` bytes, which may grow while a stream is read.
     package init(_ limit: @escaping @Sendable () -> Int) { self.limit = limit }
 
-    /// Allows what is set, or what goes with inputs of so many bytes.
+    /// Creates an allowance from the limit that is set, or from the size of the inputs in bytes.
     package convenience init(_ limits: MediaLimits, forInputOf bytes: Int) {
         let limit = limits.outputBytes ?? MediaLimits.standardOutputBytes(forInputOf: bytes, copying: false)
         self.init { limit }
     }
 
-    /// Takes so many bytes of what is left; `false` where there are fewer.
+    /// Takes `count` bytes from the allowance; returns false if that exceeds it.
     package func take(_ count: Int) -> Bool {
         used.wrappingAdd(max(0, count), ordering: .relaxed).newValue <= limit()
     }
 
-    /// Whether an output of so many bytes is within the limit by itself.
+    /// Returns true if an output of `count` bytes alone is within the limit.
     package func holds(_ count: Int) -> Bool { count <= limit() }
 
-    /// The error for what goes beyond.
+    /// The error for exceeding the allowance.
     package var error: MediaError {
         MediaError(
             .outputLimit,

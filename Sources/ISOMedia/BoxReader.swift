@@ -1,22 +1,22 @@
 package import MediaBase
 
-/// Reads boxes out of a byte source, within limits, and keeps what was wrong as warnings.
+/// Reads boxes from a byte source, within limits, and collects warnings about damage.
 ///
-/// Damage never throws: a box that claims too much is clipped to its parent, a list with an impossible header ends
-/// there. Only the source's own failures throw.
+/// Damage never throws: a box that exceeds its parent is clipped to it, and a list ends at an impossible header. Only
+/// errors of the source are thrown.
 ///
 /// ISO/IEC 14496-12, 4.2; QuickTime File Format, "Atoms".
 package struct BoxReader {
-    /// What the boxes are read from.
+    /// The source of the boxes.
     package let source: any ByteSource
 
-    /// What is not gone beyond.
+    /// The limits on what is read.
     package let limits: BoxLimits
 
-    /// What was wrong with the boxes read so far, one sentence each; at most `limits.warnings` and a last one.
+    /// The problems found so far, one sentence each; at most `limits.warnings`, and then a final note.
     package private(set) var warnings: [String] = []
 
-    /// Whether a limit on number or size was reached, so that something may be missing.
+    /// True if a limit on number or size was reached, so that data may be missing.
     package private(set) var reachedLimit = false
 
     private var boxesLeft: Int
@@ -25,7 +25,7 @@ package struct BoxReader {
     private var window: [UInt8] = []
     private var windowStart: UInt64 = 0
 
-    /// Starts with nothing read.
+    /// Creates a reader for a source; nothing is read yet.
     package init(_ source: any ByteSource, limits: BoxLimits = BoxLimits()) {
         self.source = source
         self.limits = limits
@@ -34,10 +34,10 @@ package struct BoxReader {
         tableLeft = limits.tables
     }
 
-    /// The whole source as a range; where the size is not known, it ends at the highest offset that a file can have.
+    /// The byte range of the whole source; ends at the maximum file offset if the size is unknown.
     package var wholeSource: Range<UInt64> { 0..<min(source.size ?? .max, UInt64(Int64.max)) }
 
-    /// Records a warning; the same one only once.
+    /// Records a warning, unless the same warning is already recorded.
     package mutating func warn(_ text: String) {
         guard !warnings.contains(text) else { return }
         if warnings.count < limits.warnings {
@@ -47,7 +47,7 @@ package struct BoxReader {
         }
     }
 
-    /// Records with a warning that a limit was reached.
+    /// Records a warning and sets ``reachedLimit``.
     package mutating func reachLimit(_ text: String) {
         warn(text)
         reachedLimit = true
@@ -56,11 +56,11 @@ package struct BoxReader {
     /// Reads the header of the box at `offset`.
     ///
     /// - Parameters:
-    ///   - offset: Where the box begins.
-    ///   - end: Where its parent ends; the box is clipped to it.
-    /// - Returns: The box, or `nil` where there is none: at the end, at the zeros that end a QuickTime list, where the
-    ///   header is impossible (with a warning), or where a limit is reached.
-    /// - Throws: What the source throws.
+    ///   - offset: The offset at which the box starts.
+    ///   - end: The end of the parent; the box is clipped to it.
+    /// - Returns: The box, or `nil` at the end, at the zeros that end a QuickTime list, at an impossible header (with a
+    ///   warning), or if a limit is reached.
+    /// - Throws: Any error that the source throws.
     package mutating func box(at offset: UInt64, end: UInt64) throws(MediaError) -> Box? {
         guard offset < end else { return nil }
         guard boxesLeft > 0 else {
@@ -111,10 +111,10 @@ package struct BoxReader {
             payload: offset + headerSize..<boxEnd)
     }
 
-    /// Reads the headers of the boxes that follow each other in a range.
+    /// Reads the headers of the consecutive boxes in a range.
     ///
-    /// - Returns: The boxes in file order, as far as the list can be followed.
-    /// - Throws: What the source throws.
+    /// - Returns: The boxes in file order, up to the first that cannot be read.
+    /// - Throws: Any error that the source throws.
     package mutating func boxes(in range: Range<UInt64>) throws(MediaError) -> [Box] {
         var boxes: [Box] = []
         var offset = range.lowerBound
@@ -125,14 +125,14 @@ package struct BoxReader {
         return boxes
     }
 
-    /// Parses a box's payload.
+    /// Parses the payload of a box.
     ///
     /// - Parameters:
-    ///   - box: The box; with `nil` nothing happens.
-    ///   - prefix: How many bytes of the payload are wanted; by default all.
-    ///   - body: What makes a value of the payload; an error that it throws becomes a warning.
-    /// - Returns: The value, or `nil` where there is no box, or it is damaged or too large.
-    /// - Throws: What the source throws.
+    ///   - box: The box; if `nil`, nothing is read.
+    ///   - prefix: The maximum number of payload bytes to read; by default all.
+    ///   - body: Parses the payload into a value; an error that it throws becomes a warning.
+    /// - Returns: The value, or `nil` if the box is missing, damaged or too large.
+    /// - Throws: Any error that the source throws.
     package mutating func parse<Value>(
         _ box: Box?, prefix: Int = .max, _ body: (inout BigEndianReader) throws(MediaError) -> Value
     ) throws(MediaError) -> Value? {
@@ -154,16 +154,15 @@ package struct BoxReader {
         }
     }
 
-    /// Passes over the entries of a table without keeping it in memory.
+    /// Calls a closure for each entry of a table, without keeping the table in memory.
     ///
     /// - Parameters:
-    ///   - box: The box that holds the table.
-    ///   - start: Where in the payload the first entry begins.
-    ///   - entrySize: The length of an entry in bytes.
-    ///   - count: The number of entries that the box claims; those that its payload cannot hold are left out, with a
-    ///     warning.
-    ///   - body: Called for each entry, in order; it takes exactly `entrySize` bytes.
-    /// - Throws: What the source throws.
+    ///   - box: The box that contains the table.
+    ///   - start: The offset of the first entry in the payload.
+    ///   - entrySize: The size of an entry in bytes.
+    ///   - count: The number of entries that the box declares. Entries beyond the payload are left out, with a warning.
+    ///   - body: Called for each entry, in order; must read exactly `entrySize` bytes.
+    /// - Throws: Any error that the source throws.
     package mutating func forEachEntry(
         of box: Box, from start: Int, entrySize: Int, count: UInt32,
         _ body: (inout BigEndianReader) throws(MediaError) -> Void
@@ -201,10 +200,10 @@ package struct BoxReader {
         }
     }
 
-    /// Reads bytes that a table points to, such as a sample; fewer where the source ends.
+    /// Reads bytes that a table points to, such as a sample; returns fewer bytes at the end of the source.
     ///
-    /// Small reads go through a window, because headers and small boxes lie close together. `count` is the caller's
-    /// own number, never one from a file.
+    /// Small reads go through a window, because headers and small boxes are close together. `count` must be chosen by
+    /// the caller, never taken from a file.
     package mutating func bytes(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         let windowSize = 4096
         guard count <= windowSize / 4 else { return try source.read(at: offset, count: count) }
@@ -220,7 +219,7 @@ package struct BoxReader {
     }
 }
 
-/// The boxes of a file's top level that matter, found by their headers alone.
+/// The relevant boxes at a file's top level, found by reading only box headers.
 struct TopLevelBoxes {
     /// The first `ftyp`.
     private(set) var fileType: Box?
@@ -237,7 +236,7 @@ struct TopLevelBoxes {
     /// All `sidx` boxes, in file order.
     private(set) var segmentIndexes: [Box] = []
 
-    /// Whether the file begins with a box that such a file can begin with.
+    /// True if the first box is of a type with which an MP4 or QuickTime file can start.
     private(set) var isKnownFormat = false
 
     private static let openingTypes: [FourCC] = [
@@ -245,10 +244,10 @@ struct TopLevelBoxes {
     ]
     private static let furtherTypes: [FourCC] = ["mfra", "ssix", "emsg", "prft"]
 
-    /// Whether such files have boxes of a type on their top level.
+    /// Reports whether boxes of a type occur at the top level of MP4 or QuickTime files.
     static func isKnown(_ type: FourCC) -> Bool { openingTypes.contains(type) || furtherTypes.contains(type) }
 
-    /// Follows the top level from the start, passing over contents.
+    /// Scans the top level from the start, skipping the payloads.
     init(_ reader: inout BoxReader) throws(MediaError) {
         let whole = reader.wholeSource
         var offset = whole.lowerBound

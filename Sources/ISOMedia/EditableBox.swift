@@ -1,23 +1,23 @@
 package import MediaBase
 
-/// A box of a movie's header taken apart so far that it can be changed, and put together again.
+/// A box of a movie's header, parsed deeply enough to be edited and written again.
 ///
-/// What is not changed comes out byte for byte. ISO/IEC 14496-12, 4.2.
+/// Unchanged parts are written byte for byte. ISO/IEC 14496-12, 4.2.
 package struct EditableBox: Sendable {
-    /// The type.
+    /// The box type.
     package var type: FourCC
-    /// The bytes after the header: all of them, or those before the boxes in it.
+    /// The bytes between the header and the child boxes; the whole payload if there are no parsed children.
     package var fields: [UInt8]
-    /// The boxes in it, in their order; `nil` where it holds none that matter.
+    /// The child boxes, in order; `nil` if the payload was not parsed into boxes.
     package var children: [EditableBox]?
 
-    /// A box without others in it.
+    /// Creates a box without child boxes.
     package init(_ type: FourCC, _ fields: [UInt8]) {
         self.type = type
         self.fields = fields
     }
 
-    /// A box that holds nothing but others.
+    /// Creates a box that contains only child boxes.
     package init(_ type: FourCC, holding children: [EditableBox]) {
         self.type = type
         fields = []
@@ -26,9 +26,9 @@ package struct EditableBox: Sendable {
 
     private static let depthLimit = 12
 
-    /// Takes apart one box that fills the bytes.
+    /// Parses bytes that consist of exactly one box.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where the boxes do not add up.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if the sizes of the boxes are inconsistent.
     package init(parsing bytes: [UInt8]) throws(MediaError) {
         let boxes = try Self.list(bytes[...], in: nil, depth: 0)
         guard let box = boxes.first, boxes.count == 1 else {
@@ -37,7 +37,7 @@ package struct EditableBox: Sendable {
         self = box
     }
 
-    /// Takes apart boxes that follow each other.
+    /// Parses a sequence of boxes.
     static func list(_ bytes: [UInt8]) throws(MediaError) -> [EditableBox] { try list(bytes[...], in: nil, depth: 0) }
 
     private static func list(_ bytes: ArraySlice<UInt8>, in parent: FourCC?, depth: Int) throws(MediaError)
@@ -55,7 +55,7 @@ package struct EditableBox: Sendable {
                 header = 16
             }
             guard size >= header, size <= rest.count else {
-                // QuickTime ends a list of user data with four zeros.
+                // QuickTime ends a list of user data with four zero bytes.
                 if type.rawValue == 0 { break }
                 throw MediaError(.damaged, "the box \(type) does not add up")
             }
@@ -78,7 +78,7 @@ package struct EditableBox: Sendable {
         children = try Self.list(payload.dropFirst(count), in: type, depth: depth + 1)
     }
 
-    /// How many bytes come before the boxes in a box; `nil` for one that is kept whole.
+    /// The number of bytes before the child boxes; `nil` for a box that is kept whole.
     private static func fieldBytes(of type: FourCC, in parent: FourCC?) -> Int? {
         switch type {
         case "moov", "trak", "mdia", "minf", "stbl", "edts", "tapt": 0
@@ -87,32 +87,34 @@ package struct EditableBox: Sendable {
         }
     }
 
-    /// Appends the box as bytes.
+    /// Appends the serialized box to `bytes`.
     package func write(to bytes: inout [UInt8]) {
         let start = bytes.count
         bytes.append(bigEndian: UInt32(0))
         bytes.append(bigEndian: type.rawValue)
         bytes += fields
         for child in children ?? [] { child.write(to: &bytes) }
-        // A header of a movie is far from 4 GB.
+        // A movie header is far smaller than 4 GB.
         let size = UInt32(clamping: bytes.count - start)
         for place in 0..<4 { bytes[start + place] = UInt8(truncatingIfNeeded: size >> (24 - 8 * UInt32(place))) }
     }
 
-    /// The box as bytes.
+    /// The serialized box.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return bytes
     }
 
-    /// The place of the first child of a type; `nil` where there is none.
+    /// The index of the first child of a type; `nil` if there is none.
     package func firstIndex(of type: FourCC) -> Int? { children?.firstIndex { $0.type == type } }
 
-    /// The first child of a type; `nil` where there is none.
+    /// The first child of a type; `nil` if there is none.
     package func first(_ type: FourCC) -> EditableBox? { children?.first { $0.type == type } }
 
-    /// Changes the box that a path of types leads to, always by the first child of each type; gives whether it is there.
+    /// Changes the box at a path of types, following the first child of each type.
+    ///
+    /// - Returns: True if the box exists.
     @discardableResult
     package mutating func change(
         _ path: ArraySlice<FourCC>, _ body: (inout EditableBox) throws(MediaError) -> Void
@@ -127,14 +129,14 @@ package struct EditableBox: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends a number with its highest byte first.
+    /// Appends a number in big-endian byte order.
     package mutating func append(bigEndian value: some FixedWidthInteger) {
         for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
             append(UInt8(truncatingIfNeeded: value >> shift))
         }
     }
 
-    /// Writes a number with its highest byte first over the bytes at a place, as far as there are any.
+    /// Overwrites the bytes at `place` with a number in big-endian byte order; does nothing if the number does not fit.
     package mutating func replace(at place: Int, bigEndian value: some FixedWidthInteger) {
         let count = value.bitWidth / 8
         guard place >= 0, place + count <= self.count else { return }
@@ -144,31 +146,31 @@ extension [UInt8] {
     }
 }
 
-/// Changes the boxes behind the fields of a visual sample entry.
+/// Edits the child boxes of a visual sample entry.
 ///
 /// ISO/IEC 14496-12, 12.1.3: 78 bytes of fields, then boxes.
 struct VisualSampleEntryEditor {
-    /// The entry as it is now.
+    /// The entry in its current state.
     private(set) var entry: EditableBox
-    /// How many pixels are stored.
+    /// The stored size in pixels.
     let dimensions: Dimensions
-    /// Width of a pixel by its height, by its `pasp`; 1 where there is none.
+    /// The ratio of a pixel's width to its height (`pasp`); 1 if not stated.
     let pixelAspect: Rational
 
     private static let fieldBytes = 78
 
-    /// Takes an entry apart.
+    /// Parses a sample entry.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where it is too short to be one.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if the box is too short for a visual sample entry.
     init(_ box: EditableBox) throws(MediaError) {
         var reader = BigEndianReader(box.fields)
         try reader.skip(24)
         dimensions = Dimensions(width: Int(try reader.uint16()), height: Int(try reader.uint16()))
         try reader.skip(Self.fieldBytes - 28)
-        // Taken apart as the boxes of a box that has none of its own.
+        // `trak` has no fields of its own, so it can wrap the child boxes for parsing.
         var wrapper = EditableBox("trak", []).bytes
         wrapper += reader.takeRest()
-        // An entry that was changed before has its boxes apart from its fields.
+        // An entry that was edited before has its child boxes in `children`, not in `fields`.
         for child in box.children ?? [] { wrapper += child.bytes }
         wrapper.replace(at: 0, bigEndian: UInt32(clamping: wrapper.count))
         entry = EditableBox(box.type, Array(box.fields.prefix(Self.fieldBytes)))
@@ -182,8 +184,9 @@ struct VisualSampleEntryEditor {
         }
     }
 
-    /// Adds Dolby Vision's configuration record where there is none (Dolby Vision Streams Within the ISO Base Media File
-    /// Format, 3.2).
+    /// Adds Dolby Vision's configuration record if there is none.
+    ///
+    /// Dolby Vision Streams Within the ISO Base Media File Format, 3.2.
     mutating func addDolbyVision(_ record: HDRInfo.DolbyVisionConfiguration) {
         let names: [FourCC] = ["dvcC", "dvvC", "dvwC"]
         guard !names.contains(where: { entry.firstIndex(of: $0) != nil }) else { return }
@@ -199,10 +202,12 @@ struct VisualSampleEntryEditor {
         entry.children?.insert(EditableBox(name, fields), at: min(place, 1))
     }
 
-    /// Puts a clean aperture in place of the one there is (12.1.4), which is placed in the coded picture, and written for
-    /// the stated one.
+    /// Replaces the clean aperture (`clap`, 12.1.4).
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where a fraction has more than 32 bits.
+    /// The aperture is positioned in the coded picture. The offsets written are relative to the picture that the entry
+    /// states.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if a fraction needs more than 32 bits.
     mutating func setCleanAperture(_ aperture: CleanAperture) throws(MediaError) {
         var fields: [UInt8] = []
         let stated = StatedPicture(dimensions, entry: entry.type, coded: aperture.pictureSize)
@@ -219,7 +224,7 @@ struct VisualSampleEntryEditor {
         }
         let box = EditableBox("clap", fields)
         entry.children?.removeAll { $0.type == "clap" }
-        // The codec's own header comes first, and players expect pasp and clap behind it.
+        // The codec's configuration comes first; players expect `pasp` and `clap` after it.
         let place = entry.firstIndex(of: "pasp") ?? entry.children?.count ?? 0
         entry.children?.insert(box, at: place)
     }

@@ -1,50 +1,52 @@
 import MediaBase
 
-/// What a track's movie fragments add up to.
+/// The totals of a track's movie fragments.
 ///
 /// ISO/IEC 14496-12, 8.8 (moof, traf, tfhd, tfdt, trun).
 package struct FragmentSummary: Hashable, Sendable {
-    /// The track.
+    /// The track ID.
     package var trackID: UInt32
 
-    /// How many samples these hold; does not pass the highest number.
+    /// The number of samples in the fragments, clamped to `UInt64.max`.
     package var sampleCount: UInt64 = 0
 
-    /// The sum of the samples' durations, in the media's timescale; does not pass the highest number.
+    /// The sum of the samples' durations, in the media's timescale, clamped to `UInt64.max`.
     ///
-    /// Samples of fragments that overlap count twice: how long the fragments last is ``extent``.
+    /// Samples of overlapping fragments count twice. See ``extent`` for the time that the fragments span.
     package var duration: UInt64 = 0
 
-    /// The earliest decode time at which a fragment begins, in the media's timescale.
+    /// The earliest decode time at which a fragment starts, in the media's timescale.
     ///
-    /// The first one begins at the time written in it, or where the movie's own samples end: in a piece of a live
-    /// stream this is far from 0.
+    /// A first fragment without a decode time starts at the end of the movie's own samples. In a piece of a live
+    /// stream, the start is far from 0.
     package var startDecodeTime: UInt64
 
     /// The latest decode time at which a fragment ends, in the media's timescale.
     package var endDecodeTime: UInt64
 
-    /// When the first and the last sample of each fragment end, by when they begin (decode times), in the media's timescale.
+    /// The end times of the first and last sample of each fragment, keyed by their start times.
+    ///
+    /// All are decode times in the media's timescale.
     package var outerSamples: [UInt64: UInt64] = [:]
 
-    /// From where the earliest fragment begins to where the latest one ends, in the media's timescale.
+    /// The time from the earliest start of a fragment to the latest end, in the media's timescale.
     package var extent: UInt64 { endDecodeTime - min(startDecodeTime, endDecodeTime) }
 }
 
-/// Adds up the fragments of a movie, one after the other.
+/// Adds up the fragments of a movie, in file order.
 struct FragmentScanner {
-    /// Sample durations for fragments that have none of their own, by track (`trex`).
+    /// The default sample durations by track ID (`trex`), for fragments that state none.
     private var defaultDurations: [UInt32: UInt32] = [:]
 
-    /// Where a track's own samples in `moov` end, by track.
+    /// The end times of the samples in `moov`, by track ID.
     private let movieEnds: [UInt32: UInt64]
 
     private var summaries: [UInt32: FragmentSummary] = [:]
 
-    /// What was added up so far, in the order of the tracks' numbers.
+    /// The totals so far, sorted by track ID.
     var result: [FragmentSummary] { summaries.values.sorted { $0.trackID < $1.trackID } }
 
-    /// Reads the defaults in a movie's `mvex` box.
+    /// Reads the default durations from a movie's `mvex` box.
     init(_ tree: BoxTree, mvex: Int, tracks: [MovieTrack], reader: inout BoxReader) throws(MediaError) {
         let ends = tracks.map { ($0.trackID ?? 0, $0.tables?.timeToSample?.duration ?? 0) }
         movieEnds = Dictionary(ends) { first, _ in first }
@@ -59,7 +61,7 @@ struct FragmentScanner {
         }
     }
 
-    /// Adds a `moof` box.
+    /// Adds the fragments in a `moof` box.
     mutating func add(_ moof: Box, reader: inout BoxReader) throws(MediaError) {
         let tree = try BoxTree(moof, reader: &reader)
         for traf in tree.children("traf", of: 0) {
@@ -93,7 +95,9 @@ struct FragmentScanner {
         }
     }
 
-    /// Adds up a `trun` box; the durations of the first and the last sample are `nil` where there is no sample.
+    /// Adds up a `trun` box.
+    ///
+    /// - Returns: The totals, and the durations of the first and last sample; these are `nil` if there are no samples.
     private static func run(
         _ box: Box, defaultDuration: UInt32, reader: inout BoxReader
     ) throws(MediaError) -> (sampleCount: UInt64, duration: UInt64, first: UInt32?, last: UInt32?) {
@@ -104,7 +108,7 @@ struct FragmentScanner {
         let start = 8 + (flags & 0x1).nonzeroBitCount * 4 + (flags & 0x4).nonzeroBitCount * 4
         let entrySize = (flags & 0xF00).nonzeroBitCount * 4
         guard flags & 0x100 != 0 else {
-            // Without fields of their own, nothing but the count tells how many samples there are.
+            // If samples have no fields of their own, only the declared count limits their number.
             let held = entrySize == 0 ? .max : box.payload.dropping(UInt64(start)).size / UInt64(entrySize)
             let samples = min(UInt64(count), held)
             let duration = samples.multipliedClamped(by: UInt64(defaultDuration))
@@ -125,7 +129,7 @@ struct FragmentScanner {
         return (samples, duration, first, last)
     }
 
-    /// The parts of a `tfhd` box that bear on time.
+    /// The time-related fields of a `tfhd` box.
     private struct Header {
         var trackID: UInt32
         var defaultDuration: UInt32?
@@ -143,13 +147,13 @@ struct FragmentScanner {
 }
 
 extension UInt64 {
-    /// What is left; `nil` where that is nothing, or less.
+    /// Returns the difference, or `nil` if `duration` is 0 or larger than this number.
     fileprivate func subtracting(_ duration: UInt32) -> UInt64? {
         duration > 0 && self >= UInt64(duration) ? self - UInt64(duration) : nil
     }
 }
 
 extension Range<UInt64> {
-    /// The number of bytes.
+    /// The number of bytes in the range.
     var size: UInt64 { upperBound - lowerBound }
 }

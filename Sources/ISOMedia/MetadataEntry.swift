@@ -1,45 +1,45 @@
 package import MediaBase
 
-/// One value of a movie's or a track's metadata, with the place among the boxes where it stands.
+/// One metadata value of a movie or a track, with its location among the boxes.
 package struct MetadataEntry: Hashable, Sendable {
-    /// Where a value stands, and under which name.
+    /// The location and name of a value.
     package enum Key: Hashable, Sendable {
-        /// QuickTime's user data (`udta`), which is text alone.
+        /// A key of QuickTime's user data (`udta`), which contains only text.
         case userText(FourCC)
-        /// The list of iTunes (`udta/meta/ilst`).
+        /// A key of the iTunes list (`udta/meta/ilst`).
         case iTunes(FourCC)
-        /// A free name in that list (`----`).
+        /// A free-form name in the iTunes list (`----`).
         case iTunesName(String)
-        /// QuickTime's named keys (`meta/keys`), such as `com.apple.quicktime.make`.
+        /// One of QuickTime's named keys (`meta/keys`), such as `com.apple.quicktime.make`.
         case named(String)
     }
 
-    /// Where it stands.
+    /// The location and name of the value.
     package var key: Key
-    /// The value, with its type.
+    /// The value and its type.
     package var value: MetadataItem.Value
-    /// The language of the value; `nil` for none in particular.
+    /// The language of the value; `nil` if unspecified.
     package var language: MediaLanguage?
 
-    /// Makes an entry from its parts.
+    /// Creates an entry from its parts.
     package init(key: Key, value: MetadataItem.Value, language: MediaLanguage? = nil) {
         self.key = key
         self.value = value
         self.language = language
     }
 
-    /// How many bytes whole numbers have in the list of iTunes, by its keys for such.
+    /// The sizes in bytes of the integer values in the iTunes list, by key.
     private static let integers: [FourCC: Int] = [
         "cpil": 1, "pgap": 1, "hdvd": 1, "stik": 1, "rtng": 1, "pcst": 1, "tmpo": 2, "tves": 4, "tvsn": 4,
     ]
-    /// The keys of iTunes for "this one of so many", with the length of their values.
+    /// The iTunes keys for "number of total" values, with the sizes of the values in bytes.
     private static let pairs: [FourCC: Int] = ["trkn": 8, "disk": 6]
 }
 
 // MARK: - From bytes
 
 extension MetadataEntry {
-    /// An entry from a `data` box's type and bytes; `nil` where the type is not known.
+    /// Creates an entry from the type and bytes of a `data` box; `nil` if the type is unknown.
     ///
     /// QuickTime File Format, "Well-known types".
     init?(key: Key, type: UInt32, language: MediaLanguage?, bytes: ArraySlice<UInt8>) {
@@ -49,7 +49,7 @@ extension MetadataEntry {
 
     private static func value(_ key: Key, _ type: UInt32, _ bytes: ArraySlice<UInt8>) -> MetadataItem.Value? {
         if case .iTunes(let code) = key {
-            // Numbers of ID3's list of genres have no type.
+            // Numbers from ID3's list of genres have no type.
             if code == "gnre" { return nil }
             if pairs[code] != nil, type == 0 { return pair(bytes) }
             if integers[code] != nil, type == 0 { return integer(bytes, isSigned: true) }
@@ -75,7 +75,7 @@ extension MetadataEntry {
         }
     }
 
-    /// A whole number; text where it has more digits than `Double` can keep.
+    /// Returns an integer as a number, or as text if `Double` cannot represent it exactly.
     private static func integer(_ bytes: ArraySlice<UInt8>, isSigned: Bool) -> MetadataItem.Value? {
         guard (1...8).contains(bytes.count) else { return nil }
         let bits = bits(bytes)
@@ -85,7 +85,7 @@ extension MetadataEntry {
         return Double(exactly: number).map { .number($0) } ?? .text("\(number)")
     }
 
-    /// "3/12", or the number alone where the whole is not said.
+    /// Returns "3/12", or only the number if the total is not stated.
     private static func pair(_ bytes: ArraySlice<UInt8>) -> MetadataItem.Value? {
         guard bytes.count >= 6 else { return nil }
         let words = sixteenBits(bytes)
@@ -96,7 +96,7 @@ extension MetadataEntry {
 // MARK: - To bytes
 
 extension MetadataEntry {
-    /// The value as its place keeps it, with its type; `nil` where that cannot hold it.
+    /// The well-known type and bytes of the value as stored in its location; `nil` if the location cannot hold it.
     package var coded: (type: UInt32, bytes: [UInt8])? {
         switch key {
         case .userText:
@@ -105,7 +105,7 @@ extension MetadataEntry {
         case .iTunes(let code):
             if let length = Self.pairs[code] { return pair(length) }
             if let length = Self.integers[code] { return wholeNumber.map { (21, Self.bytes($0, atLeast: length)) } }
-            // Its other keys are for text, or for pictures.
+            // The other keys hold text, except for pictures in `covr`.
             if case .data(let bytes) = value { return code == "covr" ? (Self.pictureType(bytes), bytes) : nil }
             return code == "covr" ? nil : value.text.map { (1, Array($0.utf8)) }
         case .iTunesName, .named: return free
@@ -122,7 +122,7 @@ extension MetadataEntry {
         return value.text.flatMap { Int64($0) }
     }
 
-    /// A value as places keep it that take every type.
+    /// The type and bytes of the value for locations that accept every type.
     private var free: (type: UInt32, bytes: [UInt8]) {
         switch value {
         case .data(let bytes): return (Self.pictureType(bytes), bytes)
@@ -162,7 +162,7 @@ extension MetadataEntry {
         return Array(bytes.suffix(fitting ?? 8))
     }
 
-    /// The well-known type of bytes: JPEG, PNG, BMP, or none.
+    /// Returns the well-known type of image data: JPEG, PNG, BMP, or none.
     private static func pictureType(_ bytes: [UInt8]) -> UInt32 {
         switch PictureFileFormat(bytes) {
         case .jpeg: 13
@@ -173,35 +173,36 @@ extension MetadataEntry {
     }
 }
 
-/// The keys of a movie's or a track's descriptive metadata, by the vocabulary that each is of, and the values.
+/// The descriptive metadata of a movie or a track: its keys, by vocabulary, and its values.
 ///
-/// QuickTime File Format, "User Data Atoms" and "Metadata"; iTunes's list is the same with four-character keys.
+/// QuickTime File Format, "User Data Atoms" and "Metadata"; the iTunes list has the same structure with four-character
+/// keys.
 package struct MetadataKeys: Hashable, Sendable {
-    /// Four-character keys of iTunes (`udta/meta/ilst`).
+    /// The four-character iTunes keys (`udta/meta/ilst`).
     package var iTunes: Set<FourCC> = []
-    /// Reverse-domain names beside iTunes's keys (`----`), by their last part, such as `iTunSMPB`.
+    /// The free-form names in the iTunes list (`----`), by their last part, such as `iTunSMPB`.
     package var iTunesNames: Set<String> = []
     /// QuickTime's named keys (`meta/keys`), such as `com.apple.quicktime.make`.
     package var named: Set<String> = []
-    /// QuickTime's user data (`udta`), such as `©nam`.
+    /// QuickTime's user data keys (`udta`), such as `©nam`.
     package var userData: Set<FourCC> = []
 
-    /// The values, in file order; without those that are coded in a way that is not known, and very large ones.
+    /// The values, in file order, except those with an unknown type and those that are too large.
     package var entries: [MetadataEntry] = []
 
-    /// How many keys of a kind are kept.
+    /// The maximum number of keys of each kind.
     private static let maximumKeys = 10_000
-    /// No key.
+    /// Creates an empty set of keys.
     package init() {}
 
-    /// Takes in the keys below a `moov` or `trak` box.
+    /// Adds the keys and values in a `moov` or `trak` box.
     mutating func read(_ tree: BoxTree, at node: Int, reader: inout BoxReader) throws(MediaError) {
-        // How many more bytes of values are read; covers are large.
+        // The remaining budget for values in bytes; cover images are large.
         var room: UInt64 = node == 0 ? 16 << 20 : 1 << 20
         let userData = tree.boxes(in: tree.child("udta", of: node))
         for box in userData.prefix(Self.maximumKeys) where box.type != "meta" {
             self.userData.insert(box.type)
-            // The sign © stands before all keys of texts.
+            // All text keys start with ©.
             guard box.type.rawValue >> 24 == 0xA9, box.payloadSize <= room else { continue }
             room -= box.payloadSize
             entries +=
@@ -214,9 +215,9 @@ package struct MetadataKeys: Hashable, Sendable {
         }
     }
 
-    /// Takes in the keys of a `meta` box: those that stand in `keys`, or the types of the boxes in `ilst`.
+    /// Adds the keys of a `meta` box: those listed in `keys`, or the types of the boxes in `ilst`.
     private mutating func readList(_ meta: Box, room: inout UInt64, reader: inout BoxReader) throws(MediaError) {
-        // ISO's box has a version and flags before what is in it, QuickTime's has not.
+        // ISO's `meta` box starts with version and flags, QuickTime's does not.
         let head = try reader.bytes(at: meta.payload.lowerBound, count: 8)
         let isISO = head.prefix(4).allSatisfy { $0 == 0 }
         let boxes = try reader.boxes(in: meta.payload.dropping(isISO ? 4 : 0))
@@ -251,7 +252,7 @@ package struct MetadataKeys: Hashable, Sendable {
         }
     }
 
-    /// Takes in the values of one key (`data`): a type, a country, a language, and the bytes.
+    /// Adds the values of one key (`data`): a type, a country, a language, and the bytes.
     private mutating func readValues(
         in boxes: [Box], of key: MetadataEntry.Key, room: inout UInt64, reader: inout BoxReader
     ) throws(MediaError) {
@@ -261,7 +262,7 @@ package struct MetadataKeys: Hashable, Sendable {
                 let type = try reader.uint32()
                 try reader.skip(2)
                 let language = MediaLanguage(rawValue: try reader.uint16())
-                // Numbers below those of packed codes are places in a list of languages.
+                // Numbers below those of packed codes are indexes in a list of languages.
                 return MetadataEntry(
                     key: key, type: type, language: language.macintoshCode == nil ? language : nil,
                     bytes: reader.takeRest())
@@ -270,7 +271,7 @@ package struct MetadataKeys: Hashable, Sendable {
         }
     }
 
-    /// The texts of one key of user data, each in its language; none where one is in a Macintosh's characters.
+    /// Reads the texts of a user data key, each with its language; none if any text uses a Macintosh character set.
     private static func texts(of type: FourCC, _ reader: inout BigEndianReader) throws(MediaError) -> [MetadataEntry] {
         var entries: [MetadataEntry] = []
         while reader.remaining > 4 {
@@ -285,7 +286,7 @@ package struct MetadataKeys: Hashable, Sendable {
         return entries
     }
 
-    /// Reads a `keys` payload: a count, then for each key its length, its namespace and its name.
+    /// Reads a `keys` payload: a count, then for each key its size, namespace and name.
     private static func names(_ reader: inout BigEndianReader) throws(MediaError) -> [String] {
         try reader.skip(4)
         var names: [String] = []
@@ -299,11 +300,11 @@ package struct MetadataKeys: Hashable, Sendable {
     }
 }
 
-/// The texts among a movie's or a track's user data.
+/// The texts in the user data of a movie or a track.
 ///
 /// QuickTime File Format, "User Data Atoms" (udta).
 enum UserText {
-    /// The name: `name`, which is bare text, else the first of `©nam`'s texts; `nil` where neither says anything.
+    /// Returns the plain text of `name`, otherwise the first text of `©nam`; `nil` if both are missing or empty.
     static func name(in boxes: [Box], reader: inout BoxReader) throws(MediaError) -> String? {
         let bare = try reader.parse(boxes.first { $0.type == "name" }) { reader throws(MediaError) in
             text(reader.takeRest())
@@ -312,9 +313,9 @@ enum UserText {
         return try reader.parse(boxes.first { $0.type == "©nam" }, international) ?? nil
     }
 
-    /// Reads "international text": a length, a language and that many bytes, once for each language.
+    /// Reads "international text": a length, a language and the text's bytes, once for each language.
     ///
-    /// - Returns: The first text, or `nil` where it is empty.
+    /// - Returns: The first text, or `nil` if it is empty.
     static func international(_ reader: inout BigEndianReader) throws(MediaError) -> String? {
         let count = try reader.uint16()
         try reader.skip(2)
@@ -323,21 +324,21 @@ enum UserText {
     }
 }
 
-/// One of the chapters that a movie lists in its user data (`udta/chpl`), as Nero's programs write them.
+/// A chapter in a movie's user data (`udta/chpl`), as written by Nero's programs.
 ///
-/// There is no specification; programs agree on a version, flags, four unknown bytes (version 1), a count of one byte,
-/// and for each chapter a time of eight bytes and a text of one byte's length.
+/// There is no specification. Programs agree on a version, flags, four unknown bytes (version 1), a one-byte count, and
+/// for each chapter an eight-byte time and a text with a one-byte length.
 package struct ChapterMark: Hashable, Sendable {
-    /// When it begins, in units of 100 ns.
+    /// The start time, in units of 100 ns.
     package var start: UInt64
 
-    /// Its title; may be empty.
+    /// The title; may be empty.
     package var title: String
 
-    /// Units a second of ``start``.
+    /// The units of ``start`` per second.
     package static let timescale: Int32 = 10_000_000
 
-    /// Reads a `chpl` payload, as far as it goes.
+    /// Reads a `chpl` payload, up to the first incomplete chapter.
     static func list(_ reader: inout BigEndianReader) throws(MediaError) -> [ChapterMark] {
         let (version, _) = try reader.versionAndFlags()
         if version > 0 { try reader.skip(4) }
@@ -346,7 +347,7 @@ package struct ChapterMark: Hashable, Sendable {
             guard reader.remaining >= 9 else { break }
             let start = try reader.uint64()
             let length = Int(try reader.uint8())
-            // One that is cut off is as good as none: its time may be anything.
+            // Skip a truncated chapter, because even its time may be wrong.
             guard length <= reader.remaining else { break }
             marks.append(ChapterMark(start: start, title: text(try reader.take(length))))
         }

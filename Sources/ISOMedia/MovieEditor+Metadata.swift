@@ -1,15 +1,16 @@
 package import MediaBase
 
 extension MovieEditor {
-    /// Gives the movie or a track metadata: user data, the list of iTunes, and QuickTime's named keys.
+    /// Adds metadata to the movie or a track: user data, the iTunes list, and QuickTime's named keys.
     ///
-    /// QuickTime File Format, "User Data Atoms" and "Metadata". Entries that their place cannot hold are passed over. A
-    /// list of iTunes that is there already is replaced.
+    /// QuickTime File Format, "User Data Atoms" and "Metadata". Entries whose value does not fit their place are
+    /// skipped. An existing iTunes list is replaced.
     ///
     /// - Parameters:
-    ///   - entries: The values, in their order; several of one key stand together.
+    ///   - entries: The values, in the order to write; values with the same key are grouped.
     ///   - track: The track; `nil` for the movie.
-    ///   - isQuickTime: Whether `meta` has no version, as in QuickTime's files, or one, as in those of MPEG-4.
+    ///   - isQuickTime: True to write the `meta` box of the named keys without version and flags, as in QuickTime
+    ///     files; false to include them, as in MPEG-4 files.
     package mutating func setMetadata(
         _ entries: [MetadataEntry], track: Int?, isQuickTime: Bool
     ) throws(MediaError) {
@@ -69,7 +70,7 @@ extension MovieEditor {
         box.children?[place] = kept
     }
 
-    /// A length, a language and so many bytes.
+    /// Returns a text as a length, a language and the text's bytes.
     private static func internationalText(_ entry: MetadataEntry) -> [UInt8] {
         guard let text = entry.coded?.bytes else { return [] }
         var bytes: [UInt8] = []
@@ -89,7 +90,7 @@ extension MovieEditor {
     private static func meta(_ handler: FourCC, _ boxes: [EditableBox], hasVersion: Bool) -> EditableBox {
         var fields = [UInt8](repeating: 0, count: 8)
         fields.append(bigEndian: handler.rawValue)
-        // iTunes looks for its maker.
+        // iTunes expects this manufacturer code.
         fields.append(bigEndian: handler == "mdir" ? ("appl" as FourCC).rawValue : 0)
         let head = EditableBox("hdlr", fields + [UInt8](repeating: 0, count: 9))
         var meta = EditableBox("meta", holding: [head] + boxes)
@@ -99,8 +100,9 @@ extension MovieEditor {
 }
 
 extension MovieEditor {
-    /// Gives a track a language by its three letters (`mdhd`), which QuickTime files take as well as MPEG-4's; anything
-    /// else is left out.
+    /// Sets a track's language (`mdhd`) to a three-letter code, which both QuickTime and MPEG-4 files allow.
+    ///
+    /// Any other text is ignored.
     package mutating func setLanguage(_ code: String, track: Int) throws(MediaError) {
         guard let language = MediaLanguage(iso639: code) else { return }
         try change(track: track, ["mdia", "mdhd"]) { (box) throws(MediaError) in
@@ -110,14 +112,14 @@ extension MovieEditor {
 }
 
 extension MovieEditor {
-    /// Gives a track without a name one, in its user data (`udta`, `name`).
+    /// Adds a name to the user data (`udta`, `name`) of a track that has none.
     ///
     /// QuickTime File Format, "User Data Atoms".
     package mutating func setName(_ name: String, track: Int) throws(MediaError) {
         let entry = EditableBox("name", Array(name.utf8))
         try change(track: track, []) { (box) throws(MediaError) in
             if let place = box.firstIndex(of: "udta") {
-                // User data is kept whole; what is in it are boxes in any order.
+                // `udta` is kept as raw bytes; its boxes may be in any order.
                 box.children?[place].fields += entry.bytes
             } else {
                 box.children?.append(EditableBox("udta", holding: [entry]))
@@ -126,21 +128,21 @@ extension MovieEditor {
     }
 }
 
-// MARK: - Dates and places
+// MARK: - Dates and locations
 
 extension MovieEditor {
-    /// Makes the movie (`mvhd`) or a track (`tkhd`, `mdhd`) say when it came into being.
+    /// Sets the creation and modification times of the movie (`mvhd`) or a track (`tkhd`, `mdhd`).
     ///
     /// - Parameters:
-    ///   - date: ISO 8601 in UTC, as libavformat writes it: `2008-05-12T20:59:27.000000Z`; of another form nothing is
-    ///     written, and of a date that does not fit neither.
+    ///   - date: ISO 8601 in UTC, as libavformat writes it: `2008-05-12T20:59:27.000000Z`. Nothing is written if the
+    ///     text has another form or the date does not fit the field.
     ///   - track: The track; `nil` for the movie.
     package mutating func setCreationTime(_ date: String, track: Int?) throws(MediaError) {
         guard let seconds = MovieDate(date)?.seconds else { return }
         func set(_ box: inout EditableBox) {
             let isLong = box.fields.first == 1
             guard isLong || seconds <= UInt64(UInt32.max) else { return }
-            // Creation, then modification.
+            // Creation time, then modification time.
             for place in isLong ? [4, 12] : [4, 8] {
                 if isLong {
                     box.fields.replace(at: place, bigEndian: seconds)
@@ -157,11 +159,11 @@ extension MovieEditor {
         }
     }
 
-    /// Makes the movie say where it was taken (`udta`, `©xyz`), to the letter.
+    /// Adds the location at which the movie was recorded (`udta`, `©xyz`), verbatim.
     ///
     /// - Parameters:
     ///   - place: ISO 6709, such as `+48.8789+002.3376+048.928/`.
-    ///   - language: ISO 639-2 code; anything else counts as undetermined.
+    ///   - language: The ISO 639-2 code; any other text is written as undetermined.
     package mutating func setLocation(_ place: String, language: String?) {
         let text = Array(place.utf8)
         guard let length = UInt16(exactly: text.count), var children = movie.children else { return }
@@ -179,11 +181,12 @@ extension MovieEditor {
     }
 }
 
-/// A moment as the headers of a movie count it: whole seconds since 1904 (ISO/IEC 14496-12, 8.2.2).
+/// A time as movie headers store it: whole seconds since 1904 (ISO/IEC 14496-12, 8.2.2).
 private struct MovieDate {
     let seconds: UInt64
 
-    /// Reads `2008-05-12T20:59:27Z`, with or without a fraction of a second; `nil` for another form, and before 1904.
+    /// Parses `2008-05-12T20:59:27Z`, with or without a fraction of a second; `nil` for other forms and dates before
+    /// 1904.
     init?(_ text: String) {
         let form = "dddd-dd-ddTdd:dd:dd"
         let head = text.utf8.prefix(form.utf8.count)
@@ -202,10 +205,10 @@ private struct MovieDate {
         func number(_ range: Range<Int>) -> Int64 { digits[range].reduce(0) { $0 * 10 + $1 } }
         let (month, day) = (number(4..<6), number(6..<8))
         guard (1...12).contains(month), (1...31).contains(day) else { return nil }
-        // The year begins in March, so that a leap day is its last one.
+        // Counting the year from March makes the leap day its last day.
         let year = number(0..<4) - (month <= 2 ? 1 : 0)
         let days = year * 365 + year / 4 - year / 100 + year / 400 + (153 * ((month + 9) % 12) + 2) / 5 + day
-        // 1 January 1904, counted likewise.
+        // 1 January 1904, counted in the same way.
         let first: Int64 = 695_362
         let time = (days - first) * 86400 + number(8..<10) * 3600 + number(10..<12) * 60 + number(12..<14)
         guard let seconds = UInt64(exactly: time) else { return nil }
@@ -214,7 +217,7 @@ private struct MovieDate {
 }
 
 extension MediaLanguage {
-    /// Packs three lower-case letters, five bits each; `nil` for any other text.
+    /// Packs three lowercase letters into five bits each; `nil` for any other text.
     package init?(iso639 code: String) {
         let letters = Array(code.utf8)
         guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }

@@ -1,20 +1,20 @@
 package import MediaBase
 
-/// Changes the header (`moov`) of a finished movie: edit lists, clean apertures, sizes, and where its media lies.
+/// Edits the header (`moov`) of a finished movie: edit lists, clean apertures, sizes, and media offsets.
 ///
-/// It works on the header's bytes alone; whoever has the file puts them in place.
+/// The editor works only on the bytes of the header; the caller writes them to the file.
 package struct MovieEditor: Sendable {
     var movie: EditableBox
-    /// The places of the tracks among the movie's boxes.
+    /// The indexes of the tracks among the movie's boxes.
     private let tracks: [Int]
 
-    /// Ticks a second of the movie.
+    /// The movie's time units per second.
     package let timescale: Int32
 
-    /// Takes a header apart.
+    /// Parses a movie header.
     ///
     /// - Parameter bytes: The whole `moov` box.
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where it is none.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if the bytes are not a valid `moov` box.
     package init(_ bytes: [UInt8]) throws(MediaError) {
         movie = try EditableBox(parsing: bytes)
         guard movie.type == "moov", let header = movie.first("mvhd") else {
@@ -24,13 +24,13 @@ package struct MovieEditor: Sendable {
         tracks = (movie.children ?? []).enumerated().filter { $0.element.type == "trak" }.map(\.offset)
     }
 
-    /// How many tracks there are.
+    /// The number of tracks.
     package var trackCount: Int { tracks.count }
 
-    /// The header as it is now.
+    /// The header in its current state.
     package var bytes: [UInt8] { movie.bytes }
 
-    /// The ticks a second that a movie or media header states.
+    /// Reads the time units per second from the fields of a movie or media header.
     private static func timescale(_ fields: [UInt8]) throws(MediaError) -> Int32 {
         var reader = BigEndianReader(fields)
         let (version, _) = try reader.versionAndFlags()
@@ -41,7 +41,7 @@ package struct MovieEditor: Sendable {
         return scale
     }
 
-    /// Changes a track's box, or the movie's where there is no number of a track.
+    /// Changes a track's box, or the movie's box if `track` is `nil`.
     mutating func change(track: Int?, _ body: (inout EditableBox) throws(MediaError) -> Void) throws(MediaError) {
         if let track { try change(track: track, [], body) } else { try body(&movie) }
     }
@@ -57,7 +57,7 @@ package struct MovieEditor: Sendable {
         movie.children?[tracks[track]] = changed
     }
 
-    /// A track's ticks a second.
+    /// Returns the time units per second of a track's media.
     package func mediaTimescale(ofTrack track: Int) throws(MediaError) -> Int32 {
         guard tracks.indices.contains(track),
             let header = movie.children?[tracks[track]].first("mdia")?.first("mdhd")
@@ -69,10 +69,10 @@ package struct MovieEditor: Sendable {
 // MARK: - Edit lists
 
 extension MovieEditor {
-    /// Gives a track an edit list in place of the one it has, and the durations that follow from it.
+    /// Replaces a track's edit list, and updates the durations that depend on it.
     ///
-    /// ISO/IEC 14496-12, 8.6.6; the track's duration is the sum of its edits (8.3.2), the movie's that of its longest
-    /// track (8.2.2).
+    /// ISO/IEC 14496-12, 8.6.6. The track's duration is the sum of its edits (8.3.2), and the movie's is that of its
+    /// longest track (8.2.2).
     package mutating func setEdits(_ edits: [EditListEntry], track: Int) throws(MediaError) {
         let isLong = edits.contains { $0.segmentDuration > UInt64(Int32.max) || $0.mediaTime > Int64(Int32.max) }
         var fields: [UInt8] = [isLong ? 1 : 0, 0, 0, 0]
@@ -101,7 +101,7 @@ extension MovieEditor {
         try updateMovieDuration()
     }
 
-    /// Makes timecode tracks end with their media, where an edit list goes on for longer, as libavformat 9 writes it.
+    /// Shortens the edits of timecode tracks that outlast their media, as written by libavformat 9.
     package mutating func endTimecodesWithTheirMedia() throws(MediaError) {
         for track in 0..<trackCount {
             guard let box = movie.children?[tracks[track]], let media = box.first("mdia"),
@@ -126,7 +126,8 @@ extension MovieEditor {
         }
     }
 
-    /// Makes the media header's duration the sum of the samples' durations (8.4.2.3), which some writers count otherwise.
+    /// Sets the media header's duration to the sum of the sample durations (8.4.2.3), which some writers compute
+    /// differently.
     package mutating func setMediaDuration(track: Int) throws(MediaError) {
         var sum: UInt64 = 0
         try change(track: track, ["mdia", "minf", "stbl", "stts"]) { (box) throws(MediaError) in
@@ -160,7 +161,7 @@ extension MovieEditor {
         }
     }
 
-    /// Writes a duration where the header's version has it; one that does not fit is left as it is.
+    /// Writes a duration at the offset for the header's version; keeps the old value if the new one does not fit.
     private static func setDuration(_ duration: UInt64, at short: Int, long: Int, in fields: inout [UInt8]) {
         if fields.first == 1 {
             fields.replace(at: long, bigEndian: duration)
@@ -169,7 +170,7 @@ extension MovieEditor {
         }
     }
 
-    /// Says whether a track is meant to be used without being asked for (`tkhd` flag 1).
+    /// Sets whether a track is enabled by default (`tkhd` flag 1).
     package mutating func setEnabled(_ isEnabled: Bool, track: Int) throws(MediaError) {
         try change(track: track, ["tkhd"]) { (box) throws(MediaError) in
             guard box.fields.count > 3 else { return }
@@ -178,12 +179,13 @@ extension MovieEditor {
     }
 }
 
-// MARK: - Where the media lies
+// MARK: - Media offsets
 
 extension MovieEditor {
-    /// Says that all media lies `distance` bytes further back; offsets beyond 32 bits become `co64` (8.7.5).
+    /// Increases all chunk offsets by `distance` bytes; offsets beyond 32 bits change `stco` to `co64` (8.7.5).
     ///
-    /// - Parameter reserve: The most that the header itself may add later, for the choice of 64 bits.
+    /// - Parameter reserve: The maximum number of bytes by which the header may still grow, considered in the choice of
+    ///   64-bit offsets.
     package mutating func moveMedia(by distance: UInt64, reserve: UInt64 = 0) throws(MediaError) {
         for track in tracks.indices {
             try change(track: track, ["mdia", "minf", "stbl"]) { (table) throws(MediaError) in
@@ -224,9 +226,9 @@ extension MovieEditor {
 // MARK: - Apertures
 
 extension MovieEditor {
-    /// Adds Dolby Vision's configuration record to a track's first sample entry, where it has none.
+    /// Adds Dolby Vision's configuration record to a track's first sample entry, if it has none.
     ///
-    /// - Throws: `damaged` where the boxes do not hold what they should.
+    /// - Throws: `damaged` if the contents of a box are not as expected.
     package mutating func addDolbyVision(
         _ record: HDRInfo.DolbyVisionConfiguration, track: Int
     ) throws(MediaError) {
@@ -238,11 +240,11 @@ extension MovieEditor {
         }
     }
 
-    /// Makes a track of pictures say one thing about its size in all places: `clap`, `pasp`, `tapt` and `tkhd`.
+    /// Makes the sizes of a video track in `clap`, `tapt` and `tkhd` consistent with its stored size and `pasp`.
     ///
     /// - Parameters:
-    ///   - aperture: The clean aperture in place of the one it has; `nil` leaves that as it is.
-    ///   - writesTrackAperture: Whether QuickTime's `tapt` is written where pixels are not square or an aperture is given.
+    ///   - aperture: The new clean aperture; `nil` keeps the existing one.
+    ///   - writesTrackAperture: True to write QuickTime's `tapt` if pixels are not square or an aperture is given.
     package mutating func setAperture(
         _ aperture: CleanAperture?, track: Int, writesTrackAperture: Bool
     ) throws(MediaError) {
@@ -268,14 +270,14 @@ extension MovieEditor {
     }
 }
 
-/// The three sizes that follow from a picture, its pixel aspect and its clean aperture, in 16.16 fixed point.
+/// The three sizes derived from a picture, its pixel aspect and its clean aperture, in 16.16 fixed point.
 private struct ApertureSizes {
     let clean: FixedPointSize
     let production: FixedPointSize
     let encoded: FixedPointSize
     let isWorthSaying: Bool
 
-    /// `nil` where a size does not fit.
+    /// Calculates the sizes; `nil` if a size does not fit.
     init?(encoded size: Dimensions, ratio: Rational, aperture: CleanAperture?) {
         func fixed(_ width: Rational, _ height: Rational) -> FixedPointSize? {
             let unit = Rational(1 << 16)
@@ -297,7 +299,7 @@ private struct ApertureSizes {
         isWorthSaying = aperture != nil || ratio != .one
     }
 
-    /// QuickTime's `tapt` box.
+    /// The sizes as QuickTime's `tapt` box.
     var trackAperture: EditableBox {
         func box(_ type: FourCC, _ size: FixedPointSize) -> EditableBox {
             var fields: [UInt8] = [0, 0, 0, 0]

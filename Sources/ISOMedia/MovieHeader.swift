@@ -1,61 +1,64 @@
 package import MediaBase
 
-/// What the boxes of an MP4 or QuickTime file say beyond what libavformat passes on.
+/// The contents of an MP4 or QuickTime file's boxes that libavformat does not pass on.
 ///
-/// All numbers are as they are written; what is absent or damaged is `nil` or empty, and ``warnings`` tells what was
-/// damaged. Only headers, descriptions and tables are read, never `mdat`, except for a timecode's four bytes.
+/// All numbers are as written in the file. Values that are absent or damaged are `nil` or empty; ``warnings`` lists
+/// what was damaged. Only headers, descriptions and tables are read, never `mdat`, except for the four bytes of a
+/// timecode sample.
 ///
 /// ISO/IEC 14496-12, QuickTime File Format.
 package struct MovieHeader: Hashable, Sendable {
-    /// The brands (`ftyp`); an old QuickTime file has none.
+    /// The brands (`ftyp`); `nil` in old QuickTime files.
     package var fileType: FileType?
 
-    /// When the movie came into being (`mvhd`), as ``CreationTime`` writes it; `nil` where 0 is written.
+    /// The movie's creation time (`mvhd`), as formatted by ``CreationTime``; `nil` if 0 is written.
     package var creationTime: String?
 
-    /// Units a second of the movie's times (`mvhd`); `nil` also where 0 is written.
+    /// The movie's time units per second (`mvhd`); `nil` if absent or 0.
     package var timescale: UInt32?
 
-    /// How long the movie is, in ``timescale`` (`mvhd`); `nil` also where "not known" is written.
+    /// The movie's duration in ``timescale`` (`mvhd`); `nil` if absent or marked as unknown.
     package var duration: UInt64?
 
-    /// The movie's matrix a, b, u, c, d, v, x, y, w, applied after a track's (`mvhd`).
+    /// The movie's matrix a, b, u, c, d, v, x, y, w (`mvhd`), applied after a track's matrix.
     package var matrix: [Int32]?
 
-    /// Whether the movie may go on in fragments (`mvex`).
+    /// True if the movie may continue in fragments (`mvex`).
     package var isFragmented = false
 
-    /// How long the movie is with its fragments, in ``timescale`` (`mehd`).
+    /// The movie's duration including its fragments, in ``timescale`` (`mehd`).
     package var fragmentedDuration: UInt64?
 
-    /// Whether `moov` stands before the first `mdat`; `nil` without `mdat`.
+    /// True if `moov` precedes the first `mdat`; `nil` if there is no `mdat`.
     package var isMovieBeforeMedia: Bool?
 
     /// The tracks, in file order.
     package var tracks: [MovieTrack] = []
 
-    /// What the fragments add up to, by track number; empty where ``isFragmented`` is false.
+    /// The totals of the fragments, sorted by track ID; empty if ``isFragmented`` is false.
     package var fragments: [FragmentSummary] = []
 
-    /// Whether all fragments were counted; false where a limit cut them off.
+    /// True if all fragments were counted; false if a limit was reached.
     package var areFragmentsComplete = true
 
-    /// What the segment indexes say, by stream.
+    /// The time ranges that the segment indexes cover, by stream.
     package var segmentIndexes: [SegmentIndex] = []
 
-    /// The keys of the movie's metadata.
+    /// The keys and values of the movie's metadata.
     package var metadataKeys = MetadataKeys()
 
-    /// The name among the movie's user data (`udta`).
+    /// The movie's name from its user data (`udta`).
     package var name: String?
 
-    /// The chapters among the movie's user data (`udta/chpl`), in file order; empty for those of a track.
+    /// The chapters in the movie's user data (`udta/chpl`), in file order.
+    ///
+    /// Chapters in a chapter track are not included.
     package var chapters: [ChapterMark] = []
 
-    /// What was damaged or odd, one sentence each.
+    /// The damaged or unusual parts of the file, one sentence each.
     package var warnings: [String] = []
 
-    /// The track with a number, or `nil`.
+    /// Returns the track with the given ID, or `nil` if there is none.
     package func track(id: UInt32) -> MovieTrack? { tracks.first { $0.trackID == id } }
 }
 
@@ -63,13 +66,13 @@ package struct MovieHeader: Hashable, Sendable {
 ///
 /// ISO/IEC 14496-12, 4.3 (ftyp).
 package struct FileType: Hashable, Sendable {
-    /// The best use of the file.
+    /// The brand that describes the best use of the file.
     package var majorBrand: FourCC
 
-    /// The major brand's minor version.
+    /// The minor version of the major brand.
     package var minorVersion: UInt32
 
-    /// The brands that the file conforms to as well, in file order; zeros, with which QuickTime fills up, are left out.
+    /// The other brands that the file conforms to, in file order, without the zeros that QuickTime pads with.
     package var compatibleBrands: [FourCC]
 }
 
@@ -87,13 +90,13 @@ extension FileType {
 }
 
 extension MovieHeader {
-    /// Reads a file's boxes.
+    /// Reads the boxes of a file.
     ///
     /// - Parameters:
     ///   - source: The file.
-    ///   - limits: What is not gone beyond.
-    /// - Throws: `unknownFormat` where the source does not begin with a box of such a file, `limitExceeded` where a
-    ///   limit ends the search for the movie box, `damaged` where there is none, and what the source throws.
+    ///   - limits: The limits on what is read.
+    /// - Throws: `unknownFormat` if the source does not start with a box of such a file, `limitExceeded` if a limit
+    ///   ends the search for the movie box, `damaged` if there is no movie box, and any error that the source throws.
     package init(reading source: any ByteSource, limits: BoxLimits = BoxLimits()) throws(MediaError) {
         var reader = BoxReader(source, limits: limits)
         let top = try TopLevelBoxes(&reader)
@@ -155,14 +158,15 @@ extension MovieHeader {
 }
 
 extension MovieHeader {
-    /// Where a file ends by its own word: the end of its last box, whether the file reaches that far or not, or of the last
-    /// segment that an index (`sidx`) lists.
+    /// Returns the byte offset at which the file should end, as declared by its boxes.
     ///
-    /// What follows a box and is none that such a file has on its top level is left out: it may be anything.
+    /// This is the end of the last box, even if the file is shorter, or the end of the last segment that an index
+    /// (`sidx`) lists, whichever is later. Data after a box is ignored if it does not start with a known top-level box,
+    /// because it may be anything.
     ///
-    /// - Returns: The position behind the last box; `nil` where that is said to reach to the file's end, whatever that
-    ///   is, and where the source does not begin with a box.
-    /// - Throws: what the source throws.
+    /// - Returns: The offset after the last byte; `nil` if the last box extends to the end of the file, or if the
+    ///   source does not start with a box.
+    /// - Throws: Any error that the source throws.
     package static func declaredEnd(
         of source: any ByteSource, limits: BoxLimits = BoxLimits()
     ) throws(MediaError) -> UInt64? {
@@ -186,10 +190,11 @@ extension MovieHeader {
         return place > 0 ? max(place, indexed) : nil
     }
 
-    /// The longest segment index: 65535 segments of 12 bytes, and what comes before them.
+    /// The maximum size of a segment index: 65535 segments of 12 bytes, and the fields before them.
     private static let longestIndex: UInt64 = 65535 * 12 + 48
 
-    /// Where the last segment ends that an index lists (ISO/IEC 14496-12, 8.16.3); `nil` where it is cut off.
+    /// Returns the end of the last segment that an index lists (ISO/IEC 14496-12, 8.16.3), or `nil` if the index is
+    /// truncated.
     private static func endOfSegments(_ payload: ArraySlice<UInt8>, after end: UInt64) -> UInt64? {
         var reader = BigEndianReader(Array(payload))
         func sum() throws(MediaError) -> UInt64 {
@@ -206,9 +211,9 @@ extension MovieHeader {
         return try? sum()
     }
 
-    /// Reports whether there is a fragment among the first boxes of a file.
+    /// Reports whether there is a fragment (`moof`) among the first 16 boxes of a file.
     ///
-    /// - Throws: what the source throws.
+    /// - Throws: Any error that the source throws.
     package static func beginsWithFragments(_ source: any ByteSource) throws(MediaError) -> Bool {
         var place: UInt64 = 0
         for _ in 0..<16 {
@@ -225,10 +230,11 @@ extension MovieHeader {
         return false
     }
 
-    /// Reports whether the fragments that a file has end before the time at which the movie is to end (`mehd`); by half a second,
-    /// since that time is rounded and may come from an edit list.
+    /// Reports whether a file's fragments end more than half a second before the declared end of the movie (`mehd`).
     ///
-    /// - Throws: what reading the header throws.
+    /// The tolerance is needed because the declared duration is rounded and may come from an edit list.
+    ///
+    /// - Throws: Any error that reading the header throws.
     package static func fragmentsEndEarly(
         in source: any ByteSource, limits: BoxLimits = BoxLimits()
     ) throws(MediaError) -> Bool {
@@ -243,20 +249,20 @@ extension MovieHeader {
     }
 }
 
-/// What a file's segment indexes say of one stream: how far the segments reach that they list.
+/// The time range that a file's segment indexes list for one stream.
 ///
-/// ISO/IEC 14496-12, 8.16.3 (sidx). In files of one track or more the stream is a track.
+/// ISO/IEC 14496-12, 8.16.3 (sidx). In files with tracks, the stream is a track.
 package struct SegmentIndex: Hashable, Sendable {
-    /// The stream's number.
+    /// The stream's ID.
     package var streamID: UInt32
 
-    /// Units a second of the times; `nil` where 0 is written.
+    /// The time units per second; `nil` if 0 is written.
     package var timescale: UInt32?
 
-    /// When the first segment begins, in ``timescale``.
+    /// The start time of the first segment, in ``timescale``.
     package var start: UInt64
 
-    /// When the last segment ends, in ``timescale``; does not pass the highest number.
+    /// The end time of the last segment, in ``timescale``, clamped to `UInt64.max`.
     package var end: UInt64
 }
 
@@ -272,14 +278,16 @@ extension SegmentIndex {
         try reader.skip(2)
         end = start
         for _ in 0..<(try reader.uint16()) {
-            // A segment's size, its duration, and where it can be entered.
+            // The segment's size, its duration and its stream access point.
             try reader.skip(4)
             end = end.addingClamped(UInt64(try reader.uint32()))
             try reader.skip(4)
         }
     }
 
-    /// Reads all of a file's, joined by stream; one that lists others covers no more than they do.
+    /// Reads all segment indexes of a file and merges those of the same stream.
+    ///
+    /// An index of other indexes covers the same time as they do, so it does not extend the range.
     static func list(_ boxes: [Box], reader: inout BoxReader) throws(MediaError) -> [SegmentIndex] {
         var indexes: [SegmentIndex] = []
         for box in boxes {

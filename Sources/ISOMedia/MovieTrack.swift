@@ -1,6 +1,6 @@
 import MediaBase
 
-/// What an MP4 or QuickTime file says of one track; what is absent or damaged is `nil` or empty.
+/// The contents of one track's boxes in an MP4 or QuickTime file; absent or damaged values are `nil` or empty.
 ///
 /// ISO/IEC 14496-12, 8.3 (trak).
 package struct MovieTrack: Hashable, Sendable {
@@ -13,52 +13,52 @@ package struct MovieTrack: Hashable, Sendable {
     /// The kind of media (`hdlr`).
     package var handler: MediaHandler?
 
-    /// The edit list (`elst`); `nil` where there is none, and then the media plays from its start.
+    /// The edit list (`elst`); `nil` if there is none, in which case the media plays from its start.
     package var edits: [EditListEntry]?
 
-    /// When the picture begins that is on screen where an edit begins, by the edit's media time.
+    /// The start times of the frames on screen at the starts of edits, keyed by the edits' media times.
     ///
-    /// Of edits that begin with the media's first sample there is none. All in the media's timescale.
+    /// All are in the media's timescale. Edits that start at the media's first sample need no entry.
     package var pictureTimes: [Int64: Int64] = [:]
 
     /// QuickTime's aperture sizes (`tapt`).
     package var apertures: TrackApertures?
 
-    /// How the samples are coded (`stsd`).
+    /// The sample descriptions (`stsd`).
     package var sampleEntries: [SampleEntry] = []
 
-    /// What the sample tables add up to (`stbl`).
+    /// The totals of the sample tables (`stbl`).
     package var tables: SampleTables?
 
-    /// When the sample ends that is shown last, in the media's timescale; `nil` where that is not known.
+    /// The end time of the last sample in presentation order, in the media's timescale; `nil` if unknown.
     ///
-    /// All samples together last as long as their durations (`stts`). Where some are shown in another order, those tell
-    /// only when samples are decoded, and the media may last longer (`mdhd`).
+    /// The samples together last for the sum of their durations (`stts`). If they are presented in a different order,
+    /// the durations describe only decode times, and the media's stated duration (`mdhd`) is used if it is longer.
     package var endTime: Int64? {
         guard let tables, let earliest = tables.earliestTime, let samples = tables.timeToSample else { return nil }
         let length = tables.hasOffsets ? max(samples.duration, media?.duration ?? 0) : samples.duration
         return earliest.addingClamped(Int64(clamping: length))
     }
 
-    /// The other tracks that this one refers to, by the kind of reference such as `chap` (`tref`).
+    /// The IDs of the tracks that this track refers to (`tref`), by kind of reference, such as `chap`.
     package var references: [FourCC: [UInt32]] = [:]
 
-    /// Whether the first sample entry's samples lie in this very file (`dref`); true where nothing else is said.
+    /// True if the samples of the first sample entry are in this file (`dref`), which is the default.
     package var isSelfContained = true
 
-    /// A timecode track's first sample as it is written: the number of frames before its first frame.
+    /// The first sample of a timecode track as written: the number of frames before the track's first frame.
     ///
-    /// With the sample entry's flag 4 (negative times) the bits are a signed number. `nil` for other tracks, and where
-    /// the sample cannot be read.
+    /// The bits are a signed number if the sample entry has flag 4 (negative times). `nil` for other tracks, and if the
+    /// sample cannot be read.
     package var timecodeCounter: UInt32?
 
-    /// The keys of the track's metadata.
+    /// The keys and values of the track's metadata.
     package var metadataKeys = MetadataKeys()
 
-    /// The name among the user data (`udta`).
+    /// The track's name from its user data (`udta`).
     package var name: String?
 
-    /// The number that names the track, from its header.
+    /// The track ID from the header.
     package var trackID: UInt32? { header?.trackID }
 }
 
@@ -67,8 +67,8 @@ extension MovieTrack {
     ///
     /// - Parameters:
     ///   - tree: The boxes of the movie.
-    ///   - node: The place of `trak` in it.
-    ///   - reader: Where to read.
+    ///   - node: The index of `trak` in `tree`.
+    ///   - reader: The reader of the file.
     init(_ tree: BoxTree, at node: Int, reader: inout BoxReader) throws(MediaError) {
         header = try reader.parse(tree.box("tkhd", from: node), TrackHeader.init)
         edits = try reader.parse(tree.box("edts", "elst", from: node), EditListEntry.list)
@@ -110,7 +110,7 @@ extension MovieTrack {
         }
     }
 
-    /// Whether a data reference (from 1) says that the media is in the same file; also where there is no such entry.
+    /// Reports whether a data reference (numbered from 1) points to the same file; true if the entry does not exist.
     private static func isSelfContained(
         _ dref: Box?, entry: UInt16, reader: inout BoxReader
     ) throws(MediaError) -> Bool {
@@ -123,7 +123,7 @@ extension MovieTrack {
         return flags.map { $0 & 1 != 0 } ?? true
     }
 
-    /// Reads a reference's payload: track numbers up to its end.
+    /// Reads the payload of a reference, which is a list of track IDs.
     private static func trackIDs(_ reader: inout BigEndianReader) throws(MediaError) -> [UInt32] {
         var trackIDs: [UInt32] = []
         while reader.remaining >= 4 { trackIDs.append(try reader.uint32()) }
@@ -131,23 +131,23 @@ extension MovieTrack {
     }
 }
 
-/// One edit of a track: for how long it plays which part of the media, and how fast.
+/// One edit of a track: the part of the media to play, for how long, and at which rate.
 ///
 /// ISO/IEC 14496-12, 8.6.6 (elst).
 package struct EditListEntry: Hashable, Sendable {
-    /// How long the edit lasts, in the movie's timescale; 0 in a fragmented file means "to the end".
+    /// The duration of the edit, in the movie's timescale; 0 in a fragmented file means "to the end".
     package var segmentDuration: UInt64
 
-    /// Where in the media it begins, in the media's timescale; −1 for an empty edit.
+    /// The media time at which the edit starts, in the media's timescale; −1 for an empty edit.
     package var mediaTime: Int64
 
-    /// The rate's whole part: 1 for normal speed, 0 for a dwell on one moment.
+    /// The integer part of the rate: 1 for normal speed, 0 for a dwell on one moment.
     package var rateInteger: Int16
 
-    /// The rate's fraction in 1/65536.
+    /// The fractional part of the rate, in units of 1/65536.
     package var rateFraction: Int16
 
-    /// Makes an entry of its fields.
+    /// Creates an entry from its fields.
     package init(segmentDuration: UInt64, mediaTime: Int64, rateInteger: Int16 = 1, rateFraction: Int16 = 0) {
         self.segmentDuration = segmentDuration
         self.mediaTime = mediaTime
@@ -155,12 +155,12 @@ package struct EditListEntry: Hashable, Sendable {
         self.rateFraction = rateFraction
     }
 
-    /// Whether nothing of the media is shown.
+    /// True if the edit shows nothing of the media.
     package var isEmpty: Bool { mediaTime == -1 }
 }
 
 extension EditListEntry {
-    /// Reads an `elst` payload: as many entries as it claims and holds.
+    /// Reads an `elst` payload, up to the number of entries that it declares and contains.
     static func list(_ reader: inout BigEndianReader) throws(MediaError) -> [EditListEntry] {
         let (version, _) = try reader.versionAndFlags()
         try reader.expect(version: version, atMost: 1)

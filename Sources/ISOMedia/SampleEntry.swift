@@ -1,57 +1,57 @@
 package import MediaBase
 
-/// How a track's samples are coded: one entry of its sample description.
+/// The coding of a track's samples: one entry of its sample description.
 ///
 /// ISO/IEC 14496-12, 8.5.2 (stsd).
 package struct SampleEntry: Hashable, Sendable {
     /// The format, such as `avc1`, `mp4a` or `tmcd`.
     package var format: FourCC
 
-    /// Which entry of the data references (from 1) says where the samples lie.
+    /// The index, from 1, of the data reference that locates the samples.
     package var dataReferenceIndex: UInt16
 
-    /// What a picture's entry says; `nil` for other media.
+    /// The fields of a visual sample entry; `nil` for other media.
     package var visual: VisualSampleEntry?
 
-    /// What a sound's entry says; `nil` for other media.
+    /// The fields of an audio sample entry; `nil` for other media.
     package var sound: SoundSampleEntry?
 
-    /// What a timecode's entry says; `nil` for other media.
+    /// The fields of a timecode sample entry; `nil` for other media.
     package var timecode: TimecodeSampleEntry?
 
-    /// How large the samples may be and how many bits a second they take (`btrt`); `nil` where nothing is written.
+    /// The samples' bit rates (`btrt`); `nil` if not stated.
     package var bitRates: BitRates?
 
-    /// The codec's header (`avcC`, `hvcC`, `av1C`…), kept for all entries but the first, which libavformat reads.
+    /// The codec's header (`avcC`, `hvcC`, `av1C`…), kept for all entries except the first, which libavformat reads.
     package var configuration: [UInt8] = []
 }
 
-/// The rates of a track's samples.
+/// The bit rates of a track's samples.
 ///
-/// ISO/IEC 14496-12, 8.5.2.2 (btrt). The raw numbers; 0 where a writer did not know.
+/// ISO/IEC 14496-12, 8.5.2.2 (btrt). The numbers are as written; 0 if the writer did not know.
 package struct BitRates: Hashable, Sendable {
-    /// The highest in any second, in bits.
+    /// The maximum number of bits in any second.
     package var maximum: UInt32
 
-    /// The average, in bits a second.
+    /// The average number of bits per second.
     package var average: UInt32
 }
 
-/// The layout of sound in a sample entry.
+/// The audio format in a sample entry.
 ///
-/// ISO/IEC 14496-12, 12.2.3; QuickTime File Format, "Sound Sample Descriptions". The raw numbers; QuickTime's entries
-/// often have placeholders here.
+/// ISO/IEC 14496-12, 12.2.3; QuickTime File Format, "Sound Sample Descriptions". The numbers are as written;
+/// QuickTime's entries often have placeholders here.
 package struct SoundSampleEntry: Hashable, Sendable {
-    /// How many channels there are.
+    /// The number of channels.
     package var channels: UInt32
 
-    /// Bits of a sample.
+    /// The number of bits per sample.
     package var bitsPerSample: UInt32
 
-    /// Samples a second and channel, whole.
+    /// The number of samples per second and channel, as a whole number.
     package var sampleRate: UInt32
 
-    /// Which loudspeakers the channels are for (`chan`); `nil` where that is not written.
+    /// The loudspeaker positions of the channels (`chan`); `nil` if not stated.
     package var speakers: SpeakerLayout?
 }
 
@@ -68,22 +68,22 @@ package struct VisualSampleEntry: Hashable, Sendable {
     /// The shape of a pixel (`pasp`).
     package var pixelAspect: PixelAspect?
 
-    /// The part that is meant to be seen (`clap`).
+    /// The part of the picture that is meant to be seen (`clap`).
     package var cleanAperture: CleanApertureFields?
 
-    /// What the numbers of the colours mean (`colr`), in file order; there can be an ICC profile beside the codes.
+    /// The colour descriptions (`colr`), in file order; an ICC profile may accompany the codes.
     package var colors: [ColorParameters] = []
 
-    /// The fields of a frame (`fiel`).
+    /// The field arrangement of a frame (`fiel`).
     package var fields: FieldHandling?
 
-    /// The exponent of the transfer function in 16.16 fixed point (`gama`); `nil` where it is not written or 0.
+    /// The exponent of the transfer function in 16.16 fixed point (`gama`); `nil` if not stated or 0.
     package var gamma: UInt32?
 }
 
 /// The relative width and height of a pixel.
 ///
-/// The raw numbers; 0 is possible in a damaged file.
+/// The numbers are as written; 0 is possible in a damaged file.
 package struct PixelAspect: Hashable, Sendable {
     /// The relative width (hSpacing).
     package var horizontalSpacing: UInt32
@@ -92,11 +92,11 @@ package struct PixelAspect: Hashable, Sendable {
     package var verticalSpacing: UInt32
 }
 
-/// A clean aperture as it is written: four fractions, numerator before denominator.
+/// A clean aperture as written in the file: four fractions, numerator before denominator.
 ///
-/// The raw numbers; a denominator can be 0 in a damaged file. The offsets lead from the picture's centre to the
-/// aperture's centre. The standard has no sign on sizes and denominators; a picture of 2³¹ pixels does not exist, so
-/// that what some writers mean as negative numbers is read as such.
+/// The numbers are as written; a denominator can be 0 in a damaged file. The offsets are distances from the picture's
+/// centre to the aperture's centre. The standard defines sizes and denominators as unsigned. They are read as signed,
+/// because some writers use negative numbers and no picture has 2³¹ pixels.
 package struct CleanApertureFields: Hashable, Sendable {
     /// The width's numerator (cleanApertureWidthN).
     package var widthN: Int32
@@ -115,11 +115,11 @@ package struct CleanApertureFields: Hashable, Sendable {
     /// The vertical offset's denominator (vertOffD).
     package var verticalOffsetD: Int32
 
-    /// The aperture in a picture.
+    /// Returns the aperture within a picture.
     ///
-    /// - Throws: `damaged`, with what is wrong, where the numbers cut nothing out.
+    /// - Throws: `damaged`, with the reason, if the numbers do not describe a part of the picture.
     package func aperture(in size: Dimensions) throws(MediaError) -> CleanAperture {
-        // Where a denominator has a sign, Rational would move it up.
+        // Rational would move a denominator's sign to the numerator.
         func fraction(_ num: Int32, _ den: Int32) -> Rational { den > 0 ? Rational(Int64(num), Int64(den)) : .invalid }
         return try CleanAperture(
             width: fraction(widthN, widthD), height: fraction(heightN, heightD),
@@ -128,60 +128,63 @@ package struct CleanApertureFields: Hashable, Sendable {
     }
 }
 
-/// Colour codes as they are written.
+/// A colour description as written in the file.
 ///
 /// ISO/IEC 14496-12, 12.1.5; the numbers are those of ISO/IEC 23091-2.
 package enum ColorParameters: Hashable, Sendable {
-    /// ISO's codes (`nclx`); `isFullRange` is `nil` where the box ends before it.
+    /// The codes of ISO files (`nclx`); `isFullRange` is `nil` if the box ends before it.
     case nclx(primaries: UInt16, transfer: UInt16, matrix: UInt16, isFullRange: Bool?)
 
-    /// QuickTime's codes (`nclc`).
+    /// The codes of QuickTime files (`nclc`).
     case nclc(primaries: UInt16, transfer: UInt16, matrix: UInt16)
 
     /// Another kind, such as an ICC profile (`prof`, `rICC`), with the number of bytes that follow.
     case other(type: FourCC, size: UInt64)
 }
 
-/// How many fields a frame has, and in which order they are shown and stored.
+/// The number of fields in a frame, and the order in which they are shown and stored.
 ///
-/// Apple Technical Note TN2162, "The 'fiel' ImageDescription Extension". The File Format document reads 9 and 14 the
-/// other way round; cameras and Apple's own writers follow the note.
+/// Apple Technical Note TN2162, "The 'fiel' ImageDescription Extension". The File Format document swaps the meanings of
+/// 9 and 14; cameras and Apple's own writers follow the note.
 package struct FieldHandling: Hashable, Sendable {
-    /// 1 for progressive, 2 for interlaced.
+    /// The number of fields: 1 for progressive, 2 for interlaced.
     package var count: UInt8
 
+    /// The order of the fields.
+    ///
     /// 0 unknown; 1 top field shown first, 6 bottom field shown first, one stored after the other; 9 top field shown
     /// first, 14 bottom field shown first, lines interleaved.
     package var detail: UInt8
 }
 
-/// What counts a timecode track's frames.
+/// The counter format of a timecode track.
 ///
-/// QuickTime File Format, "Timecode Sample Description" (tmcd). The raw numbers; each can be 0 in a damaged file.
+/// QuickTime File Format, "Timecode Sample Description" (tmcd). The numbers are as written; each can be 0 in a damaged
+/// file.
 package struct TimecodeSampleEntry: Hashable, Sendable {
-    /// 1 drop-frame, 2 wraps after 24 hours, 4 negative times, 8 a counter instead of a timecode.
+    /// The flags: 1 drop-frame, 2 wraps after 24 hours, 4 negative times, 8 a counter instead of a timecode.
     package var flags: UInt32
 
-    /// Units a second.
+    /// The time units per second.
     package var timescale: UInt32
 
-    /// A frame's duration in these units.
+    /// The duration of a frame, in ``timescale``.
     package var frameDuration: UInt32
 
-    /// The frames in a second as people count them: 30 for 29.97; some cameras write one less.
+    /// The nominal number of frames per second: 30 for 29.97; some cameras write one less.
     package var numberOfFrames: UInt8
 
-    /// The reel or source the counter belongs to (`name`).
+    /// The reel or source that the counter belongs to (`name`).
     package var sourceName: String?
 }
 
 extension SampleEntry {
-    /// Reads the entries of a `stsd` box.
+    /// Reads the entries of an `stsd` box.
     ///
     /// - Parameters:
     ///   - box: The `stsd` box.
-    ///   - handler: The track's media type, which decides an entry's layout.
-    ///   - reader: Where to read.
+    ///   - handler: The track's media type, which determines the layout of an entry.
+    ///   - reader: The reader of the file.
     static func list(
         _ box: Box?, handler: FourCC?, reader: inout BoxReader
     ) throws(MediaError) -> [SampleEntry] {
@@ -219,7 +222,7 @@ extension SampleEntry {
         return entries
     }
 
-    /// The boxes that hold a codec's header as libavformat passes it on.
+    /// The boxes that contain a codec's header in the form that libavformat passes on.
     private static let configurations: Set<FourCC> = ["avcC", "hvcC", "vvcC", "av1C"]
 }
 
@@ -233,7 +236,7 @@ extension BitRates {
 }
 
 extension SoundSampleEntry {
-    /// Reads a sound sample entry of any version and lists the boxes in it; `nil` where its fields are damaged.
+    /// Reads an audio sample entry of any version and lists its child boxes; `nil` if its fields are damaged.
     init?(_ entry: Box, children: inout [Box], reader: inout BoxReader) throws(MediaError) {
         var childrenStart: UInt64 = 28
         let fields = try reader.parse(entry, prefix: 64) { reader throws(MediaError) in
@@ -246,7 +249,7 @@ extension SoundSampleEntry {
             try reader.skip(2)
             let rate = try reader.uint32() >> 16
             switch version {
-            // ISO files may say version 1 without its fields; QuickTime's codecs then have -2 above.
+            // ISO files may state version 1 without its fields; QuickTime's codecs with the fields have -2 above.
             case 1 where isQuickTime || entry.payloadSize < 44 + 8: childrenStart = isQuickTime ? 44 : 28
             case 1: childrenStart = 44
             case 2:
@@ -269,7 +272,7 @@ extension SoundSampleEntry {
 }
 
 extension VisualSampleEntry {
-    /// Reads a visual sample entry and lists the boxes in it; `nil` where its fields are damaged.
+    /// Reads a visual sample entry and lists its child boxes; `nil` if its fields are damaged.
     init?(_ entry: Box, children: inout [Box], reader: inout BoxReader) throws(MediaError) {
         let fields = try reader.parse(entry, prefix: 86) { reader throws(MediaError) in
             try reader.skip(24)
@@ -301,7 +304,7 @@ extension VisualSampleEntry {
         }
     }
 
-    /// Where the children begin when QuickTime's colour table lies before them: after its seed, flags and entries.
+    /// Returns the offset of the child boxes after QuickTime's colour table, which has a seed, flags and entries.
     private static func endOfColorTable(_ reader: inout BigEndianReader) throws(MediaError) -> UInt64 {
         try reader.skip(6)
         return 78 + 8 + (UInt64(try reader.uint16()) + 1) * 8
@@ -331,7 +334,7 @@ extension CleanApertureFields {
 }
 
 extension ColorParameters {
-    /// Reads the beginning of a `colr` payload.
+    /// Reads the start of a `colr` payload.
     init(_ reader: inout BigEndianReader, payloadSize: UInt64) throws(MediaError) {
         let type = try reader.fourCC()
         switch type {
@@ -352,13 +355,13 @@ extension FieldHandling {
     /// Reads a `fiel` payload.
     init(_ reader: inout BigEndianReader) throws(MediaError) {
         count = try reader.uint8()
-        // The second byte is missing in some progressive files, and says nothing there.
+        // Some progressive files omit the second byte, which has no meaning for them.
         detail = reader.remaining > 0 ? try reader.uint8() : 0
     }
 }
 
 extension TimecodeSampleEntry {
-    /// Reads a timecode sample entry and the source's name in it; `nil` where its fields are damaged.
+    /// Reads a timecode sample entry and its source name; `nil` if its fields are damaged.
     init?(_ entry: Box, reader: inout BoxReader) throws(MediaError) {
         let fields = try reader.parse(entry, prefix: 25) { reader throws(MediaError) in
             try reader.skip(12)
@@ -374,7 +377,7 @@ extension TimecodeSampleEntry {
 }
 
 extension Range<UInt64> {
-    /// The range without its first `count` bytes; empty where it is shorter.
+    /// Returns the range without its first `count` bytes; empty if the range is shorter.
     func dropping(_ count: UInt64) -> Range<UInt64> {
         lowerBound + Swift.min(count, upperBound - lowerBound)..<upperBound
     }

@@ -1,61 +1,61 @@
 import MediaBase
 
-/// What a track's sample tables add up to; the tables themselves are not kept.
+/// The totals of a track's sample tables; the tables themselves are not kept.
 ///
 /// ISO/IEC 14496-12, 8.6.1 (stts), 8.7.3 (stsz), 8.7.5 (stco).
 package struct SampleTables: Hashable, Sendable {
-    /// The durations (`stts`), or `nil` where the box is absent.
+    /// The totals of the sample durations (`stts`), or `nil` if the box is absent.
     package var timeToSample: TimeToSampleSummary?
 
-    /// How many samples have a size (`stsz` or `stz2`).
+    /// The number of samples in the size table (`stsz` or `stz2`).
     package var sampleCount: UInt32?
 
-    /// The first sample's length in bytes; `nil` where it is not known.
+    /// The first sample's size in bytes; `nil` if unknown.
     package var firstSampleSize: UInt32?
 
-    /// Where in the file the first chunk, and so the first sample, lies (`stco` or `co64`).
+    /// The byte offset of the first chunk, and therefore of the first sample, in the file (`stco` or `co64`).
     package var firstChunkOffset: UInt64?
 
-    /// When the sample begins that is shown first, in the media's timescale; `nil` without samples.
+    /// The start time of the first sample in presentation order, in the media's timescale; `nil` without samples.
     package var earliestTime: Int64?
 
-    /// When the sample begins that is shown last, in the media's timescale; `nil` without samples.
+    /// The start time of the last sample in presentation order, in the media's timescale; `nil` without samples.
     package var latestTime: Int64?
 
-    /// Whether samples are shown at other times than they are decoded (`ctts`).
+    /// True if composition times can differ from decode times (`ctts`).
     package var hasOffsets = false
 }
 
-/// What the durations of a track's samples add up to.
+/// The totals of the durations of a track's samples.
 package struct TimeToSampleSummary: Hashable, Sendable {
-    /// How many samples there are; does not pass the highest number.
+    /// The number of samples, clamped to `UInt64.max`.
     package var sampleCount: UInt64 = 0
 
-    /// The sum of their durations, in the media's timescale; does not pass the highest number.
+    /// The sum of the samples' durations, in the media's timescale, clamped to `UInt64.max`.
     package var duration: UInt64 = 0
 
     /// The shortest duration; `nil` without samples.
     package var shortest: UInt32?
 
-    /// The shortest and longest duration before the last sample.
+    /// The shortest and longest duration of all samples except the last.
     private var earlier: ClosedRange<UInt32>?
     private var last: UInt32?
 
-    /// The duration that all samples but the last have, or `nil` where they differ or there are none.
+    /// The common duration of all samples except the last, or `nil` if the durations differ or there are no samples.
     ///
-    /// Writers often give the last sample what is left of the track, or nothing.
+    /// Writers often give the last sample the remaining duration of the track, or 0.
     package var constantDeltaButLast: UInt32? {
         guard let earlier else { return last }
         return earlier.lowerBound == earlier.upperBound ? earlier.lowerBound : nil
     }
 
-    /// When the last sample begins if the first one begins at a time; `nil` without samples.
+    /// Returns the start time of the last sample, given that of the first; `nil` without samples.
     func start(ofLast first: Int64?) -> Int64? {
         guard let first, let last else { return nil }
         return first.addingClamped(Int64(clamping: duration)).subtractingClamped(Int64(last))
     }
 
-    /// Counts `count` more samples of one duration.
+    /// Adds `count` samples of the same duration.
     mutating func add(count: UInt32, delta: UInt32) {
         guard count > 0 else { return }
         sampleCount = sampleCount.addingClamped(UInt64(count))
@@ -69,10 +69,10 @@ package struct TimeToSampleSummary: Hashable, Sendable {
 }
 
 extension SampleTables {
-    /// Reads what is in an `stbl` box.
+    /// Reads the tables in an `stbl` box.
     init(_ tree: BoxTree, at node: Int, reader: inout BoxReader) throws(MediaError) {
         timeToSample = try Self.timeToSample(tree.box("stts", from: node), reader: &reader)
-        // A compact table (stz2) has its count in the same place.
+        // The compact table (stz2) has its count at the same offset.
         let sizes = tree.box("stsz", from: node) ?? tree.box("stz2", from: node)
         let counts = try reader.parse(sizes, prefix: 16) { reader throws(MediaError) in
             try reader.skip(4)
@@ -113,22 +113,22 @@ extension SampleTables {
     }
 }
 
-/// Finds the samples that are on screen at moments of a track's media, by its sample tables.
+/// Finds the samples on screen at given media times, using a track's sample tables.
 ///
-/// A sample's composition time is its decode time, the sum of the durations before it (`stts`), plus its offset (`ctts`,
-/// which is signed in practice whatever its version says). ISO/IEC 14496-12, 8.6.1.
+/// A sample's composition time is its decode time, which is the sum of the durations before it (`stts`), plus its
+/// offset (`ctts`, which in practice is signed in every version). ISO/IEC 14496-12, 8.6.1.
 struct SampleTimes {
     private let moments: [Int64]
     private var found: [Int64?]
-    /// The runs of equal durations that are still to be passed, the next one last.
+    /// The remaining runs of equal durations, the next one last.
     private var durations: [(count: UInt64, delta: Int64)]
     private var decodeTime: Int64 = 0
-    /// How many more pairs of a run and a moment are looked at.
+    /// The remaining number of comparisons between a run and a moment.
     private var patience = 1 << 26
 
-    /// The moments of edits that are looked up at most; an edit list rarely has more than a few.
+    /// The maximum number of edit start times that are looked up; edit lists rarely have more than a few.
     private static let maximumMoments = 1024
-    /// The runs of equal durations that are kept at most.
+    /// The maximum number of runs of equal durations that are kept.
     private static let maximumRuns = 1 << 20
 
     private init(_ moments: [Int64], durations: [(count: UInt64, delta: Int64)]) {
@@ -137,21 +137,21 @@ struct SampleTimes {
         self.durations = durations.reversed()
     }
 
-    /// Looks up the latest composition time that is not after each moment.
+    /// Returns the latest composition time at or before each moment.
     ///
     /// - Parameters:
-    ///   - moments: Times of the media, in its timescale.
+    ///   - moments: Media times, in the media's timescale.
     ///   - tree: The boxes of the movie.
-    ///   - stbl: The place of `stbl` in it.
-    /// - Returns: The times by moment; a moment before the first sample is left out, and all are where the tables are too
-    ///   large.
+    ///   - stbl: The index of `stbl` in `tree`.
+    /// - Returns: The composition times by moment. Moments before the first sample are left out. The result is empty if
+    ///   the tables are too large.
     static func onScreen(
         at moments: [Int64], _ tree: BoxTree, stbl: Int, reader: inout BoxReader
     ) throws(MediaError) -> [Int64: Int64] {
         let wanted = Array(Set(moments)).sorted()
         guard let latest = wanted.last, wanted.count <= maximumMoments else { return [:] }
         let offsets = tree.box("ctts", from: stbl)
-        // Most edits begin with the first sample: then nothing before it needs to be looked for.
+        // Most edits start at the first sample, and then no earlier sample needs to be found.
         if latest <= (try earliest(tree, stbl: stbl, reader: &reader) ?? .max) { return [:] }
         guard let runs = try durations(tree.box("stts", from: stbl), reader: &reader) else { return [:] }
         var times = SampleTimes(wanted, durations: runs)
@@ -167,9 +167,9 @@ struct SampleTimes {
             uniqueKeysWithValues: zip(wanted, times.found).compactMap { moment, time in time.map { (moment, $0) } })
     }
 
-    /// When the picture or sound begins that is shown first; `nil` without samples.
+    /// Returns the composition time of the first sample in presentation order; `nil` without samples.
     ///
-    /// Pictures that are decoded after the first one and shown before it are at most ``maximumReordering``.
+    /// Reads ``maximumReordering`` samples, because no more can be decoded before the first one that is presented.
     static func earliest(_ tree: BoxTree, stbl: Int, reader: inout BoxReader) throws(MediaError) -> Int64? {
         func head(_ type: FourCC) throws(MediaError) -> [(count: UInt32, value: Int64)]? {
             try reader.parse(tree.box(type, from: stbl), prefix: 8 + 8 * maximumReordering) {
@@ -199,14 +199,15 @@ struct SampleTimes {
         return earliest
     }
 
-    /// When the sample begins that is shown last, where offsets may put others behind the one that is decoded last; `nil`
-    /// without samples.
+    /// Returns the composition time of the last sample in presentation order; `nil` without samples.
+    ///
+    /// Because of the offsets, this need not be the sample that is decoded last.
     ///
     /// - Parameter total: The sum of all durations.
     static func latest(
         _ tree: BoxTree, stbl: Int, total: UInt64, reader: inout BoxReader
     ) throws(MediaError) -> Int64? {
-        /// What a table says of the last samples, the last one first.
+        /// Returns a table's values for the last samples, the last one first.
         func tail(_ type: FourCC) throws(MediaError) -> [Int64] {
             guard let box = tree.box(type, from: stbl), let claimed = try reader.entryCount(of: box) else { return [] }
             let held = (max(8, box.payloadSize) - 8) / 8
@@ -231,7 +232,7 @@ struct SampleTimes {
         return latest
     }
 
-    /// H.264 and HEVC hold back 16 pictures at most.
+    /// The number of samples to inspect: H.264 and HEVC delay at most 16 pictures.
     private static let maximumReordering = 17
 
     private static func durations(
@@ -245,7 +246,7 @@ struct SampleTimes {
         return runs
     }
 
-    /// Passes some samples with the same offset.
+    /// Advances past samples with the same offset.
     private mutating func add(count: UInt64, offset: Int64) {
         var left = count
         while left > 0, let run = durations.last, patience > 0 {
@@ -259,7 +260,7 @@ struct SampleTimes {
         }
     }
 
-    /// Notes samples that follow each other at equal distances.
+    /// Updates the result for each moment with a run of equally spaced samples.
     private mutating func note(_ first: Int64, samples: UInt64, apart delta: Int64) {
         patience -= moments.count
         for (place, moment) in moments.enumerated() where moment >= first {
@@ -275,7 +276,7 @@ struct SampleTimes {
 }
 
 extension BoxReader {
-    /// How many entries a table claims, after its version and flags.
+    /// Reads the number of entries that a table declares, after its version and flags.
     mutating func entryCount(of box: Box) throws(MediaError) -> UInt32? {
         try parse(box, prefix: 8) { reader throws(MediaError) in
             try reader.skip(4)

@@ -1,20 +1,20 @@
 package import MediaBase
 
-/// Which loudspeakers a sound track's channels are for, in the order in which they are stored (`chan`).
+/// The loudspeaker positions of an audio track's channels, in the order in which the channels are stored (`chan`).
 ///
 /// QuickTime File Format, "Audio Channel Layout"; the numbers are those of Core Audio Format's channel layout chunk.
 package struct SpeakerLayout: Hashable, Sendable {
     /// The loudspeakers by libavutil's short names, such as `FL`.
     ///
-    /// A channel for none of them is empty; none at all where nothing is said.
+    /// The name is empty for a channel without a known loudspeaker. The array is empty if the layout states nothing.
     package var speakers: [String]
 
-    /// How many channels are read.
+    /// The maximum number of channels that are read.
     private static let maximumChannels: UInt32 = 64
 
     /// Reads a `chan` payload: a tag for all channels, a bit for each, or a description of each.
     ///
-    /// Of a tag that is not known, and of one without loudspeakers, such as ambisonic ones, nothing is read.
+    /// Unknown tags, and tags without loudspeakers such as ambisonic ones, yield no loudspeakers.
     init(_ reader: inout BigEndianReader) throws(MediaError) {
         try reader.skip(4)
         let tag = try reader.uint32()
@@ -25,12 +25,12 @@ package struct SpeakerLayout: Hashable, Sendable {
             var labels: [UInt32] = []
             for _ in 0..<min(count, Self.maximumChannels) {
                 labels.append(try reader.uint32())
-                // How to read its coordinates, and these.
+                // The coordinate flags and the coordinates.
                 try reader.skip(16)
             }
             self.init(labels: labels)
         case 1 << 16:
-            // The bits of the first 18 loudspeakers stand in the order of their numbers.
+            // The bits of the first 18 loudspeakers are in the order of their labels.
             self.init(labels: (1...18).filter { bits >> ($0 - 1) & 1 == 1 })
         default:
             let labels = Self.layouts[tag >> 16] ?? []
@@ -39,7 +39,7 @@ package struct SpeakerLayout: Hashable, Sendable {
     }
 
     private init(labels: [UInt32]) {
-        // Left and right surround are behind, unless others are.
+        // Left and right surround are at the rear, unless other channels are.
         let hasRear = labels.contains(33) || labels.contains(34)
         speakers = labels.map { label in
             switch label {
@@ -50,7 +50,7 @@ package struct SpeakerLayout: Hashable, Sendable {
         }
     }
 
-    /// Whether the loudspeakers stand in the order of libavutil's masks, in which it takes them to be.
+    /// True if the loudspeakers are in the order of libavutil's channel masks, which libavutil assumes.
     package var isInMaskOrder: Bool {
         let places = speakers.compactMap { Self.maskOrder.firstIndex(of: $0) }
         return places.count == speakers.count && zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
@@ -61,7 +61,7 @@ package struct SpeakerLayout: Hashable, Sendable {
         "TBR", "DL", "DR", "WL", "WR", "LFE2",
     ]
 
-    /// The loudspeakers by label.
+    /// The loudspeaker names by label.
     private static let names: [UInt32: String] = [
         1: "FL", 2: "FR", 3: "FC", 4: "LFE", 5: "BL", 6: "BR", 7: "FLC", 8: "FRC", 9: "BC", 10: "SL", 11: "SR",
         12: "TC",
@@ -69,7 +69,7 @@ package struct SpeakerLayout: Hashable, Sendable {
         37: "LFE2", 38: "DL", 39: "DR", 42: "FC", 44: "BC", 301: "FL", 302: "FR",
     ]
 
-    /// The labels of the layouts that have a tag, by its upper half; those without loudspeakers are left out.
+    /// The labels of the tagged layouts, keyed by the tag's upper 16 bits; layouts without loudspeakers are left out.
     private static let layouts: [UInt32: [UInt32]] = [
         100: [3], 101: [1, 2], 102: [1, 2], 103: [38, 39], 108: [1, 2, 5, 6], 109: [1, 2, 5, 6, 3],
         110: [1, 2, 5, 6, 3, 9], 111: [1, 2, 33, 34, 3, 9, 10, 11], 113: [1, 2, 3], 114: [3, 1, 2], 115: [1, 2, 3, 9],
@@ -86,26 +86,26 @@ package struct SpeakerLayout: Hashable, Sendable {
     ]
 }
 
-/// Where the picture that a sample entry states lies in the coded one, which may have more rows and columns.
+/// The position of the picture that a sample entry states within the coded picture, which may be larger.
 ///
-/// Surplus rows and columns lie at the bottom and on the right. Those of IMX (D-10, SMPTE 386M) are the vertical blanking,
-/// which lies on top.
+/// Surplus rows and columns are at the bottom and on the right. Those of IMX (D-10, SMPTE 386M) are the vertical
+/// blanking, which is at the top.
 package struct StatedPicture {
-    /// The picture that the sample entry states.
+    /// The size that the sample entry states.
     package let size: Dimensions
-    /// From the middle of the coded picture to that of the stated one, in pixels to the right.
+    /// The distance from the centre of the coded picture to that of the stated one, in pixels to the right.
     package let across: Rational
-    /// The same, in pixels downwards.
+    /// The same distance, in pixels downwards.
     package let down: Rational
 
     private static let imx: Set<FourCC> = ["mx3n", "mx4n", "mx5n", "mx3p", "mx4p", "mx5p"]
 
-    /// Places the stated picture in the coded one.
+    /// Positions the stated picture in the coded one.
     ///
     /// - Parameters:
-    ///   - size: The picture that the sample entry states; taken for the coded one where it does not lie inside that.
+    ///   - size: The size that the sample entry states; ignored in favour of `coded` if it does not fit inside.
     ///   - entry: The type of the sample entry.
-    ///   - coded: The coded picture.
+    ///   - coded: The size of the coded picture.
     package init(_ size: Dimensions, entry: FourCC, coded: Dimensions) {
         let isInside = size.width > 0 && size.height > 0 && size.width <= coded.width && size.height <= coded.height
         self.size = isInside ? size : coded

@@ -2,45 +2,45 @@ import MediaBase
 
 /// A width and a height in unsigned 16.16 fixed point.
 package struct FixedPointSize: Hashable, Sendable {
-    /// The width in 1/65536 pixel.
+    /// The width in units of 1/65536 pixel.
     package var width: UInt32
 
-    /// The height in 1/65536 pixel.
+    /// The height in units of 1/65536 pixel.
     package var height: UInt32
 
-    /// Makes a size of its raw numbers.
+    /// Creates a size from its raw numbers.
     package init(width: UInt32, height: UInt32) {
         self.width = width
         self.height = height
     }
 }
 
-/// A track's place in the movie: its number, whether it is used, how long and how large it is shown.
+/// A track's ID, flags, duration and display size in the movie.
 ///
 /// ISO/IEC 14496-12, 8.3.2 (tkhd).
 package struct TrackHeader: Hashable, Sendable {
-    /// The number that names the track; not 0 in a sound file.
+    /// The track ID; not 0 in a valid file.
     package var trackID: UInt32
 
     /// All 24 flag bits: 1 enabled, 2 in the movie, 4 in the preview, 8 (ISO) the size is an aspect ratio.
     package var flags: UInt32
 
-    /// How long the track is shown, in the movie's timescale; `nil` where "not known" is written.
+    /// The track's duration, in the movie's timescale; `nil` if marked as unknown.
     package var duration: UInt64?
 
-    /// The stacking order: lower numbers are nearer to the viewer.
+    /// The stacking order: lower numbers are closer to the viewer.
     package var layer: Int16
 
-    /// The volume in 8.8 fixed point: 256 is full.
+    /// The volume in 8.8 fixed point; 256 is full volume.
     package var volume: Int16
 
-    /// The matrix a, b, u, c, d, v, x, y, w: 16.16 fixed point, but u, v and w 2.30.
+    /// The matrix a, b, u, c, d, v, x, y, w: 16.16 fixed point, except u, v and w, which are 2.30.
     package var matrix: [Int32]
 
     /// The size before the matrix is applied.
     package var size: FixedPointSize
 
-    /// Whether the track is meant to be used.
+    /// True if the track is enabled.
     package var isEnabled: Bool { flags & 1 != 0 }
 }
 
@@ -64,22 +64,22 @@ extension TrackHeader {
     }
 }
 
-/// The three sizes that QuickTime keeps for a track, each after pixel aspect, before the track's matrix.
+/// The three sizes that QuickTime stores for a track, before the track's matrix is applied.
 ///
 /// QuickTime File Format, "Track Aperture Mode Dimensions" (tapt).
 package struct TrackApertures: Hashable, Sendable {
-    /// What is shown: cropped to the clean aperture, square pixels (`clef`).
+    /// The display size: cropped to the clean aperture, with square pixels (`clef`).
     package var clean: FixedPointSize?
 
-    /// The whole picture with square pixels (`prof`).
+    /// The size of the whole picture with square pixels (`prof`).
     package var production: FixedPointSize?
 
-    /// The whole picture in stored pixels (`enof`).
+    /// The size of the whole picture in stored pixels (`enof`).
     package var encoded: FixedPointSize?
 }
 
 extension TrackApertures {
-    /// Reads the boxes in a `tapt` box.
+    /// Reads the child boxes of a `tapt` box.
     init(_ boxes: [Box], reader: inout BoxReader) throws(MediaError) {
         for box in boxes {
             switch box.type {
@@ -98,33 +98,33 @@ extension TrackApertures {
 }
 
 extension BigEndianReader {
-    /// Takes a transformation matrix: nine numbers.
+    /// Reads a transformation matrix of nine numbers.
     mutating func matrix() throws(MediaError) -> [Int32] {
         var matrix: [Int32] = []
         for _ in 0..<9 { matrix.append(try int32()) }
         return matrix
     }
 
-    /// Takes a width and a height in 16.16.
+    /// Reads a width and a height in 16.16 fixed point.
     mutating func fixedPointSize() throws(MediaError) -> FixedPointSize {
         FixedPointSize(width: try uint32(), height: try uint32())
     }
 }
 
-/// A track's own clock and language.
+/// The creation time, timescale, duration and language of a track's media.
 ///
 /// ISO/IEC 14496-12, 8.4.2 (mdhd).
 package struct MediaHeader: Hashable, Sendable {
-    /// When the media came into being, as ``CreationTime`` writes it; `nil` where 0 is written.
+    /// The media's creation time, as formatted by ``CreationTime``; `nil` if 0 is written.
     package var creationTime: String?
 
-    /// Units a second of the media's times; `nil` where 0 is written.
+    /// The media's time units per second; `nil` if 0 is written.
     package var timescale: UInt32?
 
-    /// How long the media is, without edits, in its timescale; `nil` where "not known" is written.
+    /// The media's duration without edits, in ``timescale``; `nil` if marked as unknown.
     package var duration: UInt64?
 
-    /// The language.
+    /// The language of the media.
     package var language: MediaLanguage
 }
 
@@ -141,19 +141,19 @@ extension MediaHeader {
     }
 }
 
-/// When something came into being, by the headers of a movie: whole seconds since 1904 (ISO/IEC 14496-12, 8.2.2).
+/// Creation times in a movie's headers: whole seconds since 1904 (ISO/IEC 14496-12, 8.2.2).
 package enum CreationTime {
-    /// From 1904 to 1970, in seconds.
+    /// The number of seconds from 1904 to 1970.
     private static let epoch: UInt64 = 2_082_844_800
 
-    /// The moment in ISO 8601 as libavformat writes it; `nil` for 0 and from the year 10000 on.
+    /// Formats a time as ISO 8601, as libavformat does; `nil` for 0 and from the year 10000 on.
     ///
-    /// Numbers before 1970 count from there, as some writers have it.
+    /// Numbers that would be dates before 1970 count from 1970, because some writers store them so.
     package static func text(_ seconds: UInt64) -> String? {
         let time = seconds >= epoch ? seconds - epoch : seconds
         guard seconds > 0, time < 253_402_300_800 else { return nil }
         let day = Int(time % 86400)
-        // Days from 1 March of the year 0, so that a leap day is its year's last one; 400 years have 146,097.
+        // Days since 1 March of year 0, so that a leap day is the last day of its year; 400 years have 146,097 days.
         let days = Int(time / 86400) + 719_468
         let inEra = days % 146_097
         let yearOfEra = (inEra - inEra / 1460 + inEra / 36524 - inEra / 146_096) / 365
@@ -172,14 +172,14 @@ package enum CreationTime {
     }
 }
 
-/// What kind of media a track holds, by the component that handles it.
+/// The kind of media in a track, identified by the component that handles it.
 ///
 /// ISO/IEC 14496-12, 8.4.3 (hdlr).
 package struct MediaHandler: Hashable, Sendable {
-    /// The kind: `vide`, `soun`, `tmcd`, `text`, `sbtl`, `meta` and others.
+    /// The kind of media: `vide`, `soun`, `tmcd`, `text`, `sbtl`, `meta` and others.
     package var type: FourCC
 
-    /// The handler's name, often the encoder's or the track's; empty where none is written.
+    /// The handler's name, often that of the encoder or the track; empty if not stated.
     package var name: String
 }
 
@@ -193,10 +193,10 @@ extension MediaHandler {
         name = Self.name(reader.takeRest(), isQuickTime: componentType != 0)
     }
 
-    /// Decodes a name: QuickTime counts its bytes in the first one, ISO files end it with a zero.
+    /// Decodes a name, which has a length byte first in QuickTime and a terminating zero in ISO files.
     ///
-    /// Some ISO files count as well, so a first byte that is no letter, or that gives the length exactly, is a count.
-    /// Only QuickTime fills in the component type.
+    /// Some ISO files also have a length byte. So the first byte is taken as a length if it is not a printable
+    /// character or matches the length exactly. Only QuickTime fills in the component type.
     private static func name(_ bytes: ArraySlice<UInt8>, isQuickTime: Bool) -> String {
         let rest = bytes.dropFirst()
         guard let count = bytes.first.map(Int.init), count <= rest.count else { return text(bytes) }
@@ -206,7 +206,7 @@ extension MediaHandler {
 }
 
 extension BigEndianReader {
-    /// Takes a timescale; 0 becomes `nil`, with a note.
+    /// Reads a timescale; 0 becomes `nil`, with a note.
     mutating func timescale() throws(MediaError) -> UInt32? {
         let value = try uint32()
         if value == 0 { note("has the timescale 0") }
@@ -214,28 +214,28 @@ extension BigEndianReader {
     }
 }
 
-/// Decodes UTF-8 up to the first zero; what is not UTF-8 is repaired.
+/// Decodes UTF-8 up to the first zero, replacing invalid bytes.
 func text(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
 }
 
-/// The language field of a media header: an ISO 639-2/T code packed into 15 bits, or an old Macintosh number.
+/// The language field of a media header: an ISO 639-2/T code packed into 15 bits, or an old Macintosh language number.
 ///
 /// ISO/IEC 14496-12, 8.4.2 (mdhd); QuickTime File Format, "Language Code Values".
 package struct MediaLanguage: RawRepresentable, Hashable, Sendable {
-    /// The field's sixteen bits.
+    /// The 16 bits of the field.
     package let rawValue: UInt16
 
-    /// Makes a language of the field's bits.
+    /// Creates a language from the bits of the field.
     package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The Macintosh language number, or `nil` where the field holds a packed code or nothing.
+    /// The Macintosh language number, or `nil` if the field contains a packed code or no language.
     package var macintoshCode: UInt16? { rawValue < 0x400 ? rawValue : nil }
 
-    /// The three letters of ISO 639-2/T.
+    /// The three-letter code of ISO 639-2/T.
     ///
-    /// `nil` where QuickTime's "unspecified" (0x7FFF), bits that are no letters, or a Macintosh number without a code
-    /// stand there. `und` is given as it is.
+    /// `nil` for QuickTime's "unspecified" (0x7FFF), for bits that are not letters, and for Macintosh numbers without a
+    /// code. `und` is returned as is.
     package var iso639: String? {
         if let code = macintoshCode { return Self.macintoshLanguages[code] }
         guard rawValue != 0x7FFF, rawValue < 0x8000 else { return nil }
@@ -248,7 +248,7 @@ package struct MediaLanguage: RawRepresentable, Hashable, Sendable {
         return text
     }
 
-    /// Macintosh language numbers and their ISO 639-2/T codes.
+    /// The ISO 639-2/T codes by Macintosh language number.
     private static let macintoshLanguages: [UInt16: String] = [
         0: "eng", 1: "fra", 2: "deu", 3: "ita", 4: "nld", 5: "swe", 6: "spa", 7: "dan", 8: "por", 9: "nor",
         10: "heb", 11: "jpn", 12: "ara", 13: "fin", 14: "ell", 15: "isl", 16: "mlt", 17: "tur", 18: "hrv", 19: "zho",

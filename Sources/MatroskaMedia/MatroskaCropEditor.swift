@@ -1,40 +1,41 @@
 package import MediaBase
 
-/// Pixels that are cut off at each side of a picture before it is shown (PixelCropLeft …, RFC 9559, 5.1.4.1.28.18).
+/// The pixels to crop from each side of a picture before it is shown (PixelCropLeft …, RFC 9559, 5.1.4.1.28.18).
 package struct MatroskaCrop: Hashable, Sendable {
-    /// What is left of the stored picture.
+    /// The part of the stored picture that remains.
     package let rectangle: PixelRectangle
-    /// Width of a pixel by its height.
+    /// The ratio of a pixel's width to its height.
     package let pixelAspect: Rational
 
-    /// Makes a crop.
+    /// Creates a crop.
     package init(_ rectangle: PixelRectangle, pixelAspect: Rational) {
         self.rectangle = rectangle
         self.pixelAspect = pixelAspect
     }
 }
 
-/// Adds crops to the track list of a finished Matroska file, which libavformat 5.1 does not write.
+/// Adds crops, which libavformat 5.1 does not write, to the track list of a finished Matroska file.
 ///
-/// They take room from the void that its muxer leaves behind the seek head; what lies between moves towards the front, and
-/// nothing behind the track list moves.
+/// The crops use space from the void element that libavformat's muxer leaves after the seek head. The elements between
+/// the void and the track list move towards the start of the file. Nothing after the track list moves.
 package enum MatroskaCropEditor {
     private typealias Bytes = ArraySlice<UInt8>
 
-    /// An element where it lies.
+    /// An element and its location.
     private struct Part {
         let id: EBMLID
-        /// Header and content.
+        /// The header and content.
         let bytes: Bytes
         let content: Bytes
     }
 
-    /// Changes the beginning of a file.
+    /// Adds crops to the track list at the start of a file.
     ///
     /// - Parameters:
-    ///   - crops: What is left of the pictures, by the track's place in the list.
-    ///   - bytes: The file's beginning, with all of the track list.
-    /// - Returns: As many bytes in their place; `nil` where there is no room, or the list is not as it should be.
+    ///   - crops: The parts of the pictures that remain, by the track's index in the list.
+    ///   - bytes: The start of the file, including the whole track list.
+    /// - Returns: The replacement for `bytes`, with the same size; `nil` if there is not enough space or the track list
+    ///   is not as expected.
     package static func adding(_ crops: [Int: MatroskaCrop], to bytes: [UInt8]) -> [UInt8]? {
         guard let head = EBMLHeader(bytes), let headSize = head.size.flatMap({ Int(exactly: $0) }),
             case let start = head.headerSize + headSize, start < bytes.count,
@@ -110,7 +111,7 @@ package enum MatroskaCropEditor {
             (0x54CC, rectangle.x), (0x54BB, rectangle.y), (0x54DD, number(0xB0) - rectangle.x - rectangle.width),
             (0x54AA, number(0xBA) - rectangle.y - rectangle.height),
         ]
-        // The size in which the picture is shown is that of what is left; without it pixels are square.
+        // The display size applies to the cropped picture; without one, pixels are square.
         if crop.pixelAspect != .one,
             let width = Rational(Int64(rectangle.width)).multiplied(by: crop.pixelAspect)?.rounded()
         {
@@ -123,7 +124,7 @@ package enum MatroskaCropEditor {
             }
     }
 
-    /// The content of a seek head in which the places of some elements are smaller.
+    /// Returns the content of a seek head, with the positions within `places` reduced by `distance`.
     private static func seekHead(_ head: Part, moving places: Range<Int>, by distance: Int) -> [UInt8]? {
         var content = Array(head.content)
         let start = head.content.startIndex
@@ -140,7 +141,7 @@ package enum MatroskaCropEditor {
         return withSum(content)
     }
 
-    /// An element; its size takes eight bytes where one is not enough.
+    /// Returns an element whose size field takes one byte if the size fits, otherwise eight.
     private static func element(_ id: EBMLID, _ content: [UInt8], sizeLength: Int = 1) -> [UInt8] {
         var bytes = (0..<4).map { UInt8(truncatingIfNeeded: id.rawValue >> (24 - 8 * UInt32($0))) }
         bytes.removeFirst(id.rawValue.leadingZeroBitCount / 8)
@@ -149,7 +150,7 @@ package enum MatroskaCropEditor {
         return bytes + (0..<8).map { UInt8(truncatingIfNeeded: size >> (56 - 8 * UInt64($0))) } + content
     }
 
-    /// The content with its own sum where it begins with one (CRC-32, RFC 8794, 11.3.1).
+    /// Returns the content with an updated checksum if it starts with one (CRC-32, RFC 8794, 11.3.1).
     private static func withSum(_ content: [UInt8]) -> [UInt8] {
         guard content.starts(with: [0xBF, 0x84]), content.count >= 6 else { return content }
         var sum = UInt32.max

@@ -1,36 +1,37 @@
 package import MediaBase
 
-/// The number that names an EBML element, with its length marker, as the specifications write it (0x1654AE6B).
+/// The ID of an EBML element, including the length marker, as the specifications write it (0x1654AE6B).
 package struct EBMLID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
     /// The one to four bytes as a big-endian number.
     package let rawValue: UInt32
 
-    /// Makes an ID of its number.
+    /// Creates an ID from its number.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Makes an ID of a literal.
+    /// Creates an ID from a literal.
     package init(integerLiteral value: UInt32) { rawValue = value }
 }
 
-/// An element's header: its ID and how many bytes of content follow.
+/// The header of an element: its ID and the size of its content.
 ///
 /// RFC 8794, 4 to 6.
 package struct EBMLHeader: Hashable, Sendable {
-    /// What the element is.
+    /// The ID of the element.
     package let id: EBMLID
 
-    /// The length of the content; `nil` where it is unknown and the element ends with what cannot be inside it.
+    /// The size of the content; `nil` if unknown, in which case the element ends at the first one that cannot be inside
+    /// it.
     package let size: UInt64?
 
-    /// The length of the header itself.
+    /// The size of the header itself.
     package let headerSize: Int
 
-    /// The longest that a header is: four bytes of ID and eight of size.
+    /// The maximum size of a header: four bytes of ID and eight of size.
     package static let longest = 12
 
     /// Reads a header.
     ///
-    /// - Returns: The header, or `nil` where the bytes cannot be one, or end too early.
+    /// - Returns: The header, or `nil` if the bytes are not a valid header or end too early.
     package init?(_ bytes: some Collection<UInt8>) {
         guard let (id, idLength) = Self.number(bytes, longest: 4, keepsMarker: true), let id = UInt32(exactly: id),
             let (size, sizeLength) = Self.number(bytes.dropFirst(idLength), longest: 8, keepsMarker: false)
@@ -41,7 +42,7 @@ package struct EBMLHeader: Hashable, Sendable {
         headerSize = idLength + sizeLength
     }
 
-    /// Reads a number whose first byte's leading zeros tell its length.
+    /// Reads a number whose first byte's leading zero bits give its length.
     private static func number(
         _ bytes: some Collection<UInt8>, longest: Int, keepsMarker: Bool
     ) -> (value: UInt64, length: Int)? {
@@ -55,14 +56,15 @@ package struct EBMLHeader: Hashable, Sendable {
     }
 }
 
-/// One element in memory.
+/// An element in memory.
 struct EBMLElement {
     let id: EBMLID
     let content: ArraySlice<UInt8>
 
-    /// The elements that follow each other in `bytes`, as far as they can be followed; one that claims too much is cut.
+    /// Returns the consecutive elements in `bytes`, up to the first unreadable one; elements that exceed `bytes` are
+    /// clipped.
     ///
-    /// - Parameter limit: How many are looked at.
+    /// - Parameter limit: The maximum number of elements.
     static func list(in bytes: ArraySlice<UInt8>, limit: Int = 10_000) -> [EBMLElement] {
         var elements: [EBMLElement] = []
         var rest = bytes
@@ -75,15 +77,15 @@ struct EBMLElement {
         return elements
     }
 
-    /// The elements inside.
     var children: [EBMLElement] { Self.list(in: content) }
 
-    /// An unsigned number of up to eight bytes, of which none are 0; `nil` for a longer one.
+    /// The content as an unsigned number; 0 if empty, `nil` if longer than eight bytes.
     var unsigned: UInt64? {
         content.count <= 8 ? content.reduce(0) { $0 << 8 | UInt64($1) } : nil
     }
 
-    /// A number of four or eight bytes; `nil` for another length and what is not finite.
+    /// The content as a floating-point number of four or eight bytes; `nil` for other sizes and values that are not
+    /// finite.
     var float: Double? {
         guard let bits = unsigned else { return nil }
         let value: Double? =
@@ -95,31 +97,31 @@ struct EBMLElement {
         return value.flatMap { $0.isFinite ? $0 : nil }
     }
 
-    /// Text up to its end or the first zero.
+    /// The content as text, up to the first zero byte.
     var text: String { String(decoding: content.prefix { $0 != 0 }, as: UTF8.self) }
 }
 
-/// What a Matroska or WebM file says of its tracks beyond what libavformat 5.1 passes on.
+/// The properties of a Matroska or WebM file's tracks that libavformat 5.1 does not pass on.
 ///
-/// The numbers are as they are written. Only headers on the way to the track list are read, and the list itself.
+/// The numbers are as written. Only the track list and the element headers before it are read.
 ///
 /// RFC 9559.
 package struct MatroskaHeader: Hashable, Sendable {
     /// The tracks, in file order.
     package var tracks: [MatroskaTrack] = []
 
-    /// What was damaged, one sentence each.
+    /// The damaged parts of the file, one sentence each.
     package var warnings: [String] = []
 
-    /// The longest track list that is taken into memory, in bytes.
+    /// The maximum size of a track list that is read into memory, in bytes.
     private static let longestList = 16 << 20
-    /// How many elements are passed over on the way to it.
+    /// The maximum number of elements to visit before the track list is found.
     private static let maximumElements = 1000
 
-    /// Reads a file's track list.
+    /// Reads the track list of a file.
     ///
-    /// - Throws: `unknownFormat` where the source does not begin with an EBML header, `damaged` where no track list is
-    ///   found, and what the source throws.
+    /// - Throws: `unknownFormat` if the source does not start with an EBML header, `damaged` if no track list is found,
+    ///   and any error that the source throws.
     package init(reading source: any ByteSource) throws(MediaError) {
         guard let head = try Self.header(at: 0, in: source), head.id == 0x1A45DFA3, let headSize = head.size,
             headSize <= 4096
@@ -131,11 +133,11 @@ package struct MatroskaHeader: Hashable, Sendable {
         }
     }
 
-    /// Where a file ends by its own word: the end of its first segment.
+    /// Returns the declared end of a file, which is the end of its first segment.
     ///
-    /// - Returns: The position behind the segment's last byte; `nil` where its length is not stated, as in a live stream,
-    ///   and where the source does not begin with an EBML header.
-    /// - Throws: what the source throws.
+    /// - Returns: The offset after the segment's last byte; `nil` if the segment's size is not stated, as in a live
+    ///   stream, or if the source does not start with an EBML header.
+    /// - Throws: Any error that the source throws.
     package static func declaredEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
         guard let head = try header(at: 0, in: source), head.id == 0x1A45DFA3, let headSize = head.size,
             let start = sum(UInt64(head.headerSize), headSize), let segment = try header(at: start, in: source),
@@ -148,7 +150,7 @@ package struct MatroskaHeader: Hashable, Sendable {
         EBMLHeader(try source.read(at: offset, count: EBMLHeader.longest))
     }
 
-    /// Finds the track list among the elements of the segment; behind the clusters only where the seek head leads.
+    /// Finds the track list in the segment, using the seek head to skip the clusters.
     private static func trackList(
         in source: any ByteSource, from start: UInt64
     ) throws(MediaError) -> ArraySlice<UInt8> {
@@ -174,7 +176,7 @@ package struct MatroskaHeader: Hashable, Sendable {
                 if let segment, let place = seekPosition(of: [0x16, 0x54, 0xAE, 0x6B], in: bytes[...]) {
                     tracksBySeekHead = sum(segment, place)
                 }
-            // The clusters: a long way to the next element, if their length is known at all.
+            // Clusters are long, and their size may be unknown.
             case 0x1F43B675 where !hasJumped:
                 if let place = tracksBySeekHead, place > offset {
                     hasJumped = true
@@ -205,22 +207,22 @@ package struct MatroskaHeader: Hashable, Sendable {
     }
 }
 
-/// The first block of each track of a Matroska or WebM file: when it begins, and how its content begins.
+/// The first block of each track of a Matroska or WebM file, with its start time and the start of its content.
 ///
 /// Only the headers of elements and blocks are read on the way. RFC 9559, 5.1.3 (Cluster) and 10 (Block Structure).
 package struct MatroskaFirstBlocks {
-    /// What was found of a track.
+    /// The first block of one track.
     package struct Block: Hashable, Sendable {
-        /// When it begins, in the segment's unit.
+        /// The start time, in the segment's time unit.
         package var ticks: Int64
-        /// The beginning of its frame; empty where several frames share the block.
+        /// The start of the block's frame; empty if the block contains several frames.
         package var bytes: [UInt8]
     }
 
-    /// The blocks by the number of their track.
+    /// The blocks, by track number.
     package private(set) var blocks: [UInt64: Block] = [:]
 
-    /// How many elements are passed over.
+    /// The maximum number of elements to visit.
     private static let maximumElements = 2000
 
     private let source: any ByteSource
@@ -228,12 +230,12 @@ package struct MatroskaFirstBlocks {
     private let byteCount: Int
     private var elements = 0
 
-    /// Looks for the first blocks of tracks; those that are not found within some thousand elements are left out.
+    /// Finds the first blocks of tracks, leaving out those that are not found within a few thousand elements.
     ///
     /// - Parameters:
-    ///   - tracks: The tracks' numbers.
-    ///   - byteCount: How much is read of each.
-    /// - Throws: what the source throws.
+    ///   - tracks: The track numbers.
+    ///   - byteCount: The number of bytes to read of each block's frame.
+    /// - Throws: Any error that the source throws.
     package init(of tracks: Set<UInt64>, byteCount: Int, in source: any ByteSource) throws(MediaError) {
         self.source = source
         self.byteCount = byteCount
@@ -251,14 +253,14 @@ package struct MatroskaFirstBlocks {
         return EBMLHeader(try source.read(at: offset, count: EBMLHeader.longest))
     }
 
-    /// A cluster whose length is not written ends where the next one begins, so all are read as one run of elements.
+    /// Reads the elements of all clusters as one list, because a cluster of unknown size ends only at the next cluster.
     private mutating func readSegment(from start: UInt64) throws(MediaError) {
         var offset = start
         var clusterTicks: Int64 = 0
         while !wanted.isEmpty, let header = try header(at: offset) {
             let content = offset + UInt64(header.headerSize)
             switch header.id {
-            // A cluster, and a group of blocks: what matters lies inside.
+            // Enter clusters and block groups, whose contents are needed.
             case 0x1F43B675, 0xA0:
                 offset = content
                 continue
@@ -279,7 +281,7 @@ package struct MatroskaFirstBlocks {
 
     private mutating func readBlock(at offset: UInt64, size: UInt64, clusterTicks: Int64) throws(MediaError) {
         let head = try source.read(at: offset, count: Int(min(size, 12)))
-        // The track's number is written as the length of an element is.
+        // The track number is coded in the same way as an element's size.
         guard let length = head.first.map({ $0.leadingZeroBitCount + 1 }), length <= 8, head.count >= length + 3 else {
             return
         }

@@ -4,26 +4,27 @@ package import MediaBase
 ///
 /// RFC 9559, 5.1.4.1 (TrackEntry).
 package struct MatroskaTrack: Hashable, Sendable {
-    /// The number that blocks refer to the track by; 0 where it is missing.
+    /// The track number used by blocks; 0 if missing.
     package var number: UInt64 = 0
 
-    /// What it carries: 1 video, 2 audio, 17 subtitles, 33 metadata and others.
+    /// The kind of track: 1 video, 2 audio, 17 subtitles, 33 metadata and others.
     package var type: UInt64 = 0
 
-    /// The codec's name, such as `V_VP9`; empty where it is missing.
+    /// The codec ID, such as `V_VP9`; empty if missing.
     package var codecID = ""
 
-    /// The language by ISO 639-2; `eng` where it is missing.
+    /// The ISO 639-2 language code; `eng` if missing.
     package var language = "eng"
 
-    /// How much the codec delays its output, in nanoseconds.
+    /// The delay that the codec adds to its output, in nanoseconds.
     package var codecDelay: UInt64 = 0
 
-    /// Whether blocks hold the codec's own bytes at the segment's own times: neither compressed nor encrypted, and the
-    /// track has no unit of its own.
+    /// True if blocks contain the codec's own bytes at the segment's own times.
+    ///
+    /// The track is then neither compressed nor encrypted, and has no time unit of its own.
     package var isPlain = true
 
-    /// The shape and colour of pictures; `nil` for other tracks.
+    /// The picture geometry and colour; `nil` for other tracks.
     package var video: MatroskaVideo?
 
     init(_ fields: [EBMLElement], warnings: inout [String]) {
@@ -46,34 +47,35 @@ package struct MatroskaTrack: Hashable, Sendable {
     }
 }
 
-/// The geometry and colour of a track's pictures.
+/// The picture geometry and colour of a track.
 ///
-/// RFC 9559, 5.1.4.1.28 (Video). The numbers are as they are written.
+/// RFC 9559, 5.1.4.1.28 (Video). The numbers are as written.
 package struct MatroskaVideo: Hashable, Sendable {
-    /// The stored width.
+    /// The stored width in pixels.
     package var pixelWidth: UInt64 = 0
-    /// The stored height.
+    /// The stored height in pixels.
     package var pixelHeight: UInt64 = 0
-    /// Pixels to cut off.
+    /// The number of pixel rows to crop at the top.
     package var cropTop: UInt64 = 0
-    /// See ``cropTop``.
+    /// The number of pixel rows to crop at the bottom.
     package var cropBottom: UInt64 = 0
-    /// See ``cropTop``.
+    /// The number of pixel columns to crop at the left.
     package var cropLeft: UInt64 = 0
-    /// See ``cropTop``.
+    /// The number of pixel columns to crop at the right.
     package var cropRight: UInt64 = 0
-    /// The width to show, in ``displayUnit``; `nil` where it is not written.
+    /// The display width, in ``displayUnit``; `nil` if not stated.
     package var displayWidth: UInt64?
-    /// The height to show, in ``displayUnit``; `nil` where it is not written.
+    /// The display height, in ``displayUnit``; `nil` if not stated.
     package var displayHeight: UInt64?
-    /// 0 pixels, 1 centimetres, 2 inches, 3 parts of an aspect ratio, 4 unknown.
+    /// The unit of the display size: 0 pixels, 1 centimetres, 2 inches, 3 parts of an aspect ratio, 4 unknown.
     package var displayUnit: UInt64 = 0
-    /// 0 undetermined, 1 interlaced, 2 progressive.
+    /// The scan type: 0 undetermined, 1 interlaced, 2 progressive.
     package var interlacing: UInt64 = 0
-    /// 0 progressive, 1 top field shown first, 2 undetermined, 6 bottom field shown first; 9 and 14 the same as 1 and
-    /// 6 with both fields' lines interleaved.
+    /// The field order: 0 progressive, 1 top field shown first, 2 undetermined, 6 bottom field shown first.
+    ///
+    /// 9 and 14 mean the same as 1 and 6, with the lines of both fields interleaved.
     package var fieldOrder: UInt64 = 2
-    /// What the numbers of colours mean; `nil` where nothing is written.
+    /// The colour description; `nil` if not stated.
     package var color: MatroskaColor?
 
     init(_ fields: [EBMLElement]) {
@@ -96,12 +98,12 @@ package struct MatroskaVideo: Hashable, Sendable {
         }
     }
 
-    /// Whether anything is to be cut off.
+    /// True if any pixels are to be cropped.
     package var isCropped: Bool { cropTop | cropBottom | cropLeft | cropRight != 0 }
 
-    /// What is left of a picture of `size`; `nil` where nothing is to be cut off.
+    /// Returns the part of a picture of `size` that remains after cropping; `nil` if nothing is cropped.
     ///
-    /// - Throws: `damaged`, with what is wrong, where nothing is left.
+    /// - Throws: `damaged`, with the reason, if nothing remains.
     package func aperture(in size: Dimensions) throws(MediaError) -> CleanAperture? {
         guard isCropped else { return nil }
         return try CleanAperture(
@@ -109,7 +111,7 @@ package struct MatroskaVideo: Hashable, Sendable {
             bottom: Int(clamping: cropBottom), of: size)
     }
 
-    /// The size in which the cropped picture is to be shown; `nil` where the file does not say.
+    /// The display size of the cropped picture; `nil` if the file does not state it.
     package var display: ContainerDisplay? {
         guard let displayWidth, let displayHeight, let unit = Int(exactly: displayUnit) else { return nil }
         let units = ["pixels", "centimeters", "inches", "aspectRatio"]
@@ -118,8 +120,9 @@ package struct MatroskaVideo: Hashable, Sendable {
             unit: units.indices.contains(unit) ? units[unit] : "unknown")
     }
 
-    /// Width of a pixel by its height, by the size in which the cropped picture is to be shown; `nil` where the file
-    /// does not say.
+    /// The ratio of a pixel's width to its height; `nil` if the file does not state it.
+    ///
+    /// The ratio follows from the display size of the cropped picture.
     package var sampleAspectRatio: Rational? {
         guard displayUnit < 4, isCropped || displayWidth != nil || displayHeight != nil else { return nil }
         func rest(_ side: UInt64, _ one: UInt64, _ other: UInt64) -> Rational? {
@@ -129,7 +132,7 @@ package struct MatroskaVideo: Hashable, Sendable {
         guard let width = rest(pixelWidth, cropLeft, cropRight), let height = rest(pixelHeight, cropTop, cropBottom),
             width.isPositive, height.isPositive
         else { return nil }
-        // In pixels, a size that is not written is that of the cropped picture.
+        // If the unit is pixels, a missing display size is that of the cropped picture.
         let implied = displayUnit == 0
         guard let across = displayWidth.map({ Rational(Int64(clamping: $0)) }) ?? (implied ? width : nil),
             let down = displayHeight.map({ Rational(Int64(clamping: $0)) }) ?? (implied ? height : nil),
@@ -139,21 +142,21 @@ package struct MatroskaVideo: Hashable, Sendable {
     }
 }
 
-/// Colour as a Matroska track says it, in the code points of ISO/IEC 23091-2.
+/// The colour description of a Matroska track, in the code points of ISO/IEC 23091-2.
 ///
 /// RFC 9559, 5.1.4.1.28.16 (Colour).
 package struct MatroskaColor: Hashable, Sendable {
-    /// The primaries; 2 where it is not written.
+    /// The primaries; 2 if not stated.
     package var primaries: UInt16 = 2
-    /// The transfer characteristic; 2 where it is not written.
+    /// The transfer characteristic; 2 if not stated.
     package var transfer: UInt16 = 2
-    /// The matrix; 2 where it is not written.
+    /// The matrix; 2 if not stated.
     package var matrix: UInt16 = 2
-    /// 1 limited, 2 full; 0 and 3 say nothing.
+    /// The range of values: 1 limited, 2 full; 0 and 3 are undetermined.
     package var range: UInt64 = 0
-    /// Where chroma lies across: 1 with the left luma sample, 2 half way; 0 says nothing.
+    /// The horizontal chroma position: 1 at the left luma sample, 2 halfway; 0 is undetermined.
     package var sitingAcross: UInt64 = 0
-    /// Where chroma lies down: 1 with the upper luma sample, 2 half way; 0 says nothing.
+    /// The vertical chroma position: 1 at the upper luma sample, 2 halfway; 0 is undetermined.
     package var sitingDown: UInt64 = 0
 
     init(_ fields: [EBMLElement]) {

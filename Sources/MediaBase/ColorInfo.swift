@@ -1,20 +1,20 @@
-/// How numbers in a picture stand for colours, by the code points of ITU-T H.273.
+/// The interpretation of the numbers in a picture as colours, by the code points of ITU-T H.273.
 ///
-/// A property is `nil` where the stream does not say; nothing is guessed here. The names are libavutil's
-/// (`av_color_primaries_name` and its like).
+/// A property is `nil` if the stream does not state it; nothing is guessed here. The names are libavutil's
+/// (`av_color_primaries_name` and similar).
 public struct ColorInfo: Sendable, Hashable, Codable {
-    /// Chromaticities of red, green, blue and white, such as `bt709`.
+    /// The chromaticities of red, green, blue and white, such as `bt709`.
     public var primaries: String?
     /// The transfer characteristic, such as `smpte2084` (PQ) or `arib-std-b67` (HLG).
     public var transfer: String?
-    /// The matrix between RGB and luma with chroma, such as `bt2020nc`.
+    /// The matrix that converts between RGB and luma with chroma, such as `bt2020nc`.
     public var matrix: String?
-    /// `tv` for limited, `pc` for full range.
+    /// The range: `tv` for limited, `pc` for full.
     public var range: String?
-    /// Where chroma samples lie against luma samples, such as `left`.
+    /// The position of chroma samples relative to luma samples, such as `left`.
     public var chromaLocation: String?
 
-    /// Makes a description; every part is unknown unless given.
+    /// Creates a description; every part is unknown by default.
     public init(
         primaries: String? = nil, transfer: String? = nil, matrix: String? = nil, range: String? = nil,
         chromaLocation: String? = nil
@@ -26,15 +26,15 @@ public struct ColorInfo: Sendable, Hashable, Codable {
         self.chromaLocation = chromaLocation
     }
 
-    /// Whether nothing at all is known.
+    /// True if nothing is known.
     public var isUnknown: Bool { self == ColorInfo() }
 
-    /// The same with what is not known filled in as players do.
+    /// Returns a copy in which unknown parts have the values that players assume.
     ///
-    /// The matrix is BT.601's up to 1024 by 608 pixels (standard definition with its blanking lines), else BT.709's;
-    /// BT.2020's where the primaries or an HDR transfer function say so. Primaries follow the matrix, the transfer
-    /// function is that of BT.709, the range is limited, and chroma samples lie at the left.
-    /// - Parameter size: The stored picture.
+    /// The matrix is BT.601's up to 1024 by 608 pixels (standard definition with its blanking lines), otherwise
+    /// BT.709's; it is BT.2020's if the primaries or an HDR transfer function imply that. The primaries follow the
+    /// matrix, the transfer function is BT.709's, the range is limited, and chroma samples are located at the left.
+    /// - Parameter size: The size of the stored picture.
     public func assumed(for size: Dimensions) -> ColorInfo {
         let isHDR = transfer == "smpte2084" || transfer == "arib-std-b67"
         let isWide = primaries == "bt2020" || (isHDR && primaries == nil)
@@ -46,10 +46,11 @@ public struct ColorInfo: Sendable, Hashable, Codable {
             matrix: matrix, range: range ?? "tv", chromaLocation: chromaLocation ?? "left")
     }
 
-    /// The matrix and the range by which red, green and blue of these colours become luma and chroma.
+    /// Returns the matrix and range that convert red, green and blue of these colours to luma and chroma.
     ///
-    /// The one place in which that is chosen: who converts and who tags both ask here. What is wanted comes first. Else the
-    /// matrix is BT.2020's for wide primaries and BT.709's for all others, whatever the size, and the range is limited.
+    /// This is the only place that chooses them, for both conversion and tagging. Values in `wanted` take precedence.
+    /// Otherwise the matrix is BT.2020's for wide primaries and BT.709's for all others, whatever the size, and the
+    /// range is limited.
     package func codedAsLuma(wanted: ColorInfo? = nil) -> (matrix: String, range: String) {
         let isWide =
             primaries == "bt2020" || (primaries == nil && (transfer == "smpte2084" || transfer == "arib-std-b67"))
@@ -58,20 +59,20 @@ public struct ColorInfo: Sendable, Hashable, Codable {
     }
 }
 
-/// What HDR metadata and signalling a stream carries.
+/// The HDR metadata and signalling of a stream.
 public struct HDRInfo: Sendable, Hashable, Codable {
-    /// The family that the transfer characteristic tells: `PQ` or `HLG`; `nil` for neither.
+    /// The HDR family implied by the transfer characteristic: `PQ` or `HLG`; `nil` for neither.
     public var transferFamily: String?
-    /// The mastering display's primaries and luminance, SMPTE ST 2086.
+    /// The primaries and luminance of the mastering display, SMPTE ST 2086.
     public var masteringDisplay: MasteringDisplay?
-    /// The content's light level, CTA-861.3.
+    /// The light level of the content, CTA-861.3.
     public var contentLightLevel: ContentLightLevel?
-    /// Whether there is dynamic metadata of SMPTE ST 2094-40 (HDR10+); `nil` where it was not looked for or found.
+    /// True if there is dynamic metadata of SMPTE ST 2094-40 (HDR10+); `nil` if none was looked for or found.
     public var hdr10Plus: Bool?
     /// The Dolby Vision configuration record.
     public var dolbyVision: DolbyVisionConfiguration?
 
-    /// Makes a description; every part is unknown unless given.
+    /// Creates a description; every part is unknown by default.
     public init(
         transferFamily: String? = nil, masteringDisplay: MasteringDisplay? = nil,
         contentLightLevel: ContentLightLevel? = nil, hdr10Plus: Bool? = nil,
@@ -84,30 +85,32 @@ public struct HDRInfo: Sendable, Hashable, Codable {
         self.dolbyVision = dolbyVision
     }
 
-    /// How bright the content gets, in cd/m²: its own light level, else the display's that it was graded on; `nil`
-    /// where neither is known.
+    /// The peak luminance of the content, in cd/m².
+    ///
+    /// This is the content's maximum light level if known, else the maximum of its mastering display; `nil` if neither
+    /// is known.
     public var peakLuminance: Double? {
         if let level = contentLightLevel?.maximum, level > 0 { return Double(level) }
         guard let level = masteringDisplay?.maximumLuminance, level.isPositive else { return nil }
         return level.doubleValue
     }
 
-    /// SMPTE ST 2086: the display on which the picture was graded.
+    /// The display on which the content was graded, SMPTE ST 2086.
     public struct MasteringDisplay: Sendable, Hashable, Codable {
-        /// CIE 1931 x and y of red.
+        /// The CIE 1931 x and y coordinates of red.
         public var red: [Rational]?
-        /// CIE 1931 x and y of green.
+        /// The CIE 1931 x and y coordinates of green.
         public var green: [Rational]?
-        /// CIE 1931 x and y of blue.
+        /// The CIE 1931 x and y coordinates of blue.
         public var blue: [Rational]?
-        /// CIE 1931 x and y of the white point.
+        /// The CIE 1931 x and y coordinates of the white point.
         public var whitePoint: [Rational]?
-        /// The darkest level, in cd/m².
+        /// The minimum luminance, in cd/m².
         public var minimumLuminance: Rational?
-        /// The brightest level, in cd/m².
+        /// The maximum luminance, in cd/m².
         public var maximumLuminance: Rational?
 
-        /// Makes a description; every part is unknown unless given.
+        /// Creates a description; every part is unknown by default.
         public init(
             red: [Rational]? = nil, green: [Rational]? = nil, blue: [Rational]? = nil, whitePoint: [Rational]? = nil,
             minimumLuminance: Rational? = nil, maximumLuminance: Rational? = nil
@@ -121,14 +124,14 @@ public struct HDRInfo: Sendable, Hashable, Codable {
         }
     }
 
-    /// CTA-861.3: how bright the content gets, in cd/m².
+    /// The light level of the content in cd/m², CTA-861.3.
     public struct ContentLightLevel: Sendable, Hashable, Codable {
-        /// The brightest pixel (MaxCLL).
+        /// The light level of the brightest pixel (MaxCLL).
         public var maximum: Int
-        /// The brightest frame average (MaxFALL).
+        /// The highest average light level of a frame (MaxFALL).
         public var maximumFrameAverage: Int
 
-        /// Makes a light level from MaxCLL and MaxFALL.
+        /// Creates a light level from MaxCLL and MaxFALL.
         public init(maximum: Int, maximumFrameAverage: Int) {
             self.maximum = maximum
             self.maximumFrameAverage = maximumFrameAverage
@@ -141,12 +144,12 @@ public struct HDRInfo: Sendable, Hashable, Codable {
         public var profile: Int
         /// The level, 0…13.
         public var level: Int
-        /// Whether a base layer, an enhancement layer and metadata are present.
+        /// The layers that are present: base layer, enhancement layer and metadata.
         public var layers: [String]
-        /// The base layer's compatibility: 0 none, 1 HDR10, 2 SDR, 4 HLG.
+        /// The compatibility of the base layer: 0 none, 1 HDR10, 2 SDR, 4 HLG.
         public var compatibility: Int
 
-        /// Makes a configuration from its fields.
+        /// Creates a configuration from its fields.
         public init(profile: Int, level: Int, layers: [String], compatibility: Int) {
             self.profile = profile
             self.level = level

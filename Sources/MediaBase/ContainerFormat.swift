@@ -1,31 +1,31 @@
-/// A kind of container, and what follows from it.
+/// A container format and its properties.
 ///
 /// ```swift
 /// let asset = try Asset(path: "film.mkv")
 /// if try await asset.load(.container).format == .matroska { … }
 /// ```
 ///
-/// The names are those of libavformat's readers (`AVInputFormat.name`). Two formats are equal when the names they are best
-/// known by are.
+/// The names are those of libavformat's demuxers (`AVInputFormat.name`). Two formats are equal if their primary names
+/// are equal.
 public struct ContainerFormat: Sendable, Hashable {
-    /// The name that it is best known by, such as "mov" or "matroska".
+    /// The primary name, such as "mov" or "matroska".
     public let name: String
-    /// All names of its reader, such as "mov", "mp4" and "m4a".
+    /// All names of the demuxer, such as "mov", "mp4" and "m4a".
     public let names: [String]
 
-    /// A format by its reader's names, with commas between them.
+    /// Creates a format from the comma-separated names of its demuxer.
     public init(_ list: String) {
         names = list.split(separator: ",").map(String.init)
         name = names.first ?? list
     }
 
-    /// The names of its reader, with commas between them, as libavformat has them.
+    /// The comma-separated names of the demuxer, as in libavformat.
     public var list: String { names.joined(separator: ",") }
 
-    /// Compares the names that they are best known by.
+    /// Compares the primary names.
     public static func == (one: ContainerFormat, other: ContainerFormat) -> Bool { one.name == other.name }
 
-    /// Hashes the name that it is best known by.
+    /// Hashes the primary name.
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     /// MP4, QuickTime and their family (ISO/IEC 14496-12).
@@ -34,7 +34,7 @@ public struct ContainerFormat: Sendable, Hashable {
     public static let matroska = ContainerFormat("matroska,webm")
     /// Ogg (RFC 3533).
     public static let ogg = ContainerFormat("ogg")
-    /// RIFF/WAVE, with RF64.
+    /// RIFF/WAVE, including RF64.
     public static let wav = ContainerFormat("wav")
     /// Sony's Wave64.
     public static let wave64 = ContainerFormat("w64")
@@ -42,7 +42,7 @@ public struct ContainerFormat: Sendable, Hashable {
     public static let aiff = ContainerFormat("aiff")
     /// Apple's Core Audio Format.
     public static let caf = ContainerFormat("caf")
-    /// Sun's and NeXT's audio files.
+    /// Sun and NeXT audio files.
     public static let au = ContainerFormat("au")
     /// FLAC in its own container (RFC 9639).
     public static let flac = ContainerFormat("flac")
@@ -64,34 +64,41 @@ public struct ContainerFormat: Sendable, Hashable {
     public static let programStream = ContainerFormat("mpeg")
     /// GIF.
     public static let gif = ContainerFormat("gif")
-    /// A composition, which is in no file.
+    /// A composition, which is not stored in a file.
     public static let composition = ContainerFormat("composition")
 }
 
 // MARK: - Time
 
 extension ContainerFormat {
-    /// The presentation's clock starts at zero by the container's own rules, whatever the first time stamp is.
+    /// True if the presentation starts at zero by the container's definition, whatever the first timestamp is.
     package var startsAtZero: Bool { isOne(of: [.isoMedia, .matroska]) }
-    /// Packets have decode times of the container's own, apart from when they are shown; else libavformat guesses them.
+    /// True if the container stores decode timestamps separately from presentation timestamps.
+    ///
+    /// In all other formats libavformat guesses them.
     package var statesDecodeTimes: Bool { isOne(of: [.isoMedia, .transportStream, .programStream, .flv]) }
-    /// Durations in the header are estimates, and there is no index: only reading all packets tells.
+    /// True if exact durations require reading all packets.
+    ///
+    /// There is no index, and the durations in the header are estimates.
     package var needsScan: Bool { Self.withoutIndex.contains(name) }
-    /// The duration of its tracks is not stated at all, or only by what libavformat supposes.
+    /// True if the container states no track durations, or only an estimate by libavformat is available.
     package var statesNoLength: Bool {
         isOne(of: [.transportStream, .programStream, .adts]) || ["mpegvideo", "h264", "hevc"].contains(name)
     }
-    /// The header counts samples, and packets say exactly where they end.
+    /// True if the header states the number of samples, and packets specify exactly where they end.
     package var countsSamples: Bool { self == .flac || name == "tta" || name == "wv" }
-    /// Edit lists and packet tables cut what its tracks show; libavformat is told to leave that alone.
+    /// True if edit lists or packet tables trim the presentation of the tracks; libavformat is told to ignore them.
     package var hasEdits: Bool { isOne(of: [.isoMedia, .caf]) }
-    /// The end says what the beginning means, so that a pipe is read to its end first: tables, the number of an MP3's samples.
+    /// True if data at the end of the file is needed to interpret its start.
+    ///
+    /// Examples are tables and the number of samples of an MP3. A pipe is therefore read to its end first.
     package var needsWholeFile: Bool { isOne(of: [.isoMedia, .mp3]) }
-    /// A packet lasts as long as it would without what is cut of it (RFC 9559, 5.1.3.5.7).
+    /// True if packet durations include the samples that are trimmed from the packet (RFC 9559, 5.1.3.5.7).
     package var countsPadding: Bool { isOne(of: [.matroska, .mp3]) }
-    /// The place of a packet of sound follows from all before it: no time stamp says otherwise.
+    /// True if the position of an audio packet follows from all packets before it, and timestamps do not override it.
     package var isSeamless: Bool { self == .ogg }
-    /// Time stamps of pictures may be given to the wrong ones, as a pack has one for all that begins in it.
+    /// True if video timestamps may belong to another frame, as a pack has one timestamp for all frames that start in
+    /// it.
     package var mayMisplaceTimes: Bool { self == .programStream }
 
     private static let withoutIndex: Set<String> = [
@@ -103,26 +110,28 @@ extension ContainerFormat {
 
 // MARK: - Random access
 
-/// How far a container's random access can be relied on.
+/// The reliability of a container's random access.
 ///
-/// Pictures are looked up by the index of MP4, QuickTime, Matroska and AVI, in the other containers by a scan of all
-/// packets. The sync samples of the first three are believed. Elsewhere a landing is believed only if it is proven: the
-/// packet there is the one that the scan saw, and the decoder makes a sync sample's picture of it with the time that it
-/// must have. What is not proven is decoded from an earlier place, in the end from the file's beginning.
+/// Frames are looked up in the index of MP4, QuickTime, Matroska and AVI, and by scanning all packets in other
+/// containers. The sync samples of the first three are trusted. In other formats a seek is trusted only if its result
+/// is verified: the packet there is the one that the scan found, and the decoder produces a sync sample's frame from
+/// it with the expected time. If it cannot be verified, decoding starts from an earlier position, ultimately from the
+/// start of the file.
 extension ContainerFormat {
-    /// There is an index of sync samples, or one grows while reading, whose time stamps hold.
+    /// True if the file has an index of sync samples with reliable timestamps, or one is built while reading.
     package var hasIndex: Bool { isOne(of: [.isoMedia, .matroska, .avi]) }
-    /// What the index says of sync samples holds, so that a landing needs no proof.
+    /// True if the sync samples in the index are reliable, so that a seek needs no verification.
     package var hasTrueSyncSamples: Bool { isOne(of: [.isoMedia, .matroska]) }
-    /// The demuxer can begin at any packet's byte, as it keeps nothing of what it read before; else it is asked for a time.
+    /// True if the demuxer can start at any packet's byte offset because it keeps no state; other demuxers seek by
+    /// time.
     package var readsFromAnyByte: Bool {
         isOne(of: [.transportStream, .programStream, .flv, .mxf]) || name == "ivf"
     }
-    /// The index lies elsewhere in the file and is read only at the first seek.
+    /// True if the index is stored elsewhere in the file and is read only at the first seek.
     package var readsIndexLate: Bool { self == .matroska }
-    /// After a seek the place of every sound sample is known exactly.
+    /// True if the position of every audio sample is known exactly after a seek.
     package var isSampleExact: Bool { self == .isoMedia || self == .flac || self == .au || holdsPlainPCM }
-    /// Linear PCM lies in it in one piece, which can be read without packets.
+    /// True if the container stores linear PCM contiguously, so that it can be read without packets.
     package var holdsPlainPCM: Bool { isOne(of: [.wav, .wave64, .aiff, .caf]) }
 
     private func isOne(of formats: Set<ContainerFormat>) -> Bool { formats.contains(self) }

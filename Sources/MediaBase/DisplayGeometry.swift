@@ -1,24 +1,26 @@
-/// How stored pictures are turned for display: the nine numbers of a track's matrix, and what they amount to.
+/// The transform that orients stored pictures for display: the nine numbers of a track's matrix, and their meaning.
 ///
-/// The matrix is row by row `a b u / c d v / x y w`; a point (p, q) of the stored picture lands at
-/// (a·p + c·q + x, b·p + d·q + y). ISO/IEC 14496-12, 6.2.2; `av_display_rotation_get` of libavutil with the sign
-/// turned, because people say "rotated 90 degrees" and mean clockwise.
+/// The matrix is, row by row, `a b u / c d v / x y w`; a point (p, q) of the stored picture maps to (a·p + c·q + x,
+/// b·p + d·q + y). See ISO/IEC 14496-12, 6.2.2. The rotation has the opposite sign of libavutil's
+/// `av_display_rotation_get`, because "rotated 90 degrees" commonly means clockwise.
 public struct DisplayTransform: Sendable, Hashable {
-    /// The nine numbers as the file stores them: a, b, c, d, x, y in 16.16 fixed point, u, v, w in 2.30.
+    /// The nine numbers as stored in the file: a, b, c, d, x and y in 16.16 fixed point, u, v and w in 2.30.
     public let matrix: [Int32]
 
-    /// Whole quarter turns clockwise after ``isMirrored`` was applied: 0, 90, 180 or 270.
+    /// The clockwise rotation in degrees, applied after ``isMirrored``: 0, 90, 180 or 270.
     public let rotation: Int
 
-    /// Whether the picture is flipped left to right, before it is turned.
+    /// True if the picture is flipped horizontally before it is rotated.
     public let isMirrored: Bool
 
-    /// Whether the matrix is a quarter turn, with or without a flip; otherwise pictures are shown unturned.
+    /// True if the matrix is a multiple of a quarter turn, with or without a flip.
+    ///
+    /// Pictures with any other matrix are displayed without rotation.
     public let isQuarterTurn: Bool
 
-    /// Reads a matrix.
+    /// Interprets a matrix.
     ///
-    /// - Parameter matrix: Nine numbers, row by row; anything else counts as no turn at all.
+    /// - Parameter matrix: Nine numbers, row by row; an array of any other length means no transform.
     public init(matrix: [Int32]) {
         self.matrix = matrix
         guard matrix.count == 9 else {
@@ -39,12 +41,12 @@ public struct DisplayTransform: Sendable, Hashable {
         }
     }
 
-    /// No turn and no flip.
+    /// No rotation and no flip.
     public static let identity = DisplayTransform(matrix: [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000])
 
-    /// Width of a pixel by its height that unequal scales make of a square one, before it is turned; 1 for equal scales.
+    /// The pixel aspect ratio that unequal scale factors give a square pixel, before rotation; 1 for equal factors.
     ///
-    /// Some files say the shape of their pixels in this way, and have no `pasp`.
+    /// Some files state the shape of their pixels in this way instead of in a `pasp` atom.
     public var pixelStretch: Rational {
         guard isQuarterTurn else { return .one }
         // One number of each pair is 0.
@@ -54,7 +56,7 @@ public struct DisplayTransform: Sendable, Hashable {
         return (stretch.doubleValue - 1).magnitude > 0.01 ? stretch : .one
     }
 
-    /// The same turn; without its scales, where they are unequal.
+    /// The transform without its scale factors if they are unequal; otherwise the same transform.
     public var withoutStretch: DisplayTransform {
         guard pixelStretch != .one else { return self }
         var plain = matrix
@@ -62,38 +64,39 @@ public struct DisplayTransform: Sendable, Hashable {
         return DisplayTransform(matrix: plain)
     }
 
-    /// The size of a picture of `size` after the turn.
+    /// Returns the size of a picture of `size` after the rotation.
     public func apply(to size: Dimensions) -> Dimensions {
         rotation == 90 || rotation == 270 ? size.transposed : size
     }
 }
 
-/// The part of a stored picture that is meant to be seen: `kCMFormatDescriptionExtension_CleanAperture`.
+/// The part of a stored picture intended for display: `kCMFormatDescriptionExtension_CleanAperture`.
 ///
-/// Four exact numbers, and what they cut out of a picture of one size. ISO/IEC 14496-12, 12.1.4.
+/// It consists of four exact numbers and the area that they select in a picture of a given size. ISO/IEC 14496-12,
+/// 12.1.4.
 public struct CleanAperture: Sendable, Hashable {
-    /// Pixels across; above 0.
+    /// The width in pixels; above 0.
     public let width: Rational
-    /// Pixels down; above 0.
+    /// The height in pixels; above 0.
     public let height: Rational
-    /// From the picture's centre to the aperture's, to the right.
+    /// The horizontal distance from the picture's centre to the aperture's centre, positive to the right.
     public let horizontalOffset: Rational
-    /// From the picture's centre to the aperture's, downwards.
+    /// The vertical distance from the picture's centre to the aperture's centre, positive downwards.
     public let verticalOffset: Rational
-    /// The size of the picture that it is placed in.
+    /// The size of the picture that contains the aperture.
     package let pictureSize: Dimensions
-    /// What is cut out, exactly as the four numbers say; it may reach beyond the picture.
+    /// The exact area defined by the four numbers, which may extend beyond the picture.
     public let rectangle: ExactRectangle
-    /// ``rectangle`` as far as it lies inside the picture.
+    /// The part of ``rectangle`` that lies inside the picture.
     public let visibleRectangle: ExactRectangle
     /// The whole pixels inside ``visibleRectangle``; at least one.
     public let pixelRect: PixelRectangle
 
     /// Places an aperture in a picture.
     ///
-    /// The left edge is offset + (size − clean)/2, and so is the upper one.
-    /// - Parameter size: The stored picture.
-    /// - Throws: `damaged` where a number is invalid, the aperture has no area, or holds no whole pixel of the picture.
+    /// The left edge is at offset + (size − clean)/2, and the top edge accordingly.
+    /// - Parameter size: The size of the stored picture.
+    /// - Throws: `damaged` if a number is invalid, or the aperture has no area or holds no whole pixel of the picture.
     public init(
         width: Rational, height: Rational, horizontalOffset: Rational = .zero, verticalOffset: Rational = .zero,
         in size: Dimensions
@@ -117,9 +120,9 @@ public struct CleanAperture: Sendable, Hashable {
         pixelRect = PixelRectangle(x: x.firstPixel, y: y.firstPixel, width: x.pixelCount, height: y.pixelCount)
     }
 
-    /// Places the aperture that is left when whole pixels are cut off at each side.
+    /// Creates the aperture that remains after cropping whole pixels from each side.
     ///
-    /// - Throws: As above.
+    /// - Throws: The errors of ``init(width:height:horizontalOffset:verticalOffset:in:)``.
     public init(
         croppingLeft left: Int, top: Int, right: Int, bottom: Int, of size: Dimensions
     ) throws(MediaError) {
@@ -132,10 +135,10 @@ public struct CleanAperture: Sendable, Hashable {
         try self.init(width: width, height: height, horizontalOffset: across, verticalOffset: down, in: size)
     }
 
-    /// Whether some of the aperture lies outside the picture.
+    /// True if part of the aperture lies outside the picture.
     public var exceedsPicture: Bool { rectangle != visibleRectangle }
 
-    /// One direction of an aperture.
+    /// The extent of an aperture along one axis.
     private struct Span {
         let start: Rational
         let visibleStart: Rational
@@ -143,7 +146,7 @@ public struct CleanAperture: Sendable, Hashable {
         let firstPixel: Int
         let pixelCount: Int
 
-        /// `nil` where no whole pixel is inside, or an edge has no exact number of 64 bits.
+        /// Returns `nil` if the span holds no whole pixel, or an edge cannot be represented exactly in 64 bits.
         init?(_ length: Rational, offset: Rational, in size: Int) {
             let size = Rational(Int64(size))
             guard let start = size.subtracting(length)?.divided(by: Rational(2))?.adding(offset),
@@ -155,25 +158,25 @@ public struct CleanAperture: Sendable, Hashable {
             self.start = start
             self.visibleStart = visibleStart
             self.visibleLength = visibleLength
-            // Both lie between 0 and the picture's size.
+            // Both values lie between 0 and the picture's size.
             firstPixel = Int(first)
             pixelCount = Int(last - first)
         }
     }
 }
 
-/// A rectangle with exact edges, x to the right and y downwards from the picture's upper left corner.
+/// A rectangle with exact edges; x points right and y down from the picture's top-left corner.
 public struct ExactRectangle: Sendable, Hashable, Codable {
     /// The left edge.
     public let x: Rational
-    /// The upper edge.
+    /// The top edge.
     public let y: Rational
-    /// Pixels across.
+    /// The width in pixels.
     public let width: Rational
-    /// Pixels down.
+    /// The height in pixels.
     public let height: Rational
 
-    /// Makes a rectangle; no check is made.
+    /// Creates a rectangle without validating it.
     public init(x: Rational, y: Rational, width: Rational, height: Rational) {
         self.x = x
         self.y = y
@@ -182,18 +185,18 @@ public struct ExactRectangle: Sendable, Hashable, Codable {
     }
 }
 
-/// A rectangle of whole pixels, x to the right and y downwards from the picture's upper left corner.
+/// A rectangle of whole pixels; x points right and y down from the picture's top-left corner.
 public struct PixelRectangle: Sendable, Hashable, Codable {
     /// The first column.
     public let x: Int
     /// The first row.
     public let y: Int
-    /// Columns.
+    /// The number of columns.
     public let width: Int
-    /// Rows.
+    /// The number of rows.
     public let height: Int
 
-    /// Makes a rectangle; no check is made.
+    /// Creates a rectangle without validating it.
     public init(x: Int, y: Int, width: Int, height: Int) {
         self.x = x
         self.y = y
@@ -201,22 +204,22 @@ public struct PixelRectangle: Sendable, Hashable, Codable {
         self.height = height
     }
 
-    /// Columns by rows.
+    /// The width and height.
     public var size: Dimensions { Dimensions(width: width, height: height) }
 }
 
-/// The size in which Matroska wants cropped pictures to be shown (DisplayWidth, DisplayHeight, DisplayUnit).
+/// The display size that Matroska states for the cropped picture (DisplayWidth, DisplayHeight, DisplayUnit).
 ///
 /// RFC 9559, 11.1.
 public struct ContainerDisplay: Sendable, Hashable, Codable {
-    /// Across, in ``unit``.
+    /// The width in ``unit``.
     public let width: Int
-    /// Down, in ``unit``.
+    /// The height in ``unit``.
     public let height: Int
-    /// `pixels`, `centimeters`, `inches`, `aspectRatio` or `unknown`.
+    /// The unit: `pixels`, `centimeters`, `inches`, `aspectRatio` or `unknown`.
     public let unit: String
 
-    /// Makes a size; no check is made.
+    /// Creates a size without validating it.
     public init(width: Int, height: Int, unit: String) {
         self.width = width
         self.height = height
@@ -224,32 +227,32 @@ public struct ContainerDisplay: Sendable, Hashable, Codable {
     }
 }
 
-/// The three sizes that QuickTime keeps for a track, before its matrix: `tapt`.
+/// The three sizes in a QuickTime track's `tapt` atom, which apply before its matrix.
 ///
 /// QuickTime File Format, "Track Aperture Mode Dimensions".
 public struct TrackAperture: Sendable, Hashable {
-    /// Cropped to the clean aperture, square pixels (`clef`); `nil` where the file does not say.
+    /// The size cropped to the clean aperture, in square pixels (`clef`); `nil` if unstated.
     public var clean: Size?
-    /// The whole picture with square pixels (`prof`).
+    /// The size of the whole picture in square pixels (`prof`); `nil` if unstated.
     public var production: Size?
-    /// The whole picture in stored pixels (`enof`).
+    /// The size of the whole picture in stored pixels (`enof`); `nil` if unstated.
     public var encoded: Size?
 
     /// A size in exact fractions of a pixel.
     public struct Size: Sendable, Hashable {
-        /// Pixels across.
+        /// The width in pixels.
         public var width: Rational
-        /// Pixels down.
+        /// The height in pixels.
         public var height: Rational
 
-        /// Makes a size; no check is made.
+        /// Creates a size without validating it.
         public init(width: Rational, height: Rational) {
             self.width = width
             self.height = height
         }
     }
 
-    /// Makes the sizes; each is unknown unless given.
+    /// Creates the three sizes; each is unknown by default.
     public init(clean: Size? = nil, production: Size? = nil, encoded: Size? = nil) {
         self.clean = clean
         self.production = production

@@ -1,31 +1,31 @@
-/// What a track carries: `AVMediaType` without the prefix, `AVMediaType` of libavutil in C.
+/// The kind of media in a track: `AVMediaType` without the prefix; libavutil's `AVMediaType` in C.
 public struct MediaType: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
-    /// The stable name, as JSON shows it.
+    /// The stable name, as shown in JSON.
     public let rawValue: String
 
-    /// Makes a media type from its stable name.
+    /// Creates a media type from its stable name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The raw value.
     public var description: String { rawValue }
 
-    /// Moving pictures, cover art included.
+    /// Video, including cover art.
     public static let video = MediaType(rawValue: "video")
-    /// Sound.
+    /// Audio.
     public static let audio = MediaType(rawValue: "audio")
     /// Subtitles, closed captions and other timed text.
     public static let subtitle = MediaType(rawValue: "subtitle")
     /// A `tmcd` track.
     public static let timecode = MediaType(rawValue: "timecode")
-    /// Timed data that is none of the above (GPMF, `mebx`, `fdsc`…).
+    /// Timed data of any other kind (GPMF, `mebx`, `fdsc`…).
     public static let data = MediaType(rawValue: "data")
-    /// A file carried inside the container, such as a font.
+    /// A file stored inside the container, such as a font.
     public static let attachment = MediaType(rawValue: "attachment")
 }
 
-/// What a person perceives in a track: `AVMediaCharacteristic` without the prefix.
+/// The way in which a person perceives a track: `AVMediaCharacteristic` without the prefix.
 public enum MediaCharacteristic: Sendable, Hashable {
-    /// The track can be seen as pictures.
+    /// The track can be seen.
     case visual
     /// The track can be heard.
     case audible
@@ -35,27 +35,27 @@ public enum MediaCharacteristic: Sendable, Hashable {
 
 /// A size in whole pixels.
 public struct Dimensions: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// Pixels across.
+    /// The width in pixels.
     public let width: Int
-    /// Pixels down.
+    /// The height in pixels.
     public let height: Int
 
-    /// Makes a size; no check is made.
+    /// Creates a size without validating it.
     public init(width: Int, height: Int) {
         self.width = width
         self.height = height
     }
 
-    /// For example `1920x1080`.
+    /// The size as text, such as `1920x1080`.
     public var description: String { "\(width)x\(height)" }
 
-    /// Width and height exchanged, as after a quarter turn.
+    /// The size with width and height exchanged, as after a quarter turn.
     public var transposed: Dimensions { Dimensions(width: height, height: width) }
 
-    /// The largest size of this shape that fits into `limit` and is not larger than this one.
+    /// Returns the largest size of this shape that fits into `limit` and is not larger than this size.
     ///
-    /// Each side is rounded half up to a whole pixel and is at least 1. A side of `limit` that is 0 or negative sets no
-    /// limit.
+    /// Each side is rounded half up to a whole pixel and is at least 1. A side of `limit` that is 0 or negative
+    /// imposes no limit.
     public func fitted(into limit: Dimensions) -> Dimensions {
         guard width > 0, height > 0 else { return self }
         var (numerator, denominator) = (1, 1)
@@ -77,31 +77,31 @@ public struct Dimensions: Sendable, Hashable, Codable, CustomStringConvertible {
     }
 }
 
-/// What a decoder must know of a track before its first sample, and what the samples will be: `CMFormatDescription`.
+/// The properties of a track that a decoder needs before its first sample, and of the samples: `CMFormatDescription`.
 public struct FormatDescription: Sendable, Hashable {
-    /// What the track carries.
+    /// The kind of media in the track.
     public var mediaType: MediaType
-    /// libavcodec's name of the codec, such as `h264`; `unknown` where it has none.
+    /// The codec's libavcodec name, such as `h264`; `unknown` if it has none.
     public var codec: String
-    /// The four characters by which the container names the codec, such as `avc1`, or its number for it, such as
-    /// `0x0055`; `nil` where it has none.
+    /// The container's four-character code for the codec, such as `avc1`, or its number, such as `0x0055`; `nil` if
+    /// none.
     public var codecTag: String?
-    /// The profile's name, such as `High`.
+    /// The name of the profile, such as `High`.
     public var profile: String?
     /// The level as the codec numbers it (H.264 level 4.1 is 41, HEVC level 4.1 is 123).
     public var level: Int?
-    /// Bits a second, as the header says.
+    /// The bit rate in bits per second, as stated by the header.
     public var bitRate: Int64?
-    /// The most bits in any second, as the header says; `nil` where it does not.
+    /// The maximum number of bits in any second, as stated by the header; `nil` if unstated.
     public var maximumBitRate: Int64?
-    /// The codec's own header (`avcC`, `esds`'s inner part, Vorbis headers…) as the container stores it.
+    /// The codec's own header (`avcC`, inner part of `esds`, Vorbis headers…) as stored by the container.
     public var extradata: [UInt8]
-    /// What the sound is; `nil` unless ``mediaType`` is audio.
+    /// The audio format; `nil` unless ``mediaType`` is audio.
     public var audio: AudioFormat?
-    /// What the pictures are; `nil` unless ``mediaType`` is video.
+    /// The video format; `nil` unless ``mediaType`` is video.
     public var video: VideoFormat?
 
-    /// Makes a description from its parts.
+    /// Creates a description from its parts.
     public init(
         mediaType: MediaType, codec: String, codecTag: String? = nil, profile: String? = nil, level: Int? = nil,
         bitRate: Int64? = nil, maximumBitRate: Int64? = nil, extradata: [UInt8] = [], audio: AudioFormat? = nil,
@@ -120,27 +120,27 @@ public struct FormatDescription: Sendable, Hashable {
     }
 }
 
-/// What sound a track carries.
+/// The format of an audio track.
 public struct AudioFormat: Sendable, Hashable {
-    /// Samples a second and channel.
+    /// The number of samples per second in each channel.
     public var sampleRate: Int
-    /// Which channels there are.
+    /// The channels and their order.
     public var channelLayout: ChannelLayout
-    /// What the decoder yields; `nil` where it is not known yet.
+    /// The format of decoded samples; `nil` if not known yet.
     public var sampleFormat: SampleFormat?
-    /// Whether each channel has a plane of its own.
+    /// True if each channel has its own plane.
     public var isPlanar: Bool
-    /// Significant bits of a stored sample; `nil` where the codec has none (AAC, MP3…).
+    /// The number of significant bits in a stored sample; `nil` if the codec has no such number (AAC, MP3…).
     public var bitsPerSample: Int?
-    /// Samples that the encoder put before the first real one, and that the presentation cuts.
+    /// The number of samples that the encoder added before the first real sample, trimmed from the presentation.
     public var priming: Int?
-    /// Samples after the last real one, that the presentation cuts.
+    /// The number of samples after the last real sample, trimmed from the presentation.
     public var remainder: Int?
 
-    /// How many channels there are.
+    /// The number of channels.
     public var channels: Int { channelLayout.channels }
 
-    /// Makes a description from its parts.
+    /// Creates a description from its parts.
     public init(
         sampleRate: Int, channelLayout: ChannelLayout, sampleFormat: SampleFormat? = nil, isPlanar: Bool = false,
         bitsPerSample: Int? = nil, priming: Int? = nil, remainder: Int? = nil
@@ -155,24 +155,24 @@ public struct AudioFormat: Sendable, Hashable {
     }
 }
 
-/// How one PCM sample is stored: `AVSampleFormat` of libavutil without the planar twins.
+/// The storage format of one PCM sample: libavutil's `AVSampleFormat` without the planar variants.
 ///
-/// Samples are in the machine's byte order. 24-bit sources arrive as ``int32``, left-justified.
+/// Samples are in native byte order. 24-bit sources are delivered as ``int32``, left-justified.
 public enum SampleFormat: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Unsigned 8 bits; silence is 128.
+    /// Unsigned 8-bit integers; silence is 128.
     case uint8 = "u8"
-    /// Signed 16 bits.
+    /// Signed 16-bit integers.
     case int16 = "s16"
-    /// Signed 32 bits.
+    /// Signed 32-bit integers.
     case int32 = "s32"
-    /// Signed 64 bits.
+    /// Signed 64-bit integers.
     case int64 = "s64"
     /// 32-bit IEEE 754, full scale at ±1.
     case float32 = "flt"
     /// 64-bit IEEE 754, full scale at ±1.
     case float64 = "dbl"
 
-    /// Bytes that one sample of one channel takes.
+    /// The number of bytes in one sample of one channel.
     public var bytesPerSample: Int {
         switch self {
         case .uint8: 1
@@ -183,72 +183,72 @@ public enum SampleFormat: String, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// Which loudspeaker each channel is for.
+/// The assignment of channels to loudspeakers.
 public struct ChannelLayout: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// How many channels there are.
+    /// The number of channels.
     public let channels: Int
 
-    /// libavutil's description, such as `stereo`, `5.1(side)` or `2 channels` where the order is unknown.
+    /// The libavutil description, such as `stereo`, `5.1(side)`, or `2 channels` if the order is unknown.
     public let name: String
 
-    /// Makes a layout from its number of channels and libavutil's description of it.
+    /// Creates a layout from its number of channels and its libavutil description.
     ///
-    /// The names that are understood are those of `av_channel_layout_from_string`.
+    /// The accepted names are those of `av_channel_layout_from_string`.
     public init(channels: Int, name: String) {
         self.channels = channels
         self.name = name
     }
 
-    /// One channel in the middle.
+    /// A single centre channel.
     public static let mono = ChannelLayout(channels: 1, name: "mono")
     /// Left and right.
     public static let stereo = ChannelLayout(channels: 2, name: "stereo")
 
-    /// ``name`` where it says which channels there are; `nil` where it only counts them.
+    /// The ``name`` if it identifies the channels; `nil` if it only states their number.
     public var knownName: String? { name.hasSuffix("channels") ? nil : name }
 
     /// ``name``.
     public var description: String { name }
 }
 
-/// How sound without any header is stored, which only the one who names the file can say.
+/// The storage format of headerless audio, which only the user can specify.
 ///
 /// Written as `FORMAT:RATE[:CHANNELS]`, as in `s16le:44100:2`. Channels are interleaved.
 public struct RawSound: Sendable, Hashable, CustomStringConvertible {
-    /// How one sample is stored, by libavformat's name of the format.
+    /// The storage format of one sample, by its libavformat name.
     public enum Encoding: String, Sendable, Hashable, CaseIterable {
-        /// Signed and unsigned whole numbers of 8 bits.
+        /// Signed and unsigned 8-bit integers.
         case s8, u8
-        /// Whole numbers of 16 bits, the low byte first or last.
+        /// 16-bit integers, little-endian or big-endian.
         case s16le, s16be, u16le, u16be
-        /// Whole numbers of 24 bits in three bytes.
+        /// 24-bit integers in three bytes.
         case s24le, s24be, u24le, u24be
-        /// Whole numbers of 32 bits.
+        /// 32-bit integers.
         case s32le, s32be, u32le, u32be
-        /// IEEE 754 numbers of 32 bits.
+        /// 32-bit IEEE 754 numbers.
         case f32le, f32be
-        /// IEEE 754 numbers of 64 bits.
+        /// 64-bit IEEE 754 numbers.
         case f64le, f64be
         /// ITU-T G.711, A-law and µ-law.
         case alaw, mulaw
     }
 
-    /// How one sample is stored.
+    /// The storage format of one sample.
     public let encoding: Encoding
-    /// Samples a second and channel.
+    /// The number of samples per second in each channel.
     public let sampleRate: Int
-    /// Interleaved channels.
+    /// The number of interleaved channels.
     public let channels: Int
 
-    /// What can be written, for messages.
+    /// The accepted forms, for messages.
     public static let forms =
         "FORMAT:RATE[:CHANNELS] such as s16le:44100:2; formats: "
         + Encoding.allCases.map(\.rawValue).joined(separator: " ")
 
-    /// Reads `FORMAT:RATE[:CHANNELS]`; one channel where none are named, the low byte first where `s16` alone is.
+    /// Parses `FORMAT:RATE[:CHANNELS]`; the default is one channel, and little-endian for names such as `s16`.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` for anything else, for a rate beyond 1…16777216 and for channels
-    ///   beyond 1…512.
+    /// - Throws: ``MediaError`` `invalidArgument` for any other form, for a rate outside 1…16777216 and for a number
+    ///   of channels outside 1…512.
     public init(parsing text: String) throws(MediaError) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { $0.lowercased() }
         guard (2...3).contains(parts.count),
@@ -267,6 +267,6 @@ public struct RawSound: Sendable, Hashable, CustomStringConvertible {
         text.allSatisfy { $0.isASCII && $0.isNumber } ? Int(text) : nil
     }
 
-    /// The form in which it is written.
+    /// The text that ``init(parsing:)`` accepts.
     public var description: String { "\(encoding.rawValue):\(sampleRate):\(channels)" }
 }

@@ -1,74 +1,79 @@
-/// How much a file may ask for, and how long reading it may take, before it is refused.
+/// Limits on what a file may demand, and on how long reading it may take, before it is rejected.
 ///
-/// A file of a few bytes can claim a thousand tracks or pictures of gigabytes. The standard values are beyond what
-/// cameras, encoders and editors make; whoever has larger files raises them. Exceeding one is
+/// A file of a few bytes can claim a thousand tracks or pictures of gigabytes. The defaults exceed what cameras,
+/// encoders and editors produce; raise them for larger files. Exceeding a limit throws
 /// ``MediaError/Code-swift.struct/limitExceeded``, with the limit's name and value in the message.
 public struct MediaLimits: Sendable, Hashable {
-    /// Tracks in one file: `max_streams` of libavformat.
+    /// The maximum number of tracks in a file: `max_streams` of libavformat.
     public var streams = 1000
 
-    /// Pixels in one picture, of which 16384 by 8192 are allowed: `max_pixels` of libavcodec, which itself ends at 2^28.
+    /// The maximum number of pixels in a picture: `max_pixels` of libavcodec.
+    ///
+    /// The default allows 16384 by 8192 pixels; libavcodec itself is limited to 2^28.
     public var pixels = 1 << 27
 
-    /// Channels of one track.
+    /// The maximum number of channels in a track.
     public var channels = 512
 
-    /// Boxes of MP4 and QuickTime whose headers are looked at; the rest is not read, which is a warning, and an error
-    /// only where the movie box is among it.
+    /// The maximum number of MP4 or QuickTime boxes whose headers are read.
+    ///
+    /// Any further boxes are not read, which is a warning. It is an error only if the movie box is among them.
     public var boxes = 100_000
 
-    /// Bytes that are read ahead, from the beginning on, until all tracks are known: `probesize` of libavformat.
+    /// The maximum number of bytes read from the start of the file until all tracks are known: `probesize` of
+    /// libavformat.
     public var probeBytes = 5_000_000
 
-    /// Compressed bytes that wait in memory for an output which is not being read.
+    /// The maximum number of compressed bytes held in memory for an output that is not being read.
     public var waitingBytes = 512 << 20
 
-    /// Seconds of the presentation that are read by one reader, from where it begins: 168 hours.
+    /// The maximum duration in seconds that one reader reads, counted from its start: 168 hours.
     ///
-    /// A broken time stamp, or an edit list, can ask for years of silence. What a header says is checked before reading,
-    /// what only the samples say while they are read.
+    /// A broken timestamp or an edit list can ask for years of silence. Durations stated by a header are checked
+    /// before reading, those known only from the samples while reading.
     public var duration = 168 * 3600
 
-    /// Bytes that a command writes of one input, all outputs together; `nil`, the standard, for what goes with the
-    /// input's size: ``standardOutputBytes(forInputOf:copying:)``.
+    /// The maximum number of bytes that a command writes for one input, in all outputs together.
+    ///
+    /// The default, `nil`, depends on the input's size: ``standardOutputBytes(forInputOf:copying:)``.
     public var outputBytes: Int?
 
-    /// When reading ends with ``MediaError/Code-swift.struct/timedOut``, wherever it is; `nil` for never.
+    /// The time at which reading stops with ``MediaError/Code-swift.struct/timedOut``; `nil` for never.
     ///
-    /// It is looked at between packets, so that what one packet asks of a decoder is still done.
+    /// The deadline is checked between packets, so a decoder always finishes the current packet.
     public var deadline: ContinuousClock.Instant?
 
-    /// The standard values, and no deadline.
+    /// Creates the default limits, without a deadline.
     public init() {}
 }
 
 extension MediaLimits {
-    /// The error for work that goes on after a deadline; `nil` before it, and where there is none.
+    /// Returns the error for work that continues past a deadline; `nil` before it, and if there is no deadline.
     package static func error(after deadline: ContinuousClock.Instant?) -> MediaError? {
         guard let deadline, ContinuousClock.now >= deadline else { return nil }
         return MediaError(.timedOut, "was not done within the time limit; allow more time for it")
     }
 
-    /// The limits that are numbers; the raw value is how messages and the command line name them.
+    /// The numeric limits; the raw value is the name used in messages and on the command line.
     public enum Name: String, Sendable, Hashable, CaseIterable {
-        /// ``MediaLimits/streams``.
+        /// The limit ``MediaLimits/streams``.
         case streams
-        /// ``MediaLimits/pixels``.
+        /// The limit ``MediaLimits/pixels``.
         case pixels
-        /// ``MediaLimits/channels``.
+        /// The limit ``MediaLimits/channels``.
         case channels
-        /// ``MediaLimits/boxes``.
+        /// The limit ``MediaLimits/boxes``.
         case boxes
-        /// ``MediaLimits/probeBytes``.
+        /// The limit ``MediaLimits/probeBytes``.
         case probeBytes = "probe-bytes"
-        /// ``MediaLimits/waitingBytes``.
+        /// The limit ``MediaLimits/waitingBytes``.
         case waitingBytes = "waiting-bytes"
-        /// ``MediaLimits/duration``.
+        /// The limit ``MediaLimits/duration``.
         case duration
-        /// ``MediaLimits/outputBytes``.
+        /// The limit ``MediaLimits/outputBytes``.
         case outputBytes = "output-bytes"
 
-        /// The limit with a value as the command line takes it, such as `duration=168h` or `output-bytes=1G`.
+        /// Returns the limit with a value in command-line form, such as `duration=168h` or `output-bytes=1G`.
         package func text(of value: Int) -> String {
             let units: [(Int, String)] =
                 switch self {
@@ -81,8 +86,9 @@ extension MediaLimits {
         }
     }
 
-    /// The most that is written of an input where ``outputBytes`` does not say: 16 times its size and 1 GiB, of a copy 1.1
-    /// times its size and 64 MiB.
+    /// Returns the maximum number of output bytes for an input if ``outputBytes`` is `nil`.
+    ///
+    /// It is 16 times the input's size plus 1 GiB, or 1.1 times its size plus 64 MiB for a copy.
     public static func standardOutputBytes(forInputOf bytes: Int, copying: Bool) -> Int {
         let bytes = max(0, bytes)
         let (product, overflow) = copying ? (bytes, false) : bytes.multipliedReportingOverflow(by: 16)
@@ -90,7 +96,7 @@ extension MediaLimits {
         return overflow || isLarger ? .max : sum
     }
 
-    /// A limit by its name; ``outputBytes`` is the largest number where it is `nil`.
+    /// Accesses a limit by name; reading ``outputBytes`` returns `Int.max` if it is `nil`.
     public subscript(name: Name) -> Int {
         get {
             switch name {
@@ -118,18 +124,17 @@ extension MediaLimits {
         }
     }
 
-    /// The error for something that is over a limit.
+    /// Returns the error for exceeding a limit.
     ///
     /// - Parameters:
     ///   - name: The limit.
-    ///   - what: What the file has, in words that go on with "which is over the limit".
+    ///   - what: A description of what exceeds it, to be followed by "which is over the limit".
     package func error(_ name: Name, _ what: String) -> MediaError {
         MediaError(
             .limitExceeded, "\(what), which is over the limit \(name.text(of: self[name])); raise that to read it")
     }
 
-    /// The error for a stretch of a presentation that is longer than ``duration``; `nil` for one that is not, and where
-    /// its length is not known.
+    /// Returns the error for a range longer than ``duration``; `nil` for a shorter range, or one of unknown duration.
     package func error(reading range: MediaTimeRange) -> MediaError? {
         guard range.duration > MediaTime(value: Int64(duration), timescale: 1), range.duration.isNumeric else {
             return nil

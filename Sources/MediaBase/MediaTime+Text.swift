@@ -1,18 +1,18 @@
 extension MediaTime {
-    /// Makes the time nearest to a floating-point number of seconds (CMTimeMakeWithSeconds).
+    /// Creates the time nearest to a floating-point number of seconds (CMTimeMakeWithSeconds).
     ///
-    /// A Double that is what a whole number of ticks reads as stands for those ticks under every rule: 0.3 at 10 ticks
-    /// a second is 3/10 also rounded down, though the Double is a little less. Otherwise its exact value is rounded
-    /// and ``hasBeenRounded`` set, which is the case when ``seconds`` of the result is not the number given. Where the
-    /// value has more than 64 bits the timescale is halved until it fits, and beyond whole seconds the time is ±∞.
-    /// NaN and a timescale that is not positive give an invalid time.
+    /// If a whole number of ticks converts to exactly this Double, the result is that number of ticks under every
+    /// rounding rule: 0.3 at 10 ticks per second is 3/10 even when rounding down, although the Double is slightly
+    /// less. Otherwise the Double's exact value is rounded and ``hasBeenRounded`` is set; ``seconds`` of the result
+    /// then differs from the argument. If the value exceeds 64 bits, the timescale is halved until it fits; a time
+    /// that does not even fit in whole seconds is ±∞. NaN and a timescale that is not positive yield an invalid time.
     public init(seconds: Double, preferredTimescale: Int32, rounding: RoundingRule = .halfAwayFromZero) {
         guard preferredTimescale > 0, !seconds.isNaN else {
             self = .invalid
             return
         }
         let infinity = seconds < 0 ? MediaTime.negativeInfinity : .positiveInfinity
-        // 2 to the 64th seconds do not fit even at timescale 1.
+        // 2 to the power of 64 seconds do not fit even at timescale 1.
         guard seconds.magnitude < 0x1p64 else {
             self = infinity
             return
@@ -41,26 +41,26 @@ extension MediaTime {
         self = infinity
     }
 
-    /// The seconds as the nearest Double; ±infinity for infinite times, NaN for indefinite and invalid ones.
+    /// The time in seconds as the nearest Double; ±infinity for infinite times, NaN for indefinite and invalid ones.
     ///
-    /// For text and for the edges only: a Double cannot hold most times. Stands for CMTimeGetSeconds, but rounds
-    /// correctly also where the value has more than 53 bits.
+    /// Use it only for text and at API boundaries, as a Double cannot represent most times. Corresponds to
+    /// CMTimeGetSeconds, but also rounds correctly if the value exceeds 53 bits.
     public var seconds: Double {
         guard isNumeric else {
             if isPositiveInfinity { return .infinity }
             return isNegativeInfinity ? -.infinity : .nan
         }
         if value.magnitude <= 1 << 53 { return Double(value) / Double(timescale) }
-        // At least 86 bits of quotient: the last one can stand for all that was cut off.
+        // The quotient has at least 86 bits, so its last bit can represent everything that was cut off.
         let (quotient, remainder) = (UInt128(value.magnitude) << 64).quotientAndRemainder(
             dividingBy: UInt128(timescale.magnitude))
         let magnitude = Double(quotient | (remainder == 0 ? 0 : 1)) * 0x1p-64
         return value < 0 ? -magnitude : magnitude
     }
 
-    /// Makes the time of an exact rational number of seconds; invalid for an invalid one.
+    /// Creates the time of an exact rational number of seconds; an invalid rational yields an invalid time.
     ///
-    /// Where the denominator has more than 32 bits, the time is rounded and says so.
+    /// If the denominator exceeds 32 bits, the time is rounded and ``hasBeenRounded`` is set.
     public init(_ seconds: Rational) {
         guard seconds.isValid else {
             self = .invalid
@@ -72,10 +72,10 @@ extension MediaTime {
 }
 
 extension MediaTime {
-    /// The same time in ticks of another timescale, rounded where it falls between two (CMTimeConvertScale).
+    /// Returns the time in another timescale, rounded if it falls between two ticks (CMTimeConvertScale).
     ///
-    /// Rounding sets ``hasBeenRounded``. Beyond 64 bits the result is ±∞; the timescale asked for is kept otherwise.
-    /// Times that are not numbers stay as they are, and a timescale that is not positive gives an invalid time.
+    /// Rounding sets ``hasBeenRounded``. A result beyond 64 bits is ±∞; otherwise it has the requested timescale.
+    /// Non-numeric times are returned unchanged, and a timescale that is not positive yields an invalid time.
     public func converted(toTimescale newTimescale: Int32, rounding: RoundingRule = .halfAwayFromZero) -> MediaTime {
         guard newTimescale > 0 else { return .invalid }
         guard isNumeric, newTimescale != timescale else { return self }
@@ -87,17 +87,17 @@ extension MediaTime {
             value: ticks.value, timescale: newTimescale, hasBeenRounded: hasBeenRounded || !ticks.isExact)
     }
 
-    /// The number of the sample, at `rate` samples a second, that is sounding at this time.
+    /// Returns the index of the audio sample that is playing at this time, at `rate` samples per second.
     ///
-    /// Rounded down by default, which also holds before zero. `nil` where the time is not a number, the rate is not
-    /// positive or the number has more than 64 bits.
+    /// Rounds down by default, also for negative times. Returns `nil` if the time is non-numeric, the rate is not
+    /// positive or the index exceeds 64 bits.
     public func sampleIndex(rate: Int32, rounding: RoundingRule = .down) -> Int64? {
         let time = converted(toTimescale: rate, rounding: rounding)
         return time.isNumeric ? time.value : nil
     }
 }
 
-/// A finite Double that is not negative, as a whole number times a power of two.
+/// A finite, non-negative Double as an integer multiplied by a power of two.
 struct BinaryFraction {
     var significand: UInt64
     var exponent: Int
@@ -108,13 +108,14 @@ struct BinaryFraction {
         exponent = (isSubnormal ? 1 : Int(number.exponentBitPattern)) - 1075
     }
 
-    /// `number` times two to the `exponent`, as a numerator over two to a power of `most` at the most.
+    /// Returns `number` times two to the power of `exponent` as a fraction whose denominator is at most two to the
+    /// power of `most`.
     ///
-    /// Bits beyond are gathered in the last one, which decides no rounding wrongly while the ticks asked for are
-    /// coarser than that bit. The caller has made sure that a positive exponent does not overflow.
+    /// Bits below that are merged into the last bit, which affects no rounding as long as the requested ticks are
+    /// coarser than that bit. The caller ensures that a positive exponent does not overflow.
     static func limited(_ number: UInt128, exponent: Int, to most: Int) -> (numerator: UInt128, power: Int) {
         guard exponent < 0 else { return (number << UInt128(exponent), 0) }
-        // Common factors of two go first: most Doubles are short.
+        // Cancel common factors of two first: most Doubles have few significant bits.
         let common = number == 0 ? -exponent : min(number.trailingZeroBitCount, -exponent)
         let (odd, power) = (number >> UInt128(common), -exponent - common)
         guard power > most else { return (odd, power) }
@@ -125,9 +126,9 @@ struct BinaryFraction {
 }
 
 extension MediaTime: LosslessStringConvertible {
-    /// The exact text `value/timescale`, as in `9009/30000`; else `+inf`, `-inf`, `indefinite` or `invalid`.
+    /// The exact text `value/timescale`, as in `9009/30000`, or `+inf`, `-inf`, `indefinite` or `invalid`.
     ///
-    /// Reads back as an equal time in the same timescale. Whether the time was rounded is not in the text.
+    /// Parsing this text yields an equal time in the same timescale. It does not record whether the time was rounded.
     public var description: String {
         if isNumeric { return "\(value)/\(timescale)" }
         if isPositiveInfinity { return "+inf" }
@@ -135,7 +136,8 @@ extension MediaTime: LosslessStringConvertible {
         return isIndefinite ? "indefinite" : "invalid"
     }
 
-    /// Reads what ``description`` writes; `nil` for anything else, a timescale that is not positive among it.
+    /// Parses the text produced by ``description``; `nil` for anything else, including a timescale that is not
+    /// positive.
     public init?(_ description: String) {
         switch description {
         case "+inf": self = .positiveInfinity
@@ -152,16 +154,16 @@ extension MediaTime: LosslessStringConvertible {
 }
 
 extension MediaTime {
-    /// The time as on a clock, `HH:MM:SS.mmm`, with a minus sign before zero.
+    /// Returns the time in clock format, `HH:MM:SS.mmm`, with a minus sign if it is negative.
     ///
-    /// Rounded half away from zero to `decimals` places (0 to 18), by whole numbers throughout; hours take as many
-    /// digits as they need, two at least. Where nothing but zeros is left there is no sign. Times that are not numbers
-    /// give their ``description``.
+    /// The time is rounded half away from zero to `decimals` places (0 to 18), in integer arithmetic throughout. Hours
+    /// have at least two digits. A time that rounds to zero has no sign. Non-numeric times return their
+    /// ``description``.
     public func clockText(decimals: Int = 3) -> String {
         guard isNumeric else { return description }
         let places = min(max(decimals, 0), 18)
         let unit = (0..<places).reduce(UInt128(1)) { product, _ in product * 10 }
-        // 63 bits by 60: no product here reaches 128.
+        // 63 bits by 60 bits: no product here reaches 128.
         let (quotient, remainder) = (UInt128(value.magnitude) * unit).quotientAndRemainder(
             dividingBy: UInt128(timescale.magnitude))
         let units = quotient + (remainder * 2 >= UInt128(timescale.magnitude) ? 1 : 0)
@@ -172,16 +174,16 @@ extension MediaTime {
     }
 }
 
-/// The digits of a number that is not negative, with zeros before them up to a width.
+/// Returns the digits of a non-negative number, padded with leading zeros to a width.
 package func padded(_ number: some BinaryInteger, to width: Int, radix: Int = 10) -> String {
     let digits = String(number, radix: radix)
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
 }
 
 extension MediaTime.Flags {
-    /// What JSON says under `flags`: the names of what makes a time more, or less, than a plain exact number.
+    /// The names listed under `flags` in JSON, which distinguish the time from a plain exact number.
     ///
-    /// Empty for an exact number. A time that is not valid is just `invalid`; the bit ``valid`` itself has no name.
+    /// Empty for an exact number. An invalid time has only `invalid`; the flag ``valid`` itself has no name.
     public var names: [String] {
         guard contains(.valid) else { return ["invalid"] }
         return Self.named.filter { contains($0.flag) }.map(\.name)
@@ -193,17 +195,17 @@ extension MediaTime.Flags {
     ]
 }
 
-/// `{"value":…,"timescale":…,"seconds":…}`, and `"flags"` where the time is not a plain exact number.
+/// Coded as `{"value":…,"timescale":…,"seconds":…}`, with `"flags"` if the time is not a plain exact number.
 ///
-/// `flags` is a list of names, of `hasBeenRounded`, or one alone of `positiveInfinity`, `negativeInfinity`,
-/// `indefinite` and `invalid`; in these four cases value and timescale are 0 and `seconds` is `null`. Reading looks at
-/// `value`, `timescale` and `flags` only, as `seconds` is not exact.
+/// `flags` is a list that holds one of `hasBeenRounded`, `positiveInfinity`, `negativeInfinity`, `indefinite` and
+/// `invalid`. With any of the last four, value and timescale are 0 and `seconds` is `null`. Decoding uses only
+/// `value`, `timescale` and `flags`, as `seconds` is not exact.
 extension MediaTime: Codable {
     private enum CodingKeys: String, CodingKey {
         case value, timescale, seconds, flags
     }
 
-    /// Writes the keys in the order above.
+    /// Encodes the keys in the order above.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(value, forKey: .value)
@@ -213,7 +215,8 @@ extension MediaTime: Codable {
         if !names.isEmpty { try container.encode(names, forKey: .flags) }
     }
 
-    /// Reads what ``encode(to:)`` writes; throws DecodingError where the flags contradict themselves or the timescale.
+    /// Decodes the output of ``encode(to:)``; throws DecodingError if the flags contradict each other or the
+    /// timescale.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let value = try container.decode(Int64.self, forKey: .value)

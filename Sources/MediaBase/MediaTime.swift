@@ -1,4 +1,4 @@
-/// A moment or a length of time as an exact rational: a 64-bit value in ticks of 1/timescale second.
+/// A point in time or a duration as an exact rational: a 64-bit count of ticks of 1/timescale second.
 ///
 /// ```swift
 /// let frame = MediaTime(value: 1001, timescale: 30000)
@@ -6,24 +6,24 @@
 /// ninth == MediaTime(value: 3003, timescale: 10000)   // true, and both hash alike
 /// ```
 ///
-/// Times that are not numbers have value and timescale 0 and say in ``flags`` what they are. Two times are equal when
-/// they are the same moment, whatever their timescales and whether or not one ``hasBeenRounded``; all invalid times
-/// are equal. The order is −∞ < numbers < indefinite < +∞ < invalid.
+/// Non-numeric times have a value and timescale of 0, and ``flags`` identifies their kind. Two times are equal if they
+/// denote the same moment, whatever their timescales and whether or not either of them ``hasBeenRounded``. All invalid
+/// times are equal. The order is −∞ < numbers < indefinite < +∞ < invalid.
 ///
-/// Stands for CMTime, without its epoch.
+/// Corresponds to CMTime, without its epoch.
 public struct MediaTime: Sendable {
-    /// The number of ticks; 0 where the time is not a number.
+    /// The number of ticks; 0 if the time is non-numeric.
     public let value: Int64
 
-    /// The number of ticks a second; positive, but 0 where the time is not a number.
+    /// The number of ticks per second; positive, or 0 if the time is non-numeric.
     public let timescale: Int32
 
-    /// What kind of time this is, and whether it was rounded on the way.
+    /// The kind of time this is, and whether it was rounded.
     public let flags: Flags
 
-    /// Makes the exact time of `value` ticks of 1/`timescale` second.
+    /// Creates the exact time of `value` ticks of 1/`timescale` second.
     ///
-    /// A timescale that is not positive gives ``invalid``. Stands for CMTimeMake.
+    /// A timescale that is not positive yields ``invalid``. Corresponds to CMTimeMake.
     public init(value: Int64, timescale: Int32) {
         self.init(value: value, timescale: timescale, hasBeenRounded: false)
     }
@@ -46,59 +46,59 @@ public struct MediaTime: Sendable {
 }
 
 extension MediaTime {
-    /// What kind of time a ``MediaTime`` is; CMTimeFlags with the same raw values.
+    /// The kind of a ``MediaTime``; CMTimeFlags with the same raw values.
     public struct Flags: OptionSet, Sendable, Hashable {
         /// The bits, as in CMTimeFlags.
         public let rawValue: UInt32
 
-        /// Makes flags from their bits.
+        /// Creates flags from their bits.
         public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The time means something; without it the time is invalid, whatever else is set.
+        /// The time is valid; without this flag it is invalid, whatever the other flags.
         public static let valid = Flags(rawValue: 1)
-        /// The value is not exact: it, or one that it was computed from, was rounded.
+        /// The value is not exact: it was rounded, or was computed from a rounded value.
         public static let hasBeenRounded = Flags(rawValue: 2)
-        /// Later than every number.
+        /// The time is later than every number.
         public static let positiveInfinity = Flags(rawValue: 4)
-        /// Earlier than every number.
+        /// The time is earlier than every number.
         public static let negativeInfinity = Flags(rawValue: 8)
-        /// A time that is not known, such as the length of a live stream.
+        /// The time is unknown, such as the duration of a live stream.
         public static let indefinite = Flags(rawValue: 16)
     }
 
-    /// No time elapsed, in whole seconds (kCMTimeZero).
+    /// Zero seconds, with a timescale of 1 (kCMTimeZero).
     public static let zero = MediaTime(value: 0, timescale: 1)
-    /// No time at all, such as the result of a computation that makes no sense (kCMTimeInvalid).
+    /// An invalid time, such as the result of a meaningless computation (kCMTimeInvalid).
     public static let invalid = MediaTime(special: [])
-    /// A time that is not known (kCMTimeIndefinite).
+    /// An unknown time (kCMTimeIndefinite).
     public static let indefinite = MediaTime(special: [.valid, .indefinite])
-    /// Later than every number (kCMTimePositiveInfinity).
+    /// A time later than every number (kCMTimePositiveInfinity).
     public static let positiveInfinity = MediaTime(special: [.valid, .positiveInfinity])
-    /// Earlier than every number (kCMTimeNegativeInfinity).
+    /// A time earlier than every number (kCMTimeNegativeInfinity).
     public static let negativeInfinity = MediaTime(special: [.valid, .negativeInfinity])
 
     /// True unless this is ``invalid``; infinite and indefinite times are valid.
     public var isValid: Bool { flags.contains(.valid) }
-    /// True for a number: valid, neither infinite nor indefinite.
+    /// True for a number: valid, and neither infinite nor indefinite.
     public var isNumeric: Bool { timescale > 0 }
-    /// True for a time that is not known.
+    /// True for an unknown time.
     public var isIndefinite: Bool { flags.contains(.indefinite) }
     /// True for +∞.
     public var isPositiveInfinity: Bool { flags.contains(.positiveInfinity) }
     /// True for −∞.
     public var isNegativeInfinity: Bool { flags.contains(.negativeInfinity) }
-    /// True where the value, or one that it was computed from, was rounded.
+    /// True if the value was rounded or was computed from a rounded value.
     public var hasBeenRounded: Bool { flags.contains(.hasBeenRounded) }
 }
 
 extension MediaTime: Comparable {
-    /// True for the same moment, in whatever timescales; also for two times that are alike not numbers.
+    /// Returns true for the same moment in any timescales, and for two non-numeric times of the same kind.
     public static func == (left: MediaTime, right: MediaTime) -> Bool {
         guard left.isNumeric, right.isNumeric else { return left.rank == right.rank }
         return left.crossed(with: right) == right.crossed(with: left)
     }
 
-    /// True where `left` is earlier, in the order −∞ < numbers < indefinite < +∞ < invalid (CMTimeCompare).
+    /// Returns true if `left` is earlier, in the order −∞ < numbers < indefinite < +∞ < invalid (CMTimeCompare).
     public static func < (left: MediaTime, right: MediaTime) -> Bool {
         guard left.isNumeric, right.isNumeric else { return left.rank < right.rank }
         return left.crossed(with: right) < right.crossed(with: left)
@@ -106,7 +106,7 @@ extension MediaTime: Comparable {
 
     private func crossed(with other: MediaTime) -> Int128 { Int128(value) * Int128(other.timescale) }
 
-    /// The place of this kind of time in the order.
+    /// The position of this kind of time in the order.
     private var rank: Int {
         if isNumeric { return 1 }
         if isNegativeInfinity { return 0 }
@@ -116,7 +116,7 @@ extension MediaTime: Comparable {
 }
 
 extension MediaTime: Hashable {
-    /// Feeds the time in lowest terms, so that equal times hash alike.
+    /// Hashes the time in lowest terms, so that equal times have equal hashes.
     public func hash(into hasher: inout Hasher) {
         guard isNumeric else {
             hasher.combine(rank)
@@ -128,40 +128,44 @@ extension MediaTime: Hashable {
     }
 }
 
-/// Sums, differences and products, exact wherever 64 bits of value and 32 bits of timescale can hold the result.
+/// Sums, differences and products, exact if a 64-bit value and a 32-bit timescale can hold the result.
 ///
-/// One rule for all, CMTime's. The result is in the least timescale that is a multiple of the operands' and holds it
-/// exactly. Where that timescale has more than 32 bits or the value more than 64, lowest terms are tried; where they do
-/// not fit either, the result is rounded (half away from zero) at timescale 2147483647, halved until the value fits,
-/// and ``hasBeenRounded`` is set. A result beyond 64 bits of whole seconds is ±∞. The flag passes from operands to
-/// results.
+/// All of them follow CMTime's rule. The result uses the least timescale that is a multiple of the operands'
+/// timescales and represents it exactly. If that timescale exceeds 32 bits or the value exceeds 64, lowest terms are
+/// tried. If those do not fit either, the result is rounded (half away from zero) at timescale 2147483647, halved
+/// until the value fits, and ``hasBeenRounded`` is set. A result that exceeds 64 bits of whole seconds is ±∞. Results
+/// inherit the flag from their operands.
 extension MediaTime {
-    /// The sum (CMTimeAdd): ∞ wins over numbers and indefinite; +∞ and −∞ together are invalid.
+    /// Returns the sum (CMTimeAdd).
+    ///
+    /// An infinite operand wins over numeric and indefinite ones; the sum of +∞ and −∞ is invalid.
     public static func + (left: MediaTime, right: MediaTime) -> MediaTime {
         left.adding(right, sign: 1)
     }
 
-    /// The difference (CMTimeSubtract): ∞ wins over numbers and indefinite; ∞ less the same ∞ is invalid.
+    /// Returns the difference (CMTimeSubtract).
+    ///
+    /// An infinite operand wins over numeric and indefinite ones; subtracting ∞ from the same ∞ is invalid.
     public static func - (left: MediaTime, right: MediaTime) -> MediaTime {
         left.adding(right, sign: -1)
     }
 
-    /// The time mirrored at zero; invalid and indefinite stay what they are.
+    /// Returns the negated time; invalid and indefinite times are returned unchanged.
     public static prefix func - (time: MediaTime) -> MediaTime { time.multiplied(by: Int64(-1)) }
 
-    /// Adds in place.
+    /// Adds a time in place.
     public static func += (left: inout MediaTime, right: MediaTime) { left = left + right }
 
-    /// Subtracts in place.
+    /// Subtracts a time in place.
     public static func -= (left: inout MediaTime, right: MediaTime) { left = left - right }
 
-    /// The time `multiplier` times; see ``multiplied(by:)-(Int64)``.
+    /// Returns the time multiplied by an integer; see ``multiplied(by:)-(Int64)``.
     public static func * (time: MediaTime, multiplier: Int) -> MediaTime { time.multiplied(by: Int64(multiplier)) }
 
-    /// The time times a floating-point number; see ``multiplied(by:)-(Double)``.
+    /// Returns the time multiplied by a floating-point number; see ``multiplied(by:)-(Double)``.
     public static func * (time: MediaTime, multiplier: Double) -> MediaTime { time.multiplied(by: multiplier) }
 
-    /// The time without its sign (CMTimeAbsoluteValue); −∞ becomes +∞.
+    /// The absolute value (CMTimeAbsoluteValue); −∞ becomes +∞.
     public var absoluteValue: MediaTime { self < .zero ? -self : self }
 
     private func adding(_ other: MediaTime, sign: Int64) -> MediaTime {
@@ -191,9 +195,10 @@ extension MediaTime {
 }
 
 extension MediaTime {
-    /// The time `multiplier` times (CMTimeMultiply).
+    /// Returns the time multiplied by an integer (CMTimeMultiply).
     ///
-    /// The result keeps the timescale. Infinite times change sign with a negative multiplier; ∞ times 0 is invalid.
+    /// The result keeps the timescale. A negative multiplier changes the sign of an infinite time; ∞ times 0 is
+    /// invalid.
     public func multiplied(by multiplier: Int64) -> MediaTime {
         guard isNumeric else { return multipliedSpecial(bySign: multiplier.signum()) }
         let product = Int128(value) * Int128(multiplier)
@@ -205,9 +210,11 @@ extension MediaTime {
             WideFraction(product, over: denominator), preferring: denominator, hasBeenRounded: hasBeenRounded)
     }
 
-    /// The time `multiplier` times and divided by `divisor`, rounded once at most (CMTimeMultiplyByRatio).
+    /// Returns the time multiplied by `multiplier` and divided by `divisor`, rounded at most once
+    /// (CMTimeMultiplyByRatio).
     ///
-    /// Divided by zero it is ±∞ after the sign of the product, and invalid where time or multiplier is zero too.
+    /// Division by zero returns ±∞ with the sign of the product, or an invalid time if the time or the multiplier is
+    /// zero too.
     public func multiplied(by multiplier: Int64, dividedBy divisor: Int64) -> MediaTime {
         let sign = divisor < 0 ? -multiplier.signum() : multiplier.signum()
         guard isNumeric else { return multipliedSpecial(bySign: sign) }
@@ -217,22 +224,22 @@ extension MediaTime {
         }
         let scale = UInt128(timescale.magnitude)
         let magnitude = UInt128(divisor.magnitude)
-        // What of the divisor does not cancel against the product has to go into the timescale.
+        // The timescale must absorb the part of the divisor that does not cancel against the product.
         let missing = magnitude / greatestCommonDivisor(product.magnitude, magnitude)
         let exact = WideFraction(
             isNegative: (product < 0) != (divisor < 0), numerator: product.magnitude, denominator: scale * magnitude)
         return MediaTime(exact, preferring: scale * missing, hasBeenRounded: hasBeenRounded)
     }
 
-    /// The time as many times as an exact rational says; an invalid one gives an invalid time.
+    /// Returns the time multiplied by an exact rational; an invalid rational yields an invalid time.
     public func multiplied(by ratio: Rational) -> MediaTime {
         ratio.isValid ? multiplied(by: ratio.num, dividedBy: ratio.den) : .invalid
     }
 
-    /// The time times a binary floating-point number, taken at its exact value (CMTimeMultiplyByFloat64).
+    /// Returns the time multiplied by the exact value of a floating-point number (CMTimeMultiplyByFloat64).
     ///
-    /// Where the exact product fits no 32-bit timescale it is rounded at this time's own, doubled until it is at least
-    /// 65536. NaN gives an invalid time, infinity ±∞, and zero times infinity an invalid time.
+    /// If the exact product does not fit a 32-bit timescale, it is rounded at this time's own timescale, doubled until
+    /// it is at least 65536. NaN yields an invalid time, infinity ±∞, and zero times infinity an invalid time.
     public func multiplied(by multiplier: Double) -> MediaTime {
         guard !multiplier.isNaN else { return .invalid }
         let sign: Int64 = multiplier == 0 ? 0 : (multiplier < 0 ? -1 : 1)
@@ -244,7 +251,7 @@ extension MediaTime {
         let isNegative = (value < 0) != (multiplier < 0)
         let factor = BinaryFraction(multiplier.magnitude)
         let product = UInt128(value.magnitude) * UInt128(factor.significand)
-        // 2 to the 119th over a 31-bit timescale is beyond 64 bits.
+        // 2 to the power of 119 over a 31-bit timescale exceeds 64 bits.
         guard product == 0 || factor.exponent + 128 - product.leadingZeroBitCount <= 119 else {
             return isNegative ? .negativeInfinity : .positiveInfinity
         }
@@ -270,13 +277,13 @@ extension MediaTime {
 }
 
 extension MediaTime {
-    /// Makes the time of an exact fraction of a second by the rule above.
+    /// Creates the time of an exact fraction of a second, following the rule of the arithmetic operators.
     ///
     /// - Parameters:
-    ///   - exact: The seconds.
-    ///   - preferred: A timescale of any size in which they are a whole number of ticks.
-    ///   - otherwise: The timescale to round at where nothing exact fits.
-    ///   - hasBeenRounded: Whether an operand was rounded before.
+    ///   - exact: The time in seconds.
+    ///   - preferred: A timescale of any size in which the time is a whole number of ticks.
+    ///   - otherwise: The timescale to round at if no exact representation fits.
+    ///   - hasBeenRounded: Whether an operand was already rounded.
     init(
         _ exact: WideFraction, preferring preferred: UInt128, otherwise: Int32 = .max, hasBeenRounded: Bool = false
     ) {

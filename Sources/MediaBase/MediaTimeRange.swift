@@ -1,25 +1,26 @@
-/// A stretch of time from a start for a duration; the end itself is outside.
+/// A range of time with a start and a duration; the end is exclusive.
 ///
-/// Equal ranges have equal starts and equal durations. Stands for CMTimeRange.
+/// Two ranges are equal if their starts and durations are equal. Corresponds to CMTimeRange.
 public struct MediaTimeRange: Sendable, Hashable, Codable {
-    /// The first moment.
+    /// The start time.
     public var start: MediaTime
 
-    /// The length; a negative one makes the range invalid.
+    /// The duration; a negative duration makes the range invalid.
     public var duration: MediaTime
 
-    /// Makes a range from its start and its length (CMTimeRangeMake).
+    /// Creates a range from its start and duration (CMTimeRangeMake).
     public init(start: MediaTime, duration: MediaTime) {
         self.start = start
         self.duration = duration
     }
 
-    /// Makes the range from `start` up to, and without, `end` (CMTimeRangeFromTimeToTime).
+    /// Creates the range from `start` up to, but not including, `end` (CMTimeRangeFromTimeToTime).
     ///
-    /// Invalid where the end is before the start. The length is `end - start` and rounded where that is.
+    /// The range is invalid if the end is before the start. The duration is `end - start`, rounded if that difference
+    /// is.
     public init(start: MediaTime, end: MediaTime) {
         let isOrdered = start.isValid && end.isValid && start <= end
-        // From −∞ to a number cannot be told by start and length, and −∞ to −∞ has no length.
+        // A start and a duration cannot express a range from −∞ to a number, and −∞ to −∞ has no duration.
         let isKnown = !start.isNegativeInfinity || end.isPositiveInfinity
         guard isOrdered, isKnown else {
             self = .invalid
@@ -31,19 +32,19 @@ public struct MediaTimeRange: Sendable, Hashable, Codable {
     /// The empty range at zero (kCMTimeRangeZero).
     public static let zero = MediaTimeRange(start: .zero, duration: .zero)
 
-    /// No range at all (kCMTimeRangeInvalid).
+    /// An invalid range (kCMTimeRangeInvalid).
     public static let invalid = MediaTimeRange(start: .invalid, duration: .invalid)
 
-    /// True where start and duration are valid and the duration is not negative.
+    /// True if start and duration are valid and the duration is not negative.
     public var isValid: Bool { start.isValid && duration.isValid && duration >= .zero }
 
-    /// True for a valid range without length; it contains no time.
+    /// True for a valid range with a duration of zero; it contains no time.
     public var isEmpty: Bool { isValid && duration == .zero }
 
-    /// True for a valid range of which the start or the length is not known.
+    /// True for a valid range whose start or duration is unknown.
     public var isIndefinite: Bool { isValid && (start.isIndefinite || duration.isIndefinite) }
 
-    /// The first moment after the range, `start + duration` (CMTimeRangeGetEnd); +∞ for an infinite length.
+    /// The exclusive end, `start + duration` (CMTimeRangeGetEnd); +∞ for an infinite duration.
     public var end: MediaTime {
         guard isValid else { return .invalid }
         return duration.isPositiveInfinity ? .positiveInfinity : start + duration
@@ -51,25 +52,25 @@ public struct MediaTimeRange: Sendable, Hashable, Codable {
 }
 
 extension MediaTimeRange {
-    /// True where `time` is at or after the start and before the end (CMTimeRangeContainsTime).
+    /// Returns true if `time` is at or after the start and before the end (CMTimeRangeContainsTime).
     ///
-    /// Never true for an invalid or empty range, nor for a time that is indefinite or invalid.
+    /// Always false for an invalid or empty range, and for an indefinite or invalid time.
     public func contains(_ time: MediaTime) -> Bool {
         guard isValid, time.isValid, !time.isIndefinite else { return false }
         return start <= time && time < end
     }
 
-    /// True where `other` begins and ends within this range (CMTimeRangeContainsTimeRange).
+    /// Returns true if `other` starts and ends within this range (CMTimeRangeContainsTimeRange).
     ///
-    /// An empty range is contained where its start is within this range or at its end. False where either is invalid.
+    /// An empty range is contained if its start is within this range or at its end. False if either range is invalid.
     public func contains(_ other: MediaTimeRange) -> Bool {
         guard isValid, other.isValid else { return false }
         return start <= other.start && other.end <= end
     }
 
-    /// The smallest range with all times of both (CMTimeRangeGetUnion), and of what lies between them.
+    /// Returns the smallest range that contains both ranges, including any gap between them (CMTimeRangeGetUnion).
     ///
-    /// An empty range adds nothing. Invalid where either is invalid.
+    /// An empty range adds nothing. Invalid if either range is invalid.
     public func union(_ other: MediaTimeRange) -> MediaTimeRange {
         guard isValid, other.isValid else { return .invalid }
         if other.isEmpty { return self }
@@ -77,16 +78,16 @@ extension MediaTimeRange {
         return MediaTimeRange(start: min(start, other.start), end: max(end, other.end))
     }
 
-    /// The times that are in both (CMTimeRangeGetIntersection); ``zero`` where there are none.
+    /// Returns the times common to both ranges (CMTimeRangeGetIntersection); ``zero`` if there are none.
     ///
-    /// Invalid where either is invalid.
+    /// Invalid if either range is invalid.
     public func intersection(_ other: MediaTimeRange) -> MediaTimeRange {
         guard isValid, other.isValid else { return .invalid }
         let (start, end) = (max(start, other.start), min(end, other.end))
         return start < end ? MediaTimeRange(start: start, end: end) : .zero
     }
 
-    /// The time itself where it is within the range, else the nearer of start and end (CMTimeClampToRange).
+    /// Returns the time if it is within the range, else the nearer of start and end (CMTimeClampToRange).
     ///
     /// Invalid for an empty or invalid range and for an invalid time.
     public func clamping(_ time: MediaTime) -> MediaTime {
@@ -96,56 +97,57 @@ extension MediaTimeRange {
 }
 
 extension MediaTimeRange: CustomStringConvertible {
-    /// Start and end as exact text, `[0/1, 9009/30000)`; `invalid` for an invalid range.
+    /// The start and end as exact text, `[0/1, 9009/30000)`; `invalid` for an invalid range.
     public var description: String { isValid ? "[\(start), \(end))" : "invalid" }
 }
 
-/// Rounds the times between which media is cut, so that every time counted from the cut is exact.
+/// A grid to which the cut points of media are rounded, so that every time relative to a cut is exact.
 ///
-/// People and scripts ask for times with any denominator. Media has times of its own, whole in ticks of its timescale. The
-/// two have a common timescale only by chance; past 32 bits a difference of them would be rounded, each one by itself. So
-/// a time that is asked for is rounded here, once, half away from zero, to a tick of ``timescale``: the track's own one
-/// times the least whole number that makes it 48,000 or more. Each time of the track less such a start is exact, and a
-/// start is never off by more than a hundred-thousandth of a second.
+/// People and scripts ask for times with any denominator, while media times are whole ticks of their own timescale.
+/// Such times share a 32-bit timescale only by chance; without one, each difference would be rounded separately. A
+/// requested time is therefore rounded here once, half away from zero, to a tick of ``timescale``: the track's own
+/// timescale times the smallest integer that makes it at least 48,000. The difference of each track time and such a
+/// start is exact, and a start is off by at most a hundred-thousandth of a second.
 package struct TrimGrid: Sendable, Hashable {
-    /// Ticks a second of the times that cuts are rounded to: a multiple of the track's.
+    /// The number of ticks per second that cuts are rounded to: a multiple of the track's timescale.
     package let timescale: Int32
-    /// Ticks a second of the track's own times.
+    /// The track's own timescale.
     private let own: Int32
 
-    /// Makes the grid of a track.
+    /// Creates the grid of a track.
     ///
-    /// - Parameter own: Ticks a second of the track's times: the timescale of pictures, the sample rate of audio. What is
-    ///   not positive counts as 1.
+    /// - Parameter own: The track's timescale for video, the sample rate for audio. A value that is not positive
+    ///   counts as 1.
     package init(timescale own: Int32) {
         self.own = max(1, own)
         let multiple = max(1, (Int64(48_000) + Int64(self.own) - 1) / Int64(self.own))
         timescale = Int32(clamping: Int64(self.own) * multiple)
     }
 
-    /// The nearest time of the grid, half away from zero.
+    /// Returns the nearest time on the grid, rounding half away from zero.
     ///
-    /// It is an exact time in the least multiple of the track's timescale in which it is whole: the timescale in which all
-    /// of the track's times, counted from it, are whole. What is not a number, or beyond 64 bits, stays as it is.
+    /// The result is exact, in the smallest multiple of the track's timescale that represents it. In that timescale,
+    /// all times of the track relative to the result are whole ticks. A non-numeric time, or one beyond 64 bits, is
+    /// returned unchanged.
     package func rounded(_ time: MediaTime) -> MediaTime {
         let ticks = time.converted(toTimescale: timescale)
         guard ticks.isNumeric else { return time }
-        // How many times finer than the track's own ticks it has to be: a divisor of `timescale / own`.
+        // The required multiple of the track's own timescale: a divisor of `timescale / own`.
         let finest = timescale / own
         let common = Int32(clamping: greatestCommonDivisor(ticks.value.magnitude, UInt64(finest.magnitude)))
         return MediaTime(value: ticks.value / Int64(common), timescale: own * (finest / common))
     }
 
-    /// The range between the nearest times of the grid; one without end stays so.
+    /// Returns the range between the nearest times on the grid; a range without an end stays so.
     package func rounded(_ range: MediaTimeRange) -> MediaTimeRange {
         MediaTimeRange(start: rounded(range.start), end: rounded(range.end))
     }
 }
 
 extension MediaTime {
-    /// The least timescale that is a multiple of some; `nil` where it has more than 32 bits.
+    /// Returns the least common multiple of the timescales; `nil` if it exceeds 32 bits.
     ///
-    /// - Parameter scales: Those that are not positive do not count.
+    /// - Parameter scales: The timescales; those that are not positive are ignored.
     package static func commonTimescale(of scales: some Sequence<Int32>) -> Int32? {
         var common: Int32 = 1
         for scale in scales where scale > 0 {

@@ -1,17 +1,17 @@
-/// One piece of descriptive metadata: `AVMetadataItem`.
+/// A single item of descriptive metadata: `AVMetadataItem`.
 public struct MetadataItem: Sendable, Hashable {
-    /// Which vocabulary ``identifier`` is of.
+    /// The vocabulary that ``identifier`` belongs to.
     public var keySpace: KeySpace
-    /// The key, as the container's reader names it, such as `title`, `com.apple.quicktime.make`, or `artwork` for a cover.
+    /// The key as the demuxer names it, such as `title` or `com.apple.quicktime.make`, or `artwork` for cover art.
     ///
-    /// For writing, four-character keys such as `©nam` do too.
+    /// Four-character keys such as `©nam` are also accepted for writing.
     public var identifier: String
-    /// What it says.
+    /// The value.
     public var value: Value
-    /// The language of the value, where the key carried one (ISO 639).
+    /// The language of the value (ISO 639); `nil` if the key has none.
     public var language: String?
 
-    /// Makes an item from its parts.
+    /// Creates an item from its parts.
     public init(keySpace: KeySpace, identifier: String, value: Value, language: String? = nil) {
         self.keySpace = keySpace
         self.identifier = identifier
@@ -19,7 +19,7 @@ public struct MetadataItem: Sendable, Hashable {
         self.language = language
     }
 
-    /// The vocabulary of a key: `AVMetadataKeySpace`.
+    /// The vocabulary of a metadata key: `AVMetadataKeySpace`.
     public enum KeySpace: String, Sendable, Hashable, Codable {
         /// The `ilst` atoms of iTunes and MP4.
         case iTunes
@@ -31,24 +31,24 @@ public struct MetadataItem: Sendable, Hashable {
         case matroska
         /// Vorbis comments (Ogg, FLAC, Opus).
         case vorbis
-        /// A container with its own few keys (RIFF INFO, FLV, MXF…).
+        /// The few keys that a container defines itself (RIFF INFO, FLV, MXF…).
         case common
     }
 
-    /// What an item says, by type.
+    /// A metadata value, by type.
     public enum Value: Sendable, Hashable {
-        /// Words, with any bytes that were not UTF-8 repaired.
+        /// Text, in which any bytes that were not UTF-8 have been repaired.
         case text(String)
         /// A number.
         case number(Double)
-        /// Bytes, such as a cover picture.
+        /// Binary data, such as a cover picture.
         case data([UInt8])
-        /// A moment in ISO 8601.
+        /// A date in ISO 8601 format.
         case date(String)
-        /// A place in ISO 6709.
+        /// A location in ISO 6709 format.
         case location(String)
 
-        /// The value as words, a whole number without a fraction; `nil` for bytes.
+        /// The value as text, with integers written without a fraction; `nil` for binary data.
         public var text: String? {
             switch self {
             case .text(let text), .date(let text), .location(let text): text
@@ -59,14 +59,14 @@ public struct MetadataItem: Sendable, Hashable {
     }
 }
 
-/// A named part of the presentation: a chapter.
+/// A chapter: a named part of the presentation.
 public struct Chapter: Sendable, Hashable {
-    /// When it begins and how long it is.
+    /// The start time and duration.
     public var timeRange: MediaTimeRange
-    /// Its title; `nil` where it has none.
+    /// The title; `nil` if the chapter has none.
     public var title: String?
 
-    /// Makes a chapter from its parts.
+    /// Creates a chapter from its parts.
     public init(timeRange: MediaTimeRange, title: String?) {
         self.timeRange = timeRange
         self.title = title

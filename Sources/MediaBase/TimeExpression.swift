@@ -1,46 +1,46 @@
-/// A time as a person writes it, before it is known which file it is for.
+/// A time as a user writes it, before the file is known.
 ///
 /// ```swift
 /// let half = try TimeExpression(parsing: "50%")
 /// let time = try half.resolve(in: .init(timeRange: track.timeRange))
 /// ```
 ///
-/// Stands for the forms in ``TimeExpression/forms``, on all commands.
+/// All commands accept the forms in ``TimeExpression/forms``.
 public enum TimeExpression: Sendable, Hashable {
     /// Seconds, a clock time or a fraction of a second: an exact time from zero.
     case time(MediaTime)
-    /// A timecode: absolute where the file has a start timecode, else elapsed.
+    /// A timecode: absolute if the file has a start timecode, else elapsed.
     case timecode(Timecode.Fields)
-    /// The number of a frame, from 0 in presentation order.
+    /// A frame number, counted from 0 in presentation order.
     case frame(Int64)
-    /// A part of the track's time range, from its start, as a ratio: 1/2 for `50%`.
+    /// A fraction of the track's time range, counted from its start: 1/2 for `50%`.
     case percentage(Rational)
     /// The end of the track's time range.
     case end
 }
 
 extension TimeExpression {
-    /// What a time needs to know of a file and its track.
+    /// The properties of a file and its track that a time depends on.
     public struct Context: Sendable, Hashable {
-        /// The part of the presentation that the track fills.
+        /// The part of the presentation that the track covers.
         public var timeRange: MediaTimeRange
 
-        /// The frame rate by which elapsed timecodes count; `nil` where the track has none.
+        /// The frame rate for elapsed timecodes; `nil` if the track has none.
         public var frameRate: Rational?
 
-        /// The timecode of the frame at ``timecodeOrigin``; `nil` where the file has no start timecode.
+        /// The timecode of the frame at ``timecodeOrigin``; `nil` if the file has no start timecode.
         public var startTimecode: Timecode?
 
         /// The presentation time of the start timecode, and of elapsed 00:00:00:00.
         public var timecodeOrigin: MediaTime
 
-        /// The timescale of the track's timestamps, where they are known to be rounded to it.
+        /// The timescale of the track's timestamps, if they are known to be rounded to it.
         ///
-        /// The time of a timecode is then rounded (half away from zero) as muxers round, so that it meets the frame:
-        /// frame 2 at 29.97 begins in Matroska at 67 ms, not at 66.73. `nil` leaves the time exact.
+        /// The time of a timecode is then rounded half away from zero, as muxers do, to match the frame: frame 2 at
+        /// 29.97 starts at 67 ms in Matroska, not at 66.73. If `nil`, the time remains exact.
         public var timestampScale: Int32?
 
-        /// Makes a context.
+        /// Creates a context.
         public init(
             timeRange: MediaTimeRange, frameRate: Rational? = nil, startTimecode: Timecode? = nil,
             timecodeOrigin: MediaTime = .zero, timestampScale: Int32? = nil
@@ -53,18 +53,18 @@ extension TimeExpression {
         }
     }
 
-    /// The presentation time that this means in one file.
+    /// Returns the presentation time that the expression denotes in a file.
     ///
-    /// Only that the time is a number is made sure, not that the track shows anything then: `-1` is a time, and it is
-    /// for the command to say that it is out of range.
+    /// The result is numeric, but the track need not show anything at that time: `-1` is a time, and the command must
+    /// report that it is out of range.
     ///
     /// - Parameters:
-    ///   - context: What is known of the file.
-    ///   - frameTime: Gives the presentation time of a frame by its number, 0 or more; asked for a frame number only.
-    ///     It throws `outOfRange` where there are fewer frames.
-    /// - Throws: `invalidArgument` where the track cannot have such a time (no frame rate, a number that drop-frame
-    ///   counting leaves out, drop-frame text on a file that does not drop); `outOfRange` where the end is not known
-    ///   or the result is no number; and what `frameTime` throws.
+    ///   - context: The properties of the file.
+    ///   - frameTime: Returns the presentation time of a frame by its number, 0 or more; called only for a frame
+    ///     number. It throws `outOfRange` if there are fewer frames.
+    /// - Throws: `invalidArgument` if the track cannot have such a time: it has no frame rate, drop-frame counting
+    ///   skips the number, or the text is drop-frame but the file is not. `outOfRange` if the end is unknown or the
+    ///   result is non-numeric. Also the errors of `frameTime`.
     public func resolve(
         in context: Context, frameTime: (Int64) throws(MediaError) -> MediaTime = Self.noFrames
     ) throws(MediaError) -> MediaTime {
@@ -84,7 +84,7 @@ extension TimeExpression {
         return time
     }
 
-    /// Throws `invalidArgument` for every number: what a track without frames says to a frame number.
+    /// Throws `invalidArgument` for every frame number, as a track without frames does.
     public static func noFrames(_ number: Int64) throws(MediaError) -> MediaTime {
         throw MediaError(.invalidArgument, "frame \(number) means nothing here: the track has no numbered frames")
     }
@@ -95,7 +95,7 @@ extension TimeExpression {
             let wanted = try Timecode(fields, rate: start.rate)
             let day = Timecode(frameNumber: 144 * start.rate.framesPerTenMinutes, rate: start.rate).time
             let sameDay = wanted.time - start.time
-            // Behind midnight timecodes begin anew.
+            // Timecodes start again at 0 after midnight.
             let isNextDay = sameDay < .zero && context.timecodeOrigin + sameDay + day <= context.timeRange.end
             elapsed = isNextDay ? sameDay + day : sameDay
         } else if let frameRate = context.frameRate {
@@ -112,20 +112,20 @@ extension TimeExpression {
 }
 
 extension TimeExpression {
-    /// The forms of a time, for help texts and error messages.
+    /// The accepted forms of a time, for help texts and error messages.
     public static let forms =
         "seconds (12.5 or 12.5s), [HH:]MM:SS[.fff], timecode HH:MM:SS:FF (HH:MM:SS;FF for drop-frame), "
         + "a frame number (250f), a percentage (50%), an exact fraction of a second (9009/30000) or end"
 
-    /// Reads a time in one of the ``forms``.
+    /// Parses a time in one of the ``forms``.
     ///
-    /// Decimals are taken exactly, never through floating point. Where no 32-bit timescale holds them, the time is the
-    /// nearest of all that such timescales hold, and says that it was rounded: as many digits as a Double has mean the
-    /// same number, and what a script prints for the time of a frame is that time. Every form but `end` may have a minus
-    /// sign before it. Whole numbers of seconds and hours have 12 digits at most, decimals 21; minutes without hours may
-    /// exceed 59.
+    /// Decimals are parsed exactly, without floating point. If no 32-bit timescale can represent them, the result is
+    /// the nearest time that any such timescale can represent, and ``MediaTime/hasBeenRounded`` is set. Decimals with
+    /// the precision of a Double thus denote the same number, and a frame time printed by a script parses to that
+    /// frame's time. Every form except `end` may have a minus sign. Whole seconds and hours have at most 12 digits,
+    /// decimals at most 21; minutes without hours may exceed 59.
     ///
-    /// - Throws: `invalidArgument`, naming the forms, for every other text.
+    /// - Throws: `invalidArgument`, listing the forms, for any other text.
     public init(parsing text: String) throws(MediaError) {
         guard let expression = Self.read(Array(text.utf8)) else {
             throw MediaError(.invalidArgument, "\(quoted(text)) is not a time; write \(Self.forms)")
@@ -175,7 +175,7 @@ extension TimeExpression {
         else { return nil }
         let value = isNegative ? -num : num
         if let timescale = Int32(exactly: den) { return .time(MediaTime(value: value, timescale: timescale)) }
-        // What is called exact is not rounded: lowest terms must fit.
+        // A fraction documented as exact must not be rounded, so its lowest terms must fit.
         let time = MediaTime(Rational(value, den))
         return time.isNumeric && !time.hasBeenRounded ? .time(time) : nil
     }
@@ -193,9 +193,9 @@ private struct Decimal {
     var mantissa: UInt128
     var unit: UInt128
 
-    /// Reads digits with or without a point; digits must follow the point, but need not precede it.
+    /// Parses digits with an optional point; digits must follow the point, but need not precede it.
     ///
-    /// At most 12 digits before and 21 after: sums of 3600 such numbers stay below 128 bits.
+    /// At most 12 digits before the point and 21 after: sums of 3600 such numbers stay below 128 bits.
     init?(_ text: ArraySlice<UInt8>) {
         let parts = text.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, whole.count <= 12 else { return nil }
@@ -212,7 +212,7 @@ private struct Decimal {
 
     func isBelow(_ limit: UInt128) -> Bool { mantissa < limit * unit }
 
-    /// The time of this many seconds and `whole` more, in ticks of the last decimal where they fit.
+    /// Returns the time of this many seconds plus `whole`, in ticks of the last decimal if they fit.
     func time(plus whole: Int64, isNegative: Bool) -> MediaTime {
         let exact = WideFraction(
             isNegative: isNegative, numerator: UInt128(whole.magnitude) * unit + mantissa, denominator: unit)
@@ -222,16 +222,17 @@ private struct Decimal {
 }
 
 extension WideFraction {
-    /// The nearest of all times that 32-bit timescales hold, marked as rounded; `nil` where its value would have more than
-    /// 64 bits.
+    /// The nearest time that any 32-bit timescale can represent, marked as rounded; `nil` if its value exceeds 64
+    /// bits.
     ///
-    /// The numerator's 110 bits and the denominator's 70, those of ``Decimal``, leave room for all products here.
+    /// The numerator's 110 bits and the denominator's 70, the maximums of ``Decimal``, leave room for all products
+    /// here.
     fileprivate var nearestTime: MediaTime? {
         let (whole, part) = numerator.quotientAndRemainder(dividingBy: denominator)
         let largest = UInt128(Int32.max)
-        // Two fractions between which the part lies, brought closer as long as denominators allow (Stern, Brocot).
+        // Narrow two fractions around the fractional part as long as the denominators allow (Stern, Brocot).
         var (low, high): (Neighbour, Neighbour) = ((0, 1), (1, 1))
-        /// How far the part is above the one and below the other, in units that shrink as their denominators grow.
+        /// The distances of the fractional part from both bounds, in units that shrink as their denominators grow.
         var above: UInt128 { part * low.den - denominator * low.num }
         var below: UInt128 { denominator * high.num - part * high.den }
         while above > 0, low.den + high.den <= largest {
@@ -253,7 +254,7 @@ extension WideFraction {
 
 private func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-/// The number of 1 to so many decimal digits, and nothing else; `nil` beyond 64 bits.
+/// Parses a number of 1 to `digits` decimal digits and nothing else; `nil` beyond 64 bits.
 func decimalNumber(_ text: ArraySlice<UInt8>, digits: Int) -> Int64? {
     guard (1...digits).contains(text.count) else { return nil }
     var number: Int64 = 0
@@ -267,7 +268,7 @@ func decimalNumber(_ text: ArraySlice<UInt8>, digits: Int) -> Int64? {
     return number
 }
 
-/// What a person wrote, in quotation marks and short enough for a message.
+/// Returns user input in quotation marks, shortened for a message.
 func quoted(_ text: String) -> String {
     text.unicodeScalars.count > 40 ? "\"\(String(text.unicodeScalars.prefix(40)))…\"" : "\"\(text)\""
 }

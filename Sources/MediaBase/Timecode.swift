@@ -1,31 +1,31 @@
-/// The number of a frame, counted from 00:00:00:00, and the rate by which it is written as `HH:MM:SS:FF`.
+/// A frame number, counted from 00:00:00:00, and the rate at which it is written as `HH:MM:SS:FF`.
 ///
-/// A timecode is a name, not a time: at 29.97 frames a second 01:00:00:00 is 3.6 seconds late, and drop-frame counting
-/// leaves out numbers, never frames, to keep up. Negative numbers are written with a minus sign before the text of
-/// their magnitude. Numbers past 24 hours go on counting; ``wrappedAt24Hours`` starts again as a clock would.
+/// A timecode is a label, not a time: at 29.97 frames per second, 01:00:00:00 is 3.6 seconds late. Drop-frame counting
+/// skips numbers, never frames, to keep up. A negative timecode is written as a minus sign and the text of its
+/// magnitude. Numbers continue past 24 hours; ``wrappedAt24Hours`` wraps around as a clock does.
 ///
-/// Stands for SMPTE ST 12-1 counting, and the `tmcd` sample of QuickTime.
+/// Implements SMPTE ST 12-1 counting, and the `tmcd` sample of QuickTime.
 public struct Timecode: Sendable, Hashable {
-    /// Frames since 00:00:00:00.
+    /// The number of frames since 00:00:00:00.
     public let frameNumber: Int64
 
-    /// How frames are counted and how long one lasts.
+    /// The rate at which frames are counted.
     public let rate: Rate
 
-    /// Makes the timecode of a frame number; every number has one.
+    /// Creates the timecode of a frame number; every number is valid.
     public init(frameNumber: Int64, rate: Rate) {
         self.frameNumber = frameNumber
         self.rate = rate
     }
 
-    /// The same name within a day: 24:00:00:00 becomes 00:00:00:00, and −1 the last frame of the day.
+    /// The same timecode within a day: 24:00:00:00 becomes 00:00:00:00, and −1 the last frame of the day.
     public var wrappedAt24Hours: Timecode {
         let day = 144 * rate.framesPerTenMinutes
         let rest = frameNumber % day
         return Timecode(frameNumber: rest < 0 ? rest + day : rest, rate: rate)
     }
 
-    /// The timecode so many frames later; `nil` beyond 64 bits.
+    /// Returns the timecode `count` frames later; `nil` beyond 64 bits.
     public func advanced(byFrames count: Int64) -> Timecode? {
         let (sum, overflow) = frameNumber.addingReportingOverflow(count)
         return overflow ? nil : Timecode(frameNumber: sum, rate: rate)
@@ -33,22 +33,22 @@ public struct Timecode: Sendable, Hashable {
 }
 
 extension Timecode {
-    /// The exact time from the frame 00:00:00:00 to this one.
+    /// The exact time from frame 00:00:00:00 to this frame.
     public var time: MediaTime { rate.frameDuration.multiplied(by: frameNumber) }
 
-    /// The exact time from `start` to this frame; `nil` where the two count differently.
+    /// Returns the exact time from `start` to this frame; `nil` if the two rates differ.
     public func time(since start: Timecode) -> MediaTime? {
         guard rate == start.rate else { return nil }
         return time - start.time
     }
 
-    /// Makes the timecode of the frame on screen a time after 00:00:00:00.
+    /// Creates the timecode of the frame on screen at a time after 00:00:00:00.
     ///
     /// - Parameters:
-    ///   - elapsed: The time; negative ones count backwards.
-    ///   - rate: The rate to count by.
-    ///   - rounding: Which frame a time between two frames means; by default the earlier, which is on screen.
-    /// - Throws: `outOfRange` where the time is not a number or the frame number has more than 64 bits.
+    ///   - elapsed: The time; a negative time counts backwards.
+    ///   - rate: The rate at which to count.
+    ///   - rounding: The frame to use for a time between two frames; by default the earlier one, which is on screen.
+    /// - Throws: `outOfRange` if the time is non-numeric or the frame number exceeds 64 bits.
     public init(
         elapsed: MediaTime, rate: Rate, rounding: RoundingRule = .down
     ) throws(MediaError) {
@@ -62,22 +62,22 @@ extension Timecode {
 }
 
 extension Timecode {
-    /// How frames are counted: how many numbers a second has, whether some are left out, and how long a frame lasts.
+    /// A timecode rate: the numbers per second, whether some are dropped, and the frame duration.
     public struct Rate: Sendable, Hashable {
-        /// The frame numbers in a second of timecode, 1 to 1000: 30 at 29.97 frames a second.
+        /// The number of frame numbers in a second of timecode, 1 to 1000: 30 at 29.97 frames per second.
         public let nominal: Int
 
-        /// True where the first numbers of every minute but each tenth are left out: two at 29.97, four at 59.94.
+        /// True if the first numbers of every minute except each tenth are skipped: two at 29.97, four at 59.94.
         public let isDropFrame: Bool
 
-        /// The exact length of a frame, such as 1001/30000.
+        /// The exact frame duration, such as 1001/30000.
         public let frameDuration: MediaTime
 
-        /// Makes a rate.
+        /// Creates a rate.
         ///
-        /// - Throws: `invalidArgument` where the number is not 1 to 1000, the frame duration not a positive number, or
-        ///   drop-frame is asked for at anything but 29.97 and 59.94: 30 or 60 numbers a second, and frames longer
-        ///   than 1/30 or 1/60 second.
+        /// - Throws: `invalidArgument` if the nominal rate is not 1 to 1000 or the frame duration is not a positive
+        ///   number. Also if drop-frame is requested for anything but 29.97 and 59.94: it requires 30 or 60 numbers
+        ///   per second, and frames longer than 1/30 or 1/60 second.
         public init(nominal: Int, frameDuration: MediaTime, isDropFrame: Bool = false) throws(MediaError) {
             guard (1...1000).contains(nominal) else {
                 throw MediaError(.invalidArgument, "timecode counts 1 to 1000 frames a second, not \(nominal)")
@@ -96,9 +96,9 @@ extension Timecode {
             self.frameDuration = frameDuration
         }
 
-        /// Makes the rate of a video: the nominal number is the frame rate rounded, half away from zero.
+        /// Creates the rate of a video; the nominal rate is the frame rate, rounded half away from zero.
         ///
-        /// - Throws: `invalidArgument` as above, and where the frame duration does not fit a ``MediaTime`` exactly.
+        /// - Throws: `invalidArgument` as above, and if a ``MediaTime`` cannot represent the frame duration exactly.
         public init(frameRate: Rational, isDropFrame: Bool = false) throws(MediaError) {
             guard frameRate.isPositive, let nominal = frameRate.rounded(), let duration = frameRate.inverse,
                 let timescale = Int32(exactly: duration.den)
@@ -112,31 +112,31 @@ extension Timecode {
             (nominal == 30 || nominal == 60) && frameDuration > MediaTime(value: 1, timescale: Int32(nominal))
         }
 
-        /// The numbers left out at the start of a minute.
+        /// The number of frame numbers skipped at the start of a minute.
         var droppedPerMinute: Int64 { isDropFrame ? Int64(nominal / 15) : 0 }
 
-        /// The frames that really pass in ten minutes of timecode.
+        /// The number of actual frames in ten minutes of timecode.
         var framesPerTenMinutes: Int64 { Int64(nominal) * 600 - 9 * droppedPerMinute }
     }
 }
 
 extension Timecode {
-    /// The parts of a timecode as written, not yet tied to a frame rate.
+    /// The parts of a timecode as written, independent of a frame rate.
     public struct Fields: Sendable, Hashable {
-        /// Hours, zero or more; not limited to 23.
+        /// The hours, zero or more; not limited to 23.
         public var hours: Int64
-        /// Minutes, 0 to 59.
+        /// The minutes, 0 to 59.
         public var minutes: Int
-        /// Seconds, 0 to 59.
+        /// The seconds, 0 to 59.
         public var seconds: Int
-        /// Frames, from 0.
+        /// The frames, from 0.
         public var frames: Int
-        /// Written with `;` before the frames.
+        /// True if a `;` precedes the frames.
         public var isDropFrame: Bool
-        /// Written with a minus sign.
+        /// True if the timecode has a minus sign.
         public var isNegative: Bool
 
-        /// Makes the parts as they are; the timecode that is made of them checks them.
+        /// Creates the parts without validating them; a timecode created from them does that.
         public init(
             hours: Int64, minutes: Int, seconds: Int, frames: Int, isDropFrame: Bool = false, isNegative: Bool = false
         ) {
@@ -149,7 +149,7 @@ extension Timecode {
         }
     }
 
-    /// The parts of the text: hours, minutes, seconds and frames, where numbers left out are skipped.
+    /// The written parts: hours, minutes, seconds and frames, with dropped numbers skipped.
     public var fields: Fields {
         let magnitude = Int128(frameNumber.magnitude)
         let (tens, rest) = magnitude.quotientAndRemainder(dividingBy: Int128(rate.framesPerTenMinutes))
@@ -164,10 +164,10 @@ extension Timecode {
             frames: Int(number % nominal), isDropFrame: rate.isDropFrame, isNegative: frameNumber < 0)
     }
 
-    /// Makes the timecode with these parts.
+    /// Creates the timecode with the given parts.
     ///
-    /// - Throws: `invalidArgument` where a part is out of its range, where the number is one that drop-frame counting
-    ///   leaves out, and where one of parts and rate is drop-frame and the other is not.
+    /// - Throws: `invalidArgument` if a part is out of range, if drop-frame counting skips the number, or if only one
+    ///   of the parts and the rate is drop-frame.
     public init(_ fields: Fields, rate: Rate) throws(MediaError) {
         guard fields.isDropFrame == rate.isDropFrame else {
             throw MediaError(
@@ -198,20 +198,20 @@ extension Timecode {
         self.init(frameNumber: frames, rate: rate)
     }
 
-    /// Reads `HH:MM:SS:FF`, or `HH:MM:SS;FF` at a drop-frame rate, with or without a minus sign before it.
+    /// Parses `HH:MM:SS:FF`, or `HH:MM:SS;FF` at a drop-frame rate, with an optional minus sign.
     ///
-    /// - Throws: `invalidArgument` where the text has another form, and as the parts do.
+    /// - Throws: `invalidArgument` if the text has another form or its parts are invalid for the rate.
     public init(_ text: String, rate: Rate) throws(MediaError) {
         try self.init(Fields(parsing: text), rate: rate)
     }
 }
 
 extension Timecode.Fields {
-    /// Reads `HH:MM:SS:FF` or `HH:MM:SS;FF`, with or without a minus sign before it.
+    /// Parses `HH:MM:SS:FF` or `HH:MM:SS;FF`, with an optional minus sign.
     ///
-    /// Hours have 1 to 12 digits, minutes and seconds 1 or 2, frames 1 to 3.
+    /// Hours have 1 to 12 digits, minutes and seconds 1 or 2, and frames 1 to 3.
     ///
-    /// - Throws: `invalidArgument` where the text has another form, or minutes or seconds are above 59.
+    /// - Throws: `invalidArgument` if the text has another form, or minutes or seconds are above 59.
     public init(parsing text: String) throws(MediaError) {
         let bytes = Array(text.utf8)
         let isNegative = bytes.first == UInt8(ascii: "-")
@@ -239,14 +239,14 @@ extension Timecode.Fields {
 }
 
 extension Timecode: CustomStringConvertible {
-    /// `HH:MM:SS:FF`, with `;` before the frames at a drop-frame rate.
+    /// The text `HH:MM:SS:FF`, with `;` before the frames at a drop-frame rate.
     ///
-    /// Hours take as many digits as they need, two at least; frames take three above 100 frames a second.
+    /// Hours have at least two digits; frames have three above 100 frames per second.
     public var description: String { fields.text(frameDigits: rate.nominal > 100 ? 3 : 2) }
 }
 
 extension Timecode.Fields: CustomStringConvertible {
-    /// `HH:MM:SS:FF`, with `;` before the frames of drop-frame.
+    /// The text `HH:MM:SS:FF`, with `;` before the frames for drop-frame.
     public var description: String { text(frameDigits: 2) }
 
     func text(frameDigits: Int) -> String {

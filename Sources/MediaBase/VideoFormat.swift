@@ -1,29 +1,31 @@
-/// What pictures a track carries.
+/// The format of a video track.
 public struct VideoFormat: Sendable, Hashable {
-    /// The stored picture, before any cropping that the container asks for.
+    /// The size of the stored picture, before any cropping that the container asks for.
     public var encodedSize: Dimensions
-    /// Width of a pixel by its height; `nil` where nothing says so (then 1).
+    /// The width of a pixel divided by its height; `nil` if unstated, in which case it is 1.
     public var sampleAspectRatio: Rational?
-    /// The part of the stored picture that the container wants to be seen; `nil` where that is all of it.
+    /// The part of the stored picture that the container wants displayed; `nil` if that is the whole picture.
     public var cleanAperture: CleanAperture?
-    /// How pixels are stored; `nil` where it is not known without decoding.
+    /// The storage format of the pixels; `nil` if unknown without decoding.
     public var pixelFormat: PixelFormat?
-    /// Significant bits of a component.
+    /// The number of significant bits per component.
     public var bitDepth: Int?
-    /// How many chroma samples there are for luma samples, such as `4:2:0`; `nil` for RGB and where it is not known.
+    /// The ratio of chroma samples to luma samples, such as `4:2:0`; `nil` for RGB and if unknown.
     public var chromaSubsampling: String?
-    /// The decoder's word on colours.
+    /// The colour description reported by the decoder.
     public var color: ColorInfo
-    /// `progressive`, `tt`, `bb`, `tb` or `bt` (stored order, then display order; top or bottom field first).
+    /// The field order: `progressive`, `tt`, `bb`, `tb` or `bt`.
+    ///
+    /// The first letter is the field stored first, the second the field displayed first: `t` for top, `b` for bottom.
     public var fieldOrder: String?
     /// Static HDR metadata.
     public var hdr: HDRInfo?
-    /// The exponent of the transfer function as QuickTime's `gama` says it; `nil` where it does not.
+    /// The exponent of the transfer function stated by QuickTime's `gama` atom; `nil` if there is none.
     public var gamma: Rational?
-    /// Whether pictures depend on later ones, so that they are stored in another order than shown.
+    /// True if frames depend on later ones, so that the stored order differs from the display order.
     public var reorders: Bool
 
-    /// Makes a description from its parts.
+    /// Creates a description from its parts.
     public init(
         encodedSize: Dimensions, sampleAspectRatio: Rational? = nil, cleanAperture: CleanAperture? = nil,
         pixelFormat: PixelFormat? = nil, bitDepth: Int? = nil, color: ColorInfo = ColorInfo(),
@@ -40,14 +42,14 @@ public struct VideoFormat: Sendable, Hashable {
         self.reorders = reorders
     }
 
-    /// The size in which the picture is meant to be shown, before any rotation, in whole pixels.
+    /// Returns the intended display size in whole pixels, before any rotation.
     ///
-    /// The pixel aspect widens or narrows the picture and leaves its height, as
-    /// `CMVideoFormatDescriptionGetPresentationDimensions` does. Both sides are rounded half up and are at least 1.
+    /// The pixel aspect ratio changes the width and leaves the height, as in
+    /// `CMVideoFormatDescriptionGetPresentationDimensions`. Both sides are rounded half up and are at least 1.
     ///
     /// - Parameters:
-    ///   - usePixelAspectRatio: Whether pixels are made square.
-    ///   - useCleanAperture: Whether the picture is cut to its clean aperture, as far as that lies inside.
+    ///   - usePixelAspectRatio: Whether to convert to square pixels.
+    ///   - useCleanAperture: Whether to crop the picture to the part of its clean aperture that lies inside it.
     public func presentationDimensions(usePixelAspectRatio: Bool, useCleanAperture: Bool = false) -> Dimensions {
         var width = Rational(Int64(encodedSize.width))
         var height = Rational(Int64(encodedSize.height))
@@ -63,12 +65,12 @@ public struct VideoFormat: Sendable, Hashable {
     }
 }
 
-/// How the pixels of a picture are stored, by libavutil's name of it (`av_get_pix_fmt_name`).
+/// A pixel storage format, identified by its libavutil name (`av_get_pix_fmt_name`).
 public struct PixelFormat: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible {
     /// libavutil's name, such as `yuv420p10le`.
     public let rawValue: String
 
-    /// Makes a pixel format from libavutil's name; whether libavutil knows it is found out when it is used.
+    /// Creates a pixel format from its libavutil name, which is not validated until the format is used.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The raw value.
@@ -90,15 +92,15 @@ public struct PixelFormat: RawRepresentable, Sendable, Hashable, Codable, Custom
     public static let nv12 = PixelFormat(rawValue: "nv12")
     /// 10-bit planar 4:2:0, little-endian.
     public static let yuv420p10 = PixelFormat(rawValue: "yuv420p10le")
-    /// 8 bits of luma alone.
+    /// 8 bits of luma only.
     public static let gray = PixelFormat(rawValue: "gray")
 }
 
-/// A kind of file that holds one picture, such as a cover, by its first bytes.
+/// The format of a file that holds a single picture, such as cover art, detected by its first bytes.
 package enum PictureFileFormat: Sendable, Hashable {
     case jpeg, png, bmp
 
-    /// Recognises a picture; `nil` for all else.
+    /// Detects the picture format; `nil` for any other format.
     package init?(_ bytes: [UInt8]) {
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
             self = .jpeg
@@ -111,7 +113,7 @@ package enum PictureFileFormat: Sendable, Hashable {
         }
     }
 
-    /// The media type.
+    /// The MIME type.
     package var mimeType: String {
         switch self {
         case .jpeg: "image/jpeg"
@@ -120,7 +122,7 @@ package enum PictureFileFormat: Sendable, Hashable {
         }
     }
 
-    /// The usual ending of a file's name.
+    /// The usual file name extension.
     package var pathExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -131,7 +133,7 @@ package enum PictureFileFormat: Sendable, Hashable {
 }
 
 extension PictureFileFormat {
-    /// Reads how wide and high a JPEG or PNG picture is; `nil` for other files and where it does not say.
+    /// Reads the dimensions of a JPEG or PNG picture; `nil` for other formats and if the header has no dimensions.
     ///
     /// ITU-T T.81, B.2.2 (frame header); PNG, 11.2.2 (IHDR).
     package static func dimensions(of bytes: [UInt8]) -> Dimensions? {
@@ -146,7 +148,7 @@ extension PictureFileFormat {
         case .jpeg:
             var place = 2
             while let marker = number(place, 2), marker >= 0xFF01, let length = number(place + 2, 2), length >= 2 {
-                // Frame headers, without DHT, JPG and DAC among them.
+                // DHT, JPG and DAC lie in the same range but are not frame headers.
                 if (0xFFC0...0xFFCF).contains(marker), ![0xFFC4, 0xFFC8, 0xFFCC].contains(marker) {
                     guard let height = number(place + 5, 2), let width = number(place + 7, 2) else { return nil }
                     return Dimensions(width: width, height: height)

@@ -1,23 +1,23 @@
 public import MediaBase
 
-/// A picture of 8-bit RGBA pixels in sRGB with straight alpha, rows from the top, tightly packed.
+/// A picture of 8-bit RGBA pixels in sRGB with straight alpha, stored top row first and tightly packed.
 ///
-/// A value: copies are independent and share storage until one of them changes.
+/// A value type: copies are independent and share storage until one of them changes.
 public struct Bitmap: Sendable, Hashable {
-    /// The most pixels that a bitmap may have: 2^28, which are 1 GiB.
+    /// The maximum number of pixels in a bitmap: 2^28, which take 1 GiB.
     public static let maximumPixelCount = 1 << 28
 
-    /// Pixels a row, 1 or more.
+    /// The width in pixels, 1 or more.
     public let width: Int
-    /// Rows, 1 or more.
+    /// The height in pixels, 1 or more.
     public let height: Int
-    /// Red, green, blue and alpha of each pixel; `width · height · 4` bytes.
+    /// The red, green, blue and alpha of each pixel; `width · height · 4` bytes.
     public internal(set) var bytes: [UInt8]
 
-    /// Makes a picture from pixels.
+    /// Creates a picture from pixels.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where a side is below 1 or `bytes` is not `width · height · 4`
-    ///   long; `limitExceeded` over ``maximumPixelCount``.
+    /// - Throws: ``MediaError`` `invalidArgument` if a side is below 1 or `bytes` does not have `width · height · 4`
+    ///   elements; `limitExceeded` above ``maximumPixelCount``.
     public init(width: Int, height: Int, bytes: [UInt8]) throws(MediaError) {
         let count = try Self.checkedByteCount(width: width, height: height)
         guard bytes.count == count else {
@@ -27,9 +27,9 @@ public struct Bitmap: Sendable, Hashable {
         self.init(width: width, height: height, checkedBytes: bytes)
     }
 
-    /// Makes a picture of one colour.
+    /// Creates a picture filled with one colour.
     ///
-    /// - Throws: ``MediaError`` as ``init(width:height:bytes:)``, before any memory is taken.
+    /// - Throws: The errors of ``init(width:height:bytes:)``, before allocating any memory.
     public init(width: Int, height: Int, filledWith color: Color = .transparent) throws(MediaError) {
         let count = try Self.checkedByteCount(width: width, height: height)
         var bytes = [UInt8](repeating: color.red, count: count)
@@ -49,7 +49,7 @@ public struct Bitmap: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The bytes that a picture needs, if it is one that may be made.
+    /// Returns the number of bytes in a picture; throws if the size is invalid.
     static func checkedByteCount(width: Int, height: Int) throws(MediaError) -> Int {
         guard width >= 1, height >= 1 else {
             throw MediaError(.invalidArgument, "a picture cannot be \(width)x\(height) pixels")
@@ -64,7 +64,7 @@ public struct Bitmap: Sendable, Hashable {
 
     /// The pixel in column `x` and row `y`, counted from the top left.
     ///
-    /// Outside the picture reading gives ``Color/transparent`` and writing does nothing.
+    /// Outside the picture, reading returns ``Color/transparent`` and writing does nothing.
     public subscript(x: Int, y: Int) -> Color {
         get {
             guard x >= 0, x < width, y >= 0, y < height else { return .transparent }
@@ -82,9 +82,9 @@ public struct Bitmap: Sendable, Hashable {
         }
     }
 
-    /// Whether every pixel has alpha 255.
+    /// True if every pixel has alpha 255.
     public var isOpaque: Bool {
-        // Rows are and-ed without leaving early, which vectorises; most pictures are opaque anyway.
+        // ANDing whole rows without an early exit vectorises, and most pictures are opaque anyway.
         let rowBytes = width * 4
         for row in 0..<height {
             let pixels = bytes.span.extracting(row * rowBytes..<(row + 1) * rowBytes)
@@ -97,19 +97,19 @@ public struct Bitmap: Sendable, Hashable {
 }
 
 extension Bitmap {
-    /// The picture in the middle of one of another size: what does not fit is cut, what is not covered is `background`.
+    /// Returns a picture of another size with this picture in the centre, cropped or surrounded by `background`.
     ///
-    /// Nothing is scaled. Where the two sizes differ by an odd number, the picture lies one pixel nearer to the top left.
-    /// - Throws: ``MediaError`` as ``init(width:height:filledWith:)``.
+    /// The picture is not scaled. If the sizes differ by an odd number, it is placed one pixel nearer to the top left.
+    /// - Throws: The errors of ``init(width:height:filledWith:)``.
     package func centered(in size: Dimensions, background: Color) throws(MediaError) -> Bitmap {
         if size.width == width, size.height == height, isOpaque { return self }
         var canvas = Canvas(try Bitmap(width: size.width, height: size.height, filledWith: background))
-        // Rounded down also where it is negative.
+        // The shift also rounds negative numbers down.
         canvas.draw(self, x: (size.width - width) >> 1, y: (size.height - height) >> 1)
         return canvas.bitmap
     }
 
-    /// The upper left part of the picture, at least one pixel and at most all of it.
+    /// Returns the top-left part of the picture, at least one pixel and at most the whole picture.
     package func prefix(width: Int, height: Int) -> Bitmap {
         let width = min(max(width, 1), self.width)
         let height = min(max(height, 1), self.height)
@@ -127,19 +127,19 @@ extension Bitmap {
 }
 
 extension Bitmap {
-    /// How a stored picture is to be turned for display: flip horizontally first, then rotate clockwise.
+    /// The transform that orients a stored picture for display: flip horizontally, then rotate clockwise.
     public struct Orientation: Sendable, Hashable, CustomStringConvertible {
         /// The clockwise rotation in degrees: 0, 90, 180 or 270.
         public let clockwiseDegrees: Int
-        /// Whether left and right are exchanged before the rotation.
+        /// True if left and right are exchanged before the rotation.
         public let isMirrored: Bool
 
-        /// No change.
+        /// The orientation that changes nothing.
         public static let identity = Orientation(quarterTurns: 0, isMirrored: false)
 
-        /// Makes an orientation; any multiple of 90 is brought to 0…270.
+        /// Creates an orientation; any multiple of 90 is normalised to 0…270.
         ///
-        /// - Throws: ``MediaError`` `invalidArgument` where the rotation is no multiple of 90.
+        /// - Throws: ``MediaError`` `invalidArgument` if the rotation is not a multiple of 90.
         public init(clockwiseDegrees: Int, isMirrored: Bool = false) throws(MediaError) {
             guard clockwiseDegrees % 90 == 0 else {
                 throw MediaError(
@@ -153,7 +153,7 @@ extension Bitmap {
             self.isMirrored = isMirrored
         }
 
-        /// Whether width and height are exchanged.
+        /// True if width and height are exchanged.
         public var exchangesSides: Bool { clockwiseDegrees % 180 != 0 }
 
         /// The orientation that undoes this one.
@@ -161,28 +161,28 @@ extension Bitmap {
             isMirrored ? self : Orientation(quarterTurns: (4 - clockwiseDegrees / 90) % 4, isMirrored: false)
         }
 
-        /// The orientation that has the effect of this one followed by `next`.
+        /// Returns the orientation equivalent to this one followed by `next`.
         public func followed(by next: Orientation) -> Orientation {
-            // Flipping after a rotation is flipping first and rotating the other way.
+            // Flipping after a rotation equals flipping first and rotating the other way.
             let own = clockwiseDegrees / 90
             let turned = next.isMirrored ? 4 - own : own
             return Orientation(
                 quarterTurns: (turned + next.clockwiseDegrees / 90) % 4, isMirrored: isMirrored != next.isMirrored)
         }
 
-        /// Such as `90 clockwise` or `mirrored, then 90 clockwise`.
+        /// The orientation as text, such as `90 clockwise` or `mirrored, then 90 clockwise`.
         public var description: String {
             (isMirrored ? "mirrored, then " : "") + "\(clockwiseDegrees) clockwise"
         }
     }
 
-    /// The picture turned; every pixel moves whole, none is changed.
+    /// Returns the picture in another orientation; pixels are moved unchanged.
     public func oriented(_ orientation: Orientation) -> Bitmap {
         if orientation == .identity { return self }
         let outWidth = orientation.exchangesSides ? height : width
         let outHeight = orientation.exchangesSides ? width : height
 
-        // Where the picture's first pixel in the result's order lies, and the way from one pixel or row to the next.
+        // The source index of the result's first pixel, and the source steps from one result pixel or row to the next.
         let last = (x: width - 1, y: height - 1)
         var first: Int
         var step: Int
@@ -194,7 +194,7 @@ extension Bitmap {
         default: (first, step, rowStep) = (0, 1, width)
         }
         if orientation.isMirrored {
-            // The same walk over a picture whose columns run the other way.
+            // The same traversal of a picture with its columns reversed.
             let column = first % width
             first += last.x - 2 * column
             if orientation.exchangesSides { rowStep = -rowStep } else { step = -step }
@@ -206,7 +206,7 @@ extension Bitmap {
         var result = [UInt8](repeating: 0, count: bytes.count)
         let source = bytes.span
         var target = result.mutableSpan
-        // Tiles keep the rows in use inside the cache while columns become rows.
+        // Tiles keep the rows in use in the cache while columns become rows.
         let tile = 32
         for top in stride(from: 0, to: height, by: tile) {
             for left in stride(from: 0, to: width, by: tile) {
@@ -227,21 +227,21 @@ extension Bitmap {
         return Bitmap(width: width, height: height, checkedBytes: result)
     }
 
-    /// The picture turned clockwise.
+    /// Returns the picture rotated clockwise.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `degrees` is no multiple of 90.
+    /// - Throws: ``MediaError`` `invalidArgument` if `degrees` is not a multiple of 90.
     public func rotated(clockwiseDegrees degrees: Int) throws(MediaError) -> Bitmap {
         oriented(try Orientation(clockwiseDegrees: degrees))
     }
 
-    /// The picture with left and right exchanged.
+    /// Returns the picture with left and right exchanged.
     public func flippedHorizontally() -> Bitmap {
         walked(width: width, height: height, from: width - 1, step: -1, rowStep: width)
     }
 }
 
 extension Bitmap {
-    /// The luma of each pixel by ITU-R BT.709's weights, 0…255 and rounded, rows from the top; alpha plays no part.
+    /// Returns the luma of each pixel with ITU-R BT.709 weights, rounded to 0…255, top row first; alpha is ignored.
     package func luma() -> [UInt8] {
         let pixels = bytes.span
         var luma = [UInt8](repeating: 0, count: width * height)

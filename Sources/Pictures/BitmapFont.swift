@@ -1,17 +1,17 @@
-/// The built-in font: 5 by 9 dots a letter, for ASCII 32…126.
+/// The built-in font for ASCII 32…126, with 5 by 9 dots per letter.
 ///
-/// Capitals and digits are seven dots high; the last two rows are for descenders. All letters are equally wide.
+/// Capitals and digits are seven dots high; the last two rows are for descenders. All letters have the same width.
 package enum BitmapFont {
-    /// Dots across a letter.
+    /// The width of a letter in dots.
     package static let width = 5
-    /// Empty dots after a letter.
+    /// The number of empty dots after a letter.
     package static let gap = 1
-    /// Dots from one letter to the next.
+    /// The distance from one letter to the next in dots.
     package static let advance = width + gap
-    /// Dots from the top of a capital to the end of a descender.
+    /// The distance from the top of a capital to the bottom of a descender in dots.
     package static let height = 9
 
-    /// The rows of a letter from the top, bit 4 of each being the leftmost dot; an empty box for unknown letters.
+    /// Returns the rows of a letter, top row first, with bit 4 as the leftmost dot; an empty box for unknown letters.
     package static func glyph(of letter: Character) -> [UInt8] {
         guard let code = letter.asciiValue, code >= 32, code <= 126 else { return box }
         let start = Int(code - 32) * height

@@ -1,17 +1,17 @@
 public import MediaBase
 
-/// A colour of 8 bits a channel in sRGB with straight (not premultiplied) alpha.
+/// An sRGB colour with 8 bits per channel and straight (not premultiplied) alpha.
 public struct Color: Sendable, Hashable {
-    /// Red, 0…255.
+    /// The red component, 0…255.
     public var red: UInt8
-    /// Green, 0…255.
+    /// The green component, 0…255.
     public var green: UInt8
-    /// Blue, 0…255.
+    /// The blue component, 0…255.
     public var blue: UInt8
-    /// Opacity: 0 transparent, 255 opaque.
+    /// The opacity, from 0 (transparent) to 255 (opaque).
     public var alpha: UInt8
 
-    /// Makes a colour; opaque unless said otherwise.
+    /// Creates a colour, opaque by default.
     public init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
         self.red = red
         self.green = green
@@ -23,10 +23,10 @@ public struct Color: Sendable, Hashable {
     public static let white = Color(red: 255, green: 255, blue: 255)
     /// Opaque black.
     public static let black = Color(red: 0, green: 0, blue: 0)
-    /// Nothing: black with alpha 0.
+    /// Fully transparent black.
     public static let transparent = Color(red: 0, green: 0, blue: 0, alpha: 0)
 
-    /// The colours that have a name: CSS's sixteen basic ones, orange and transparent.
+    /// The named colours: CSS's sixteen basic ones, orange and transparent.
     private static let named: [String: Color] = [
         "white": .white, "black": .black, "transparent": .transparent,
         "red": Color(red: 255, green: 0, blue: 0), "lime": Color(red: 0, green: 255, blue: 0),
@@ -40,9 +40,9 @@ public struct Color: Sendable, Hashable {
         "teal": Color(red: 0, green: 128, blue: 128), "orange": Color(red: 255, green: 165, blue: 0),
     ]
 
-    /// Reads `#rgb`, `#rrggbb`, `#rrggbbaa` (with or without `#`) or a CSS name, upper or lower case.
+    /// Parses `#rgb`, `#rrggbb` or `#rrggbbaa` (with or without `#`), or a CSS name, ignoring case.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` naming the forms.
+    /// - Throws: ``MediaError`` `invalidArgument` listing the accepted forms.
     public init(_ text: String) throws(MediaError) {
         if let named = Self.named[text.lowercased()] {
             self = named
@@ -72,7 +72,7 @@ public struct Color: Sendable, Hashable {
         UInt8(truncatingIfNeeded: high << 4 | low)
     }
 
-    /// The same colour with its alpha multiplied by `opacity`, which is clamped to 0…1; NaN counts as 0.
+    /// Returns the colour with its alpha multiplied by `opacity`, which is clamped to 0…1; NaN counts as 0.
     public func withOpacity(_ opacity: Double) -> Color {
         var copy = self
         let factor = opacity > 0 ? min(opacity, 1) : 0
@@ -82,25 +82,25 @@ public struct Color: Sendable, Hashable {
 }
 
 extension Color: CustomStringConvertible {
-    /// `#rrggbb`, or `#rrggbbaa` where the colour is not opaque.
+    /// The text `#rrggbb`, or `#rrggbbaa` if the colour is not opaque.
     public var description: String {
         let bytes = alpha == 255 ? [red, green, blue] : [red, green, blue, alpha]
         return "#" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 }
 
-/// Draws on a bitmap: rectangles, lines, pictures and text, each composited over what is there.
+/// A canvas that draws rectangles, lines, pictures and text on a bitmap, compositing each over the existing content.
 ///
-/// Everything is clipped to the picture; coordinates far outside, however large, are harmless. Colours with alpha
-/// are composited by Porter and Duff's "source over" on straight alpha, rounded to nearest.
+/// Everything is clipped to the picture, so coordinates of any size are safe. Colours with alpha are composited by
+/// Porter and Duff's "source over" on straight alpha, rounded to nearest.
 package struct Canvas: Sendable {
-    /// What has been drawn.
+    /// The bitmap with everything drawn so far.
     package internal(set) var bitmap: Bitmap
 
-    /// Starts drawing on a picture.
+    /// Creates a canvas that draws on a picture.
     package init(_ bitmap: Bitmap) { self.bitmap = bitmap }
 
-    /// Fills the rectangle whose top left pixel is (`x`, `y`); nothing for a width or height below 1.
+    /// Fills the rectangle whose top-left pixel is (`x`, `y`); does nothing if a side is below 1.
     package mutating func fill(x: Int, y: Int, width: Int, height: Int, with color: Color) {
         let columns = Self.clip(x, width, to: bitmap.width)
         let rows = Self.clip(y, height, to: bitmap.height)
@@ -114,7 +114,7 @@ package struct Canvas: Sendable {
         }
     }
 
-    /// Fills the whole picture with a colour, not compositing but replacing.
+    /// Replaces the whole picture with a colour, without compositing.
     package mutating func clear(to color: Color) {
         var pixels = bitmap.bytes.mutableSpan
         for start in stride(from: 0, to: pixels.count, by: 4) {
@@ -125,7 +125,7 @@ package struct Canvas: Sendable {
         }
     }
 
-    /// Composites a picture whose top left pixel comes to (`x`, `y`).
+    /// Composites a picture with its top-left pixel at (`x`, `y`).
     package mutating func draw(_ picture: Bitmap, x: Int, y: Int) {
         let columns = Self.clip(x, picture.width, to: bitmap.width)
         let rows = Self.clip(y, picture.height, to: bitmap.height)
@@ -142,7 +142,7 @@ package struct Canvas: Sendable {
         }
     }
 
-    /// The part of `start ..< start + length` inside `0..<limit`.
+    /// Returns the part of `start ..< start + length` inside `0..<limit`.
     static func clip(_ start: Int, _ length: Int, to limit: Int) -> Range<Int> {
         guard length > 0, start < limit else { return 0..<0 }
         let end = start.addingReportingOverflow(length)
@@ -161,7 +161,7 @@ package struct Canvas: Sendable {
             return
         }
         if color.alpha == 0 { return }
-        // In units of 1/255²: what the new colour covers, and what stays visible of the old one.
+        // In units of 1/255²: the coverage of the new colour, and the part of the old colour that remains visible.
         let covered = UInt32(color.alpha) * 255
         let kept = UInt32(pixels[start &+ 3]) * (255 - UInt32(color.alpha))
         let total = covered + kept
@@ -178,10 +178,10 @@ package struct Canvas: Sendable {
 }
 
 extension Canvas {
-    /// Lines in which a row of pixels is measured, to tell how much of a pixel lies inside a curve.
+    /// The number of lines per row of pixels at which a curve is sampled to estimate pixel coverage.
     private static let lines = 8
 
-    /// Fills an upright or lying bar whose ends are as round as its size allows, with smooth edges.
+    /// Fills a bar with ends as round as its size allows and antialiased edges.
     package mutating func fillRounded(x: Int, y: Int, width: Int, height: Int, with color: Color) {
         guard width > 1, height > 1, width <= 1 << 20, height <= 1 << 20 else {
             return fill(x: x, y: y, width: width, height: height, with: color)
@@ -202,7 +202,7 @@ extension Canvas {
         fill(x: x, y: y + cap, width: width, height: height - 2 * cap, with: color)
     }
 
-    /// How far from the sides the curve is, in each line of a row.
+    /// Returns the distance of the curve from the sides, for each sampled line of a row.
     private static func insets(row: Int, height: Int, radius: Double) -> [Double] {
         (0..<lines).map { line in
             let place = Double(row) + (Double(line) + 0.5) / Double(lines)
@@ -212,7 +212,7 @@ extension Canvas {
         }
     }
 
-    /// The part of a pixel that lies between the curves, 0…1.
+    /// Returns the fraction of a pixel that lies between the curves, 0…1.
     private static func coverage(column: Int, width: Int, insets: [Double]) -> Double {
         let covered = insets.reduce(0.0) { sum, inset in
             sum + max(0, min(Double(column) + 1, Double(width) - inset) - max(Double(column), inset))
@@ -222,33 +222,33 @@ extension Canvas {
 }
 
 extension Canvas {
-    /// The size in pixels that text takes, without a gap after its last letter.
+    /// Returns the size of text in pixels, without the gap after the last letter.
     ///
     /// - Parameters:
-    ///   - text: One line; see ``drawText(_:x:y:scale:color:)``.
-    ///   - scale: Pixels a font dot, 1…64; others are clamped.
+    ///   - text: A single line; see ``drawText(_:x:y:scale:color:)``.
+    ///   - scale: The number of pixels per font dot, clamped to 1…64.
     package static func textSize(_ text: String, scale: Int = 1) -> (width: Int, height: Int) {
         let scale = clamped(scale)
         let letters = text.count
         return (max(letters * BitmapFont.advance - BitmapFont.gap, 0) * scale, BitmapFont.height * scale)
     }
 
-    /// The longest beginning of `text`, with `..` in place of what is cut, that is at most `width` pixels wide.
+    /// Returns the longest prefix of `text` that is at most `width` pixels wide, with `..` in place of the rest.
     package static func fitted(_ text: String, width: Int, scale: Int = 1) -> String {
         if textSize(text, scale: scale).width <= width { return text }
         let letters = max(width / clamped(scale) + BitmapFont.gap, 0) / BitmapFont.advance
         return letters < 3 ? String(text.prefix(letters)) : text.prefix(letters - 2) + ".."
     }
 
-    /// Draws one line of text in the built-in font, its top left dot at (`x`, `y`).
+    /// Draws one line of text in the built-in font, with its top-left dot at (`x`, `y`).
     ///
-    /// Letters outside ASCII 32…126 are drawn as an empty box. A line is ``BitmapFont/height`` dots high: seven
-    /// above the baseline and two for descenders.
+    /// Letters outside ASCII 32…126 are drawn as an empty box. A line is ``BitmapFont/height`` dots high: seven above
+    /// the baseline and two for descenders.
     package mutating func drawText(_ text: String, x: Int, y: Int, scale: Int = 1, color: Color) {
         let scale = Self.clamped(scale)
         var left = x
         for letter in text {
-            // Right of the picture nothing follows, and the sum below cannot overflow.
+            // No letter beyond the right edge is visible, and stopping here keeps the sum below from overflowing.
             guard left < bitmap.width else { return }
             if left > -BitmapFont.advance * scale {
                 draw(BitmapFont.glyph(of: letter), x: left, y: y, scale: scale, color: color)

@@ -1,28 +1,29 @@
 internal import CPNG
 public import MediaBase
 
-/// PNG files in memory, through libpng.
+/// A reader and writer for PNG files in memory, using libpng.
 ///
-/// Writing goes through libpng's row interface inside one C function (`cpng_encode`), because its simplified
-/// interface offers no choice of level and filter; the jump by which libpng reports an error stays inside that
-/// function. Reading goes through the simplified interface (`png_image_begin_read_from_memory`), which never jumps
-/// and brings every kind of PNG (palettes, 16 bits, gamma) to 8-bit sRGB.
+/// Writing uses libpng's row interface inside one C function (`cpng_encode`), because its simplified interface offers
+/// no choice of level and filter. The jump with which libpng reports an error stays inside that function. Reading uses
+/// the simplified interface (`png_image_begin_read_from_memory`), which never jumps and converts every kind of PNG
+/// (palettes, 16 bits, gamma) to 8-bit sRGB.
 public enum PNGFile {
-    /// The compression level that is used unless another is asked for: fast, and small enough for photographs.
+    /// The default compression level: fast, and small enough for photographs.
     public static let defaultLevel = 2
 
-    /// The longest side that libpng accepts by default.
+    /// The maximum side length that libpng accepts by default.
     private static let maximumSide = 1_000_000
 
-    /// The picture as a PNG file: RGB where every pixel is opaque, else RGBA, 8 bits, with an sRGB chunk.
+    /// Encodes a picture as a PNG file with 8 bits per channel and an sRGB chunk: RGB if every pixel is opaque, else
+    /// RGBA.
     ///
-    /// The same picture and level give the same bytes, as far as the same libpng and zlib are used.
+    /// The same picture and level produce the same bytes with the same versions of libpng and zlib.
     ///
     /// - Parameters:
     ///   - bitmap: The picture.
-    ///   - level: 0 (stored) and 1 (fastest) to 9 (smallest); from 4 on every row's filter is chosen by trying.
-    /// - Throws: ``MediaError`` `invalidArgument` for another level, `limitExceeded` where a side is over
-    ///   1 000 000 pixels, `outOfResources` where memory runs out.
+    ///   - level: 0 (stored), or 1 (fastest) to 9 (smallest); from 4 on, the filter of every row is chosen by trial.
+    /// - Throws: ``MediaError`` `invalidArgument` for any other level, `limitExceeded` if a side exceeds 1 000 000
+    ///   pixels, `outOfResources` if memory is exhausted.
     public static func encode(_ bitmap: Bitmap, level: Int = defaultLevel) throws(MediaError) -> [UInt8] {
         guard (0...9).contains(level) else {
             throw MediaError(.invalidArgument, "PNG has compression levels 0 to 9, not \(level)")
@@ -45,20 +46,20 @@ public enum PNGFile {
         return Array(UnsafeBufferPointer(start: output.bytes, count: output.count))
     }
 
-    /// Reads a PNG file of any kind, brought to 8-bit sRGB with straight alpha.
+    /// Decodes a PNG file of any kind, converted to 8-bit sRGB with straight alpha.
     ///
     /// - Parameters:
-    ///   - bytes: The file; what follows the picture in it is ignored.
-    ///   - maximumPixelCount: The most pixels to accept, checked before memory for them is taken.
-    /// - Throws: ``MediaError`` `unknownFormat` where it is no PNG file; `damaged` where it ends too early or
-    ///   contradicts itself; `limitExceeded` where it is too large.
+    ///   - bytes: The file; data after the picture is ignored.
+    ///   - maximumPixelCount: The maximum number of pixels, checked before memory is allocated for them.
+    /// - Throws: ``MediaError`` `unknownFormat` if the data is not a PNG file; `damaged` if it is truncated or
+    ///   inconsistent; `limitExceeded` if the picture is too large.
     public static func decode(
         _ bytes: [UInt8], maximumPixelCount: Int = Bitmap.maximumPixelCount
     ) throws(MediaError) -> Bitmap {
         guard bytes.starts(with: signature) else { throw MediaError(.unknownFormat, "not a PNG file") }
         var image = png_image()
         image.version = UInt32(PNG_IMAGE_VERSION)
-        // The image points into `bytes` from the first call to the last, so all of them happen in here.
+        // The image refers to `bytes` throughout all calls, so they must all be made in this closure.
         let result = bytes.withUnsafeBufferPointer { file -> Result<Bitmap, MediaError> in
             defer { png_image_free(&image) }
             guard png_image_begin_read_from_memory(&image, file.baseAddress, file.count) != 0 else {
@@ -85,7 +86,7 @@ public enum PNGFile {
 
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// `PNG_FORMAT_RGBA`, a macro that Swift does not see.
+    /// `PNG_FORMAT_RGBA`, a macro that Swift does not import.
     private static let pngFormatRGBA = UInt32(PNG_FORMAT_FLAG_COLOR) | UInt32(PNG_FORMAT_FLAG_ALPHA)
 
     private static func checkedByteCount(
@@ -95,7 +96,7 @@ public enum PNGFile {
         guard count / 4 <= maximumPixelCount else {
             throw MediaError(.limitExceeded, "a PNG file of \(width)x\(height) pixels is too large to be read here")
         }
-        // Deflate shrinks at most 1032 to 1, and a pixel has at least one bit.
+        // Deflate compresses at most 1032 to 1, and a pixel has at least one bit.
         guard count / 4 / 8 <= fileBytes.multipliedReportingOverflow(by: 1032).partialValue else {
             throw MediaError(.damaged, "the PNG file is too short for its \(width)x\(height) pixels")
         }
@@ -109,7 +110,7 @@ public enum PNGFile {
 }
 
 extension cpng_output {
-    /// libpng's words.
+    /// The message from libpng.
     fileprivate var text: String {
         withUnsafeBytes(of: message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }

@@ -1,35 +1,35 @@
 package import MediaBase
 
-/// A picture of many small ones in rows, from left to right and from the top, with a header above where one is wanted.
+/// A picture of many small tiles in rows, from left to right and top to bottom, with an optional header above.
 package struct TileSheet: Sendable {
-    /// How tiles are arranged.
+    /// The arrangement of the tiles.
     package struct Layout: Sendable, Hashable {
-        /// Tiles in a row, 1 or more.
+        /// The number of tiles in a row, 1 or more.
         package var columns: Int
-        /// Rows of tiles, 1 or more.
+        /// The number of rows, 1 or more.
         package var rows: Int
         /// The size of every tile in pixels.
         package var tile: Dimensions
-        /// Pixels between tiles, and around all of them.
+        /// The number of pixels between tiles, and around all of them.
         package var gap = 0
-        /// Pixels above all that.
+        /// The height of the header above the tiles and their gaps, in pixels.
         package var headerHeight = 0
 
-        /// Tiles side by side without gaps and without a header.
+        /// Creates a layout without gaps and without a header.
         package init(columns: Int, rows: Int, tile: Dimensions) {
             self.columns = columns
             self.rows = rows
             self.tile = tile
         }
 
-        /// The size of the sheet; sides that no picture could have are given as `Int.max`.
+        /// The size of the sheet; a side that overflows is `Int.max`.
         package var size: Dimensions {
             Dimensions(
                 width: Self.length(columns, of: tile.width, gap: gap),
                 height: Self.sum(Self.length(rows, of: tile.height, gap: gap), headerHeight))
         }
 
-        /// Where the top left pixel of a tile lies; tiles are counted from 0.
+        /// Returns the position of a tile's top-left pixel; tiles are counted from 0.
         package func origin(of index: Int) -> (x: Int, y: Int) {
             (
                 x: gap + index % columns * (tile.width + gap),
@@ -48,17 +48,17 @@ package struct TileSheet: Sendable {
         }
     }
 
-    /// How tiles are arranged.
+    /// The arrangement of the tiles.
     package let layout: Layout
-    /// How many tiles there are so far.
+    /// The number of tiles added so far.
     package private(set) var count = 0
     private var canvas: Canvas
-    /// Black or white, whichever stands out from what is behind it.
+    /// Black or white, whichever contrasts with the background.
     private let ink: Color
 
-    /// An empty sheet.
+    /// Creates an empty sheet.
     ///
-    /// - Throws: ``MediaError`` as ``Bitmap/init(width:height:filledWith:)``, before any memory is taken.
+    /// - Throws: The errors of ``Bitmap/init(width:height:filledWith:)``, before allocating any memory.
     package init(_ layout: Layout, background: Color) throws(MediaError) {
         self.layout = layout
         let size = layout.size
@@ -67,9 +67,9 @@ package struct TileSheet: Sendable {
         ink = light > 1280 || background.alpha < 128 ? .black : .white
     }
 
-    /// Draws the next tile, and a label in its lower right corner where one is given.
+    /// Draws the next tile, with an optional label in its bottom-right corner.
     ///
-    /// - Returns: Where the tile lies.
+    /// - Returns: The position of the tile's top-left pixel.
     package mutating func add(_ tile: Bitmap, label: String? = nil) -> (x: Int, y: Int) {
         let origin = layout.origin(of: count)
         count += 1
@@ -88,7 +88,7 @@ package struct TileSheet: Sendable {
         return origin
     }
 
-    /// Draws lines of text above the tiles; what is too wide is cut.
+    /// Draws lines of text above the tiles; lines that are too wide are truncated.
     package mutating func drawHeader(_ lines: [String]) {
         let scale = Self.headerScale(width: layout.size.width)
         let margin = max(layout.gap, 4 * scale)
@@ -98,14 +98,14 @@ package struct TileSheet: Sendable {
         }
     }
 
-    /// The height that so many lines of header take on a sheet of a width.
+    /// Returns the height of a header with the given number of lines, on a sheet of the given width.
     package static func headerHeight(lines: Int, sheetWidth: Int, gap: Int) -> Int {
         guard lines > 0 else { return 0 }
         let scale = headerScale(width: sheetWidth)
         return max(gap, 4 * scale) + lines * lineHeight * scale
     }
 
-    /// The sheet without the rows and columns in which no tile lies.
+    /// The sheet, cropped to the rows and columns that contain tiles.
     package var bitmap: Bitmap {
         let columns = max(1, min(count, layout.columns))
         let rows = max(1, (count + layout.columns - 1) / layout.columns)

@@ -1,12 +1,12 @@
 internal import MediaBase
 
-/// Which times a time axis marks and how it writes them.
+/// A time axis, which determines the marked times and their labels.
 ///
-/// Spacings are whole milliseconds, so that labels are exact; seconds become pixels only at the end.
+/// Spacings are whole milliseconds, so that labels are exact; times become pixels only at the end.
 package struct TimeAxis: Sendable, Hashable {
     /// A marked time.
     package struct Tick: Sendable, Hashable {
-        /// The pixel column, counted from the picture's left.
+        /// The pixel column, counted from the left edge of the picture.
         package var x: Int
         /// The time in milliseconds.
         package var milliseconds: Int64
@@ -16,16 +16,16 @@ package struct TimeAxis: Sendable, Hashable {
 
     /// The time at the left edge, in seconds.
     package var startSeconds: Double
-    /// The time that one pixel column covers, in seconds.
+    /// The duration covered by one pixel column, in seconds.
     package var secondsPerPixel: Double
 
-    /// Makes an axis; it has no ticks unless both numbers are finite and `secondsPerPixel` is above 0.
+    /// Creates an axis, which has no ticks unless both numbers are finite and `secondsPerPixel` is above 0.
     package init(startSeconds: Double = 0, secondsPerPixel: Double) {
         self.startSeconds = startSeconds
         self.secondsPerPixel = secondsPerPixel
     }
 
-    /// The spacings between labels, in milliseconds, each with the number of parts that minor ticks divide it in.
+    /// The spacings between labels in milliseconds, each with the number of parts into which minor ticks divide it.
     private static let spacings: [(milliseconds: Int64, parts: Int64)] = [
         (1, 1), (2, 2), (5, 5), (10, 5), (20, 4), (50, 5), (100, 5), (200, 4), (500, 5),
         (1000, 5), (2000, 4), (5000, 5), (10_000, 5), (15_000, 3), (30_000, 6),
@@ -33,24 +33,24 @@ package struct TimeAxis: Sendable, Hashable {
         (3_600_000, 6), (7_200_000, 4), (14_400_000, 4), (21_600_000, 6), (43_200_000, 6), (86_400_000, 4),
     ]
 
-    /// The ticks of a picture of `width` columns, from left to right.
+    /// Returns the ticks for a picture of `width` columns, from left to right.
     ///
     /// The spacing is the smallest at which neighbouring labels stay `gap` pixels apart.
     ///
     /// - Parameters:
-    ///   - width: The columns of the picture.
-    ///   - gap: The least number of pixels between two labels.
-    ///   - labelWidth: How many pixels a label takes.
+    ///   - width: The width of the picture in pixels.
+    ///   - gap: The minimum number of pixels between two labels.
+    ///   - labelWidth: Returns the width of a label in pixels.
     package func ticks(width: Int, gap: Int, labelWidth: (String) -> Int) -> [Tick] {
         let end = startSeconds + secondsPerPixel * Double(width)
-        // Beyond this a millisecond is no longer told apart, and the sums below could overflow.
+        // Larger values lose millisecond precision, and the sums below could overflow.
         let limit = 1e12
         guard width > 0, secondsPerPixel > 0, abs(startSeconds) < limit, abs(end) < limit else { return [] }
         let last = Int64((end * 1000).rounded(.up))
         let first = Int64((startSeconds * 1000).rounded(.down))
         for spacing in Self.spacings {
             let pixels = Double(spacing.milliseconds) / 1000 / secondsPerPixel
-            // The widest label is one of the two ends'; a minus sign makes the first the wider one.
+            // The first or the last label is the widest; a minus sign can make it the first.
             let widest = max(
                 labelWidth(Self.label(last, spacing: spacing.milliseconds, end: last)),
                 labelWidth(Self.label(first, spacing: spacing.milliseconds, end: last)))
@@ -64,7 +64,7 @@ package struct TimeAxis: Sendable, Hashable {
     private func ticks(
         width: Int, from first: Int64, through last: Int64, spacing: (milliseconds: Int64, parts: Int64)
     ) -> [Tick] {
-        // Minor ticks closer than four pixels would be a grey bar.
+        // Minor ticks less than four pixels apart would look like a grey bar.
         let fine = Double(spacing.milliseconds / spacing.parts) / 1000 / secondsPerPixel
         let parts = fine >= 4 ? spacing.parts : 1
         let step = spacing.milliseconds / parts
@@ -83,12 +83,13 @@ package struct TimeAxis: Sendable, Hashable {
         return ticks
     }
 
-    /// A time as `M:SS` or `H:MM:SS`, with as many decimals as the spacing needs; as `S.s` where all times are short.
+    /// Returns a time as `M:SS` or `H:MM:SS`, with the decimals that the spacing requires; as `S.s` if all times are
+    /// short.
     ///
     /// - Parameters:
     ///   - milliseconds: The time.
-    ///   - spacing: The spacing between labels in milliseconds, which says how many decimals are written.
-    ///   - end: The last time of the axis in milliseconds, which decides between the three forms.
+    ///   - spacing: The spacing between labels in milliseconds, which determines the number of decimals.
+    ///   - end: The last time of the axis in milliseconds, which selects one of the three forms.
     package static func label(_ milliseconds: Int64, spacing: Int64, end: Int64) -> String {
         let decimals = spacing % 1000 == 0 ? 0 : spacing % 100 == 0 ? 1 : spacing % 10 == 0 ? 2 : 3
         let sign = milliseconds < 0 ? "-" : ""

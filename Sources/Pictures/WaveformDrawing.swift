@@ -2,35 +2,35 @@ package import MediaBase
 
 /// A waveform as shapes in whole pixels, laid out once for every kind of picture that shows it.
 ///
-/// The layers are painted one over the other, from the first on. ``bitmap()`` and ``svg()`` show the same.
+/// The layers are painted over each other, the first layer first. ``bitmap()`` and ``svg()`` show the same content.
 package struct WaveformDrawing: Sendable, Hashable {
-    /// Shapes of one colour that do not overlap.
+    /// A group of shapes of one colour that do not overlap.
     package struct Layer: Sendable, Hashable {
-        /// The colour, whose alpha composites the whole layer over what is below.
+        /// The colour; its alpha composites the whole layer over the layers below.
         package var color: Color
-        /// What is filled.
+        /// The filled shapes.
         package var shapes: [Shape]
     }
 
-    /// Something that is filled.
+    /// A filled shape.
     package enum Shape: Sendable, Hashable {
-        /// A rectangle by its top left pixel and its size.
+        /// A rectangle, given by its top-left pixel and its size.
         case rectangle(x: Int, y: Int, width: Int, height: Int)
-        /// The rows that are filled in each pixel column from `x` on; none where the range is empty.
+        /// The filled rows of each pixel column from `x` on; an empty range fills no rows.
         case outline(x: Int, rows: [Range<Int>])
         /// A bar with ends as round as its size allows.
         case roundedBar(x: Int, width: Int, rows: Range<Int>)
-        /// One line of text in the built-in font, its top left dot at (`x`, `y`).
+        /// One line of text in the built-in font, with its top-left dot at (`x`, `y`).
         case text(String, x: Int, y: Int, scale: Int)
     }
 
-    /// Pixels across.
+    /// The width in pixels.
     package let width: Int
-    /// Pixels down.
+    /// The height in pixels.
     package let height: Int
-    /// What is behind everything; may be transparent.
+    /// The background colour, which may be transparent.
     package let background: Color
-    /// The layers, the lowest first.
+    /// The layers, from bottom to top.
     package var layers: [Layer] = []
 
     init(width: Int, height: Int, background: Color) {
@@ -45,9 +45,9 @@ package struct WaveformDrawing: Sendable, Hashable {
 }
 
 extension WaveformDrawing {
-    /// The drawing in pixels.
+    /// Returns the drawing as a bitmap.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` or `limitExceeded` for a size that makes no picture.
+    /// - Throws: ``MediaError`` `invalidArgument` or `limitExceeded` if the size is invalid for a picture.
     package func bitmap() throws(MediaError) -> Bitmap {
         var canvas = Canvas(try Bitmap(width: width, height: height, filledWith: background))
         for layer in layers {
@@ -73,10 +73,10 @@ extension WaveformDrawing {
 }
 
 extension WaveformDrawing {
-    /// The drawing as an SVG 1.1 file in UTF-8, of the bitmap's size in pixels.
+    /// Returns the drawing as an SVG 1.1 file in UTF-8, with the bitmap's size in pixels.
     ///
-    /// A layer is one path. Its edges lie on whole pixels, and letters are made of the built-in font's dots, so that
-    /// every engine shows what the bitmap shows; only round ends may differ in the shades at their edges.
+    /// Each layer is one path. Edges lie on whole pixels, and letters consist of the built-in font's dots, so that
+    /// every renderer shows the same as the bitmap. Only the antialiasing of round ends may differ.
     package func svg() -> [UInt8] {
         var text = SVGText()
         text.add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" ")
@@ -85,7 +85,7 @@ extension WaveformDrawing {
             text.add("<rect width=\"\(width)\" height=\"\(height)\" \(Self.fill(background))/>\n")
         }
         for layer in layers where layer.color.alpha > 0 {
-            // Without it an engine would shade the edges that a wider display puts between its pixels.
+            // Without this attribute, a renderer would blur edges that fall between its pixels on a larger display.
             let crisp = layer.shapes.contains(where: \.isRound) ? "" : "shape-rendering=\"crispEdges\" "
             text.add("<path \(Self.fill(layer.color)) \(crisp)d=\"")
             for shape in layer.shapes { text.add(shape) }
@@ -95,11 +95,11 @@ extension WaveformDrawing {
         return text.bytes
     }
 
-    /// The colour as attributes; SVG 1.1 knows no colour with alpha in it.
+    /// Returns the fill attributes for a colour; SVG 1.1 has no colours with alpha.
     private static func fill(_ color: Color) -> String {
         let opaque = Color(red: color.red, green: color.green, blue: color.blue)
         guard color.alpha < 255 else { return "fill=\"\(opaque)\"" }
-        // Four decimals tell 256 steps apart.
+        // Four decimals distinguish 256 steps.
         return "fill=\"\(opaque)\" fill-opacity=\"\((Double(color.alpha) / 255 * 10_000).rounded() / 10_000)\""
     }
 }
@@ -108,7 +108,7 @@ extension WaveformDrawing.Shape {
     fileprivate var isRound: Bool { if case .roundedBar = self { true } else { false } }
 }
 
-/// SVG under way, with the shapes as commands of a path.
+/// An SVG text being written, with the shapes as path commands.
 private struct SVGText {
     private(set) var bytes: [UInt8] = []
 
@@ -134,7 +134,7 @@ private struct SVGText {
         add("M\(x) \(y)h\(width)v\(height)h\(-width)z")
     }
 
-    /// Along the upper edges to the right, back along the lower ones; equal neighbours share a step.
+    /// Adds a path along the upper edges to the right and back along the lower edges; equal neighbours share a step.
     private mutating func addOutline(_ x: Int, _ rows: ArraySlice<Range<Int>>) {
         guard let first = rows.first, let last = rows.last else { return }
         add("M\(x) \(first.lowerBound)")

@@ -1,34 +1,34 @@
 internal import Glibc
 package import MediaBase
 
-/// How a waveform picture looks.
+/// The appearance of a waveform picture.
 package struct WaveformStyle: Sendable, Hashable {
-    /// How loudness becomes height.
+    /// The mapping from amplitude to height.
     package enum Amplitude: Sendable, Hashable {
-        /// Height in proportion to the sample value.
+        /// The height is proportional to the sample value.
         case linear
-        /// Height in proportion to the level in dB, from −`range` dB (nothing) to 0 dB (full height).
+        /// The height is proportional to the level in dB, from −`range` dB (nothing) to 0 dB (full height).
         case decibels(range: Double)
     }
 
-    /// By what samples are multiplied before drawing.
+    /// The factor by which samples are multiplied before drawing.
     package enum Scale: Sendable, Hashable {
-        /// So that the loudest sample of all channels reaches full height.
+        /// A factor that makes the loudest sample of all channels reach full height.
         case automatic
-        /// By this number; what exceeds full height is cut.
+        /// A fixed factor; values beyond full height are clipped.
         case factor(Double)
     }
 
-    /// Upright bars instead of an unbroken outline.
+    /// Vertical bars instead of a continuous outline.
     package struct Bars: Sendable, Hashable {
-        /// Pixels across a bar, 1 or more.
+        /// The width of a bar in pixels, 1 or more.
         package var width: Int
-        /// Pixels between two bars, 0 or more.
+        /// The number of pixels between two bars, 0 or more.
         package var gap: Int
-        /// Whether the ends of a bar are round.
+        /// True if the bars have round ends.
         package var isRounded: Bool
 
-        /// Makes bars.
+        /// Creates a bar style.
         package init(width: Int, gap: Int, isRounded: Bool = false) {
             self.width = width
             self.gap = gap
@@ -36,31 +36,31 @@ package struct WaveformStyle: Sendable, Hashable {
         }
     }
 
-    /// What is behind the waveform; transparent is allowed.
+    /// The background colour, which may be transparent.
     package var background = Color.white
-    /// The colour of the peaks, as each channel's turn comes; an empty list counts as one black.
+    /// The colours of the peaks, used by the channels in turn; an empty list counts as black.
     package var colors = [Color(red: 0x36, green: 0x5E, blue: 0x9E)]
-    /// The colour of the root mean square inside the peaks; `nil` for none.
+    /// The colour of the root mean square inside the peaks; `nil` to omit it.
     package var levelColor: Color? = Color(red: 0x7B, green: 0xA3, blue: 0xDC)
-    /// The colour of the line through the middle of each channel; `nil` for none.
+    /// The colour of the line through the middle of each channel; `nil` to omit it.
     package var centerLineColor: Color? = Color(red: 0x36, green: 0x5E, blue: 0x9E)
-    /// The colour of the axis with its labels; used only where an axis is drawn.
+    /// The colour of the axis and its labels, if an axis is drawn.
     package var axisColor = Color(red: 0x55, green: 0x5B, blue: 0x66)
-    /// Linear or dB.
+    /// The mapping from amplitude to height.
     package var amplitude = Amplitude.linear
     /// The amplitude scale.
     package var scale = Scale.factor(1)
-    /// Bars instead of an outline; `nil` for an outline.
+    /// The bar style; `nil` for an outline.
     package var bars: Bars?
-    /// Empty rows between two channels, 0 or more.
+    /// The number of empty rows between two channels, 0 or more.
     package var channelGap = 4
-    /// The size of the axis' letters in pixels a font dot, 1…16.
+    /// The size of the axis labels in pixels per font dot, 1…16.
     package var textScale = 1
 
-    /// The standard look: blue on white, level inside, an outline with a centre line.
+    /// Creates the default style: blue on white with levels inside, as an outline with a centre line.
     package init() {}
 
-    /// Refuses numbers that make no picture.
+    /// Throws if the style has invalid numbers.
     func check() throws(MediaError) {
         if let bars, bars.width < 1 || bars.gap < 0 || bars.width > 1 << 20 || bars.gap > 1 << 20 {
             throw MediaError(
@@ -82,20 +82,21 @@ package struct WaveformStyle: Sendable, Hashable {
     }
 }
 
-/// Draws a waveform: channels stacked, each about its centre line, with an optional time axis below.
+/// A renderer that draws the channels of a waveform above each other, with an optional time axis below.
 ///
-/// It takes plain numbers, one column of pixels each, and knows nothing of peaks or files.
+/// Each channel is drawn around its centre line. The input is plain numbers for each column of pixels; the renderer
+/// knows nothing of peak data or files.
 package struct WaveformRenderer: Sendable {
-    /// One channel's columns, full scale −1…1; arrays shorter than the picture leave the rest empty.
+    /// The columns of one channel, with a full scale of −1…1; arrays shorter than the picture leave the rest empty.
     package struct Channel: Sendable {
-        /// The lowest value of each column.
+        /// The minimum value of each column.
         package var minimums: [Float]
-        /// The highest value of each column.
+        /// The maximum value of each column.
         package var maximums: [Float]
-        /// The root mean square of each column; `nil` draws none.
+        /// The root mean square of each column; `nil` to omit it.
         package var levels: [Float]?
 
-        /// Makes a channel.
+        /// Creates a channel.
         package init(minimums: [Float], maximums: [Float], levels: [Float]? = nil) {
             self.minimums = minimums
             self.maximums = maximums
@@ -105,19 +106,19 @@ package struct WaveformRenderer: Sendable {
 
     /// The width of the picture in pixels.
     package let width: Int
-    /// The height of the picture in pixels, with the axis.
+    /// The height of the picture in pixels, including the axis.
     package let height: Int
-    /// How it looks.
+    /// The appearance of the picture.
     package let style: WaveformStyle
     /// The time axis; `nil` for none.
     package let axis: TimeAxis?
 
-    /// The rows that an axis takes at the bottom with letters of a given scale.
+    /// Returns the height of an axis in pixels for a text scale.
     package static func axisHeight(textScale: Int) -> Int { (BitmapFont.height + 6) * textScale }
 
-    /// Makes a renderer.
+    /// Creates a renderer.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` or `limitExceeded` for a size or a style that makes no picture.
+    /// - Throws: ``MediaError`` `invalidArgument` or `limitExceeded` if the size or the style is invalid.
     package init(width: Int, height: Int, style: WaveformStyle = WaveformStyle(), axis: TimeAxis? = nil)
         throws(MediaError)
     {
@@ -129,12 +130,12 @@ package struct WaveformRenderer: Sendable {
         self.axis = axis
     }
 
-    /// The picture in pixels; see ``drawing(_:)``.
+    /// Returns the waveform as a bitmap; see ``drawing(_:)``.
     package func render(_ channels: [Channel]) throws(MediaError) -> Bitmap { try drawing(channels).bitmap() }
 
-    /// Lays the picture out.
+    /// Lays out the waveform as shapes.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where there are more channels than rows for them.
+    /// - Throws: ``MediaError`` `invalidArgument` if there are fewer rows than channels.
     package func drawing(_ channels: [Channel]) throws(MediaError) -> WaveformDrawing {
         var drawing = WaveformDrawing(width: width, height: height, background: style.background)
         let axisHeight = axis == nil ? 0 : min(Self.axisHeight(textScale: style.textScale), height)
@@ -148,7 +149,7 @@ package struct WaveformRenderer: Sendable {
         }
         let factor = factor(for: channels)
         for (index, channel) in channels.enumerated() {
-            // Rounded from the whole, so that lanes differ by a row at most.
+            // Computed from the total, so that the channels' heights differ by at most one row.
             let top = lanes * index / count + gap * index
             let bottom = lanes * (index + 1) / count + gap * index
             let color = style.colors.isEmpty ? .black : style.colors[index % style.colors.count]
@@ -183,7 +184,7 @@ package struct WaveformRenderer: Sendable {
         var peaks: [Range<Int>] = []
         var inside: [Range<Int>] = []
         for x in stride(from: 0, to: columns, by: pitch) {
-            // A bar also stands for the columns of the gap after it: nothing loud disappears in a gap.
+            // A bar also represents the columns of the gap after it, so that no peak disappears in a gap.
             let own = x..<min(x + pitch, columns)
             var high = channel.maximums[x]
             var low = channel.minimums[x]
@@ -202,7 +203,7 @@ package struct WaveformRenderer: Sendable {
         if let levelColor = style.levelColor { drawing.add(shapes(inside, columns: columns), color: levelColor) }
     }
 
-    /// The filled rows of bars, or of single columns, as shapes.
+    /// Returns the shapes for the filled rows of bars, or of single columns.
     private func shapes(_ rows: [Range<Int>], columns: Int) -> [WaveformDrawing.Shape] {
         guard let bars = style.bars else {
             return rows.contains { !$0.isEmpty } ? [.outline(x: 0, rows: rows)] : []
@@ -217,18 +218,18 @@ package struct WaveformRenderer: Sendable {
         }
     }
 
-    /// The rows that a stretch of values covers, at least one.
+    /// Returns the rows covered by a range of values, at least one.
     private func extent(low: Float, high: Float, factor: Float, rows: Range<Int>) -> Range<Int> {
         let half = Float(rows.count) / 2
         let middle = Float(rows.lowerBound) + half
-        // Halves go outwards on both sides, so that what is symmetric looks symmetric.
+        // Halves are rounded outwards on both sides, so that symmetric values look symmetric.
         let top = Int((middle - height(of: high * factor) * half - 0.5).rounded(.up))
         let bottom = Int((middle - height(of: low * factor) * half + 0.5).rounded(.down))
         let upper = min(max(min(top, bottom), rows.lowerBound), rows.upperBound - 1)
         return upper..<min(max(bottom, top, upper + 1), rows.upperBound)
     }
 
-    /// The part of the half height that a value takes, −1…1; NaN counts as 0.
+    /// Returns the fraction of the half height for a value, −1…1; NaN counts as 0.
     private func height(of value: Float) -> Float {
         let magnitude = value.magnitude > 0 ? min(value.magnitude, 1) : 0
         let part: Float
@@ -249,7 +250,7 @@ package struct WaveformRenderer: Sendable {
             shapes.append(.rectangle(x: tick.x, y: top + scale, width: scale, height: length))
             guard let label = tick.label else { continue }
             let labelWidth = Canvas.textSize(label, scale: scale).width
-            // At the left edge a label moves in; at the right edge it would say too little to be worth it.
+            // A label moves inwards at the left edge, but is omitted at the right edge.
             let left = max(tick.x - labelWidth / 2, scale)
             guard left + labelWidth <= width else { continue }
             shapes.append(.text(label, x: left, y: top + 6 * scale, scale: scale))

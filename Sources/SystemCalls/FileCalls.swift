@@ -1,33 +1,33 @@
-// The few calls on files that SystemPackage 1.8 does not have, behind functions that take and give safe values.
-// Each throws the `Errno` of the call and nothing else.
+// File system calls that SystemPackage 1.8 lacks, wrapped in functions with safe parameter and result types. Each
+// throws only the `Errno` of the call.
 import CSystemCalls
 import Glibc
 package import SystemPackage
 
-/// Renames a file and replaces what stands at the new name: rename(2).
+/// Renames a file, replacing any file at the new path: rename(2).
 package func renameReplacing(_ old: FilePath, to new: FilePath) throws(Errno) {
     try check(old.withPlatformString { old in new.withPlatformString { rename(old, $0) } })
 }
 
-/// Renames a file only where nothing stands at the new name, in one step: renameat2(2) with `RENAME_NOREPLACE`.
+/// Renames a file atomically, only if the new path does not exist: renameat2(2) with `RENAME_NOREPLACE`.
 ///
-/// Throws `fileExists` where something does, and `invalidArgument` or `noFunction` where the file system or the kernel
-/// knows no such rename.
+/// Throws `fileExists` if it does, and `invalidArgument` or `noFunction` if the file system or the kernel does not
+/// support such a rename.
 package func renameExclusively(_ old: FilePath, to new: FilePath) throws(Errno) {
     try check(old.withPlatformString { old in new.withPlatformString { csc_rename_exclusively(old, $0) } })
 }
 
-/// Gives a file a second name where nothing stands yet: link(2).
+/// Creates a hard link to a file at a path that does not exist yet: link(2).
 package func makeHardLink(to existing: FilePath, at new: FilePath) throws(Errno) {
     try check(existing.withPlatformString { existing in new.withPlatformString { link(existing, $0) } })
 }
 
-/// Removes a name of a file: unlink(2).
+/// Removes a file's name: unlink(2).
 package func removeFile(_ path: FilePath) throws(Errno) {
     try check(path.withPlatformString { unlink($0) })
 }
 
-/// Makes a folder, readable and writable as the process's mask allows: mkdir(2).
+/// Creates a folder, readable and writable subject to the process's umask: mkdir(2).
 package func makeFolder(_ path: FilePath) throws(Errno) {
     try check(path.withPlatformString { mkdir($0, 0o777) })
 }
@@ -37,7 +37,7 @@ package func setPermissions(_ permissions: FilePermissions, of file: FileDescrip
     try check(fchmod(file.rawValue, permissions.rawValue))
 }
 
-/// Where a symbolic link points, as it is written in the link: readlink(2).
+/// Returns the target of a symbolic link as stored in the link: readlink(2).
 package func targetOfSymbolicLink(_ path: FilePath) throws(Errno) -> FilePath {
     var target = [CChar](repeating: 0, count: Int(PATH_MAX))
     let length = path.withPlatformString { readlink($0, &target, target.count) }
@@ -45,7 +45,7 @@ package func targetOfSymbolicLink(_ path: FilePath) throws(Errno) -> FilePath {
     return FilePath(bytes: target.prefix(length).map { UInt8(bitPattern: $0) })
 }
 
-/// Reads what there is, at most `count` bytes; none at the end of the file: read(2).
+/// Reads the available bytes, at most `count`; none at the end of the file: read(2).
 package func readSome(from file: FileDescriptor, atMost count: Int) throws(Errno) -> [UInt8] {
     var failure: Errno?
     let bytes = [UInt8](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
@@ -59,10 +59,10 @@ package func readSome(from file: FileDescriptor, atMost count: Int) throws(Errno
     return bytes
 }
 
-/// Writes all of the bytes, however many calls that takes: write(2).
+/// Writes all of the bytes, in as many calls as needed: write(2).
 ///
-/// An interrupted call is made again, and a descriptor that another process has set to not block is waited for with
-/// poll(2), as a pipe shared with an event loop may be.
+/// Interrupted calls are repeated. If another process has made the descriptor non-blocking, as with a pipe shared with
+/// an event loop, the function waits with poll(2).
 package func writeAll(_ bytes: Span<UInt8>, to file: FileDescriptor) throws(Errno) {
     let failure: Errno? = bytes.withUnsafeBytes { buffer in
         var rest = buffer[...]
@@ -85,22 +85,24 @@ package func writeAll(_ bytes: Span<UInt8>, to file: FileDescriptor) throws(Errn
     if let failure { throw failure }
 }
 
-/// Whether the descriptor is a terminal: isatty(3).
+/// Returns true if the descriptor is a terminal: isatty(3).
 package func isTerminal(_ file: FileDescriptor) -> Bool {
     isatty(file.rawValue) == 1
 }
 
-/// The width of the terminal in columns, or `nil` where the descriptor is none or does not say: ioctl(2) `TIOCGWINSZ`.
+/// Returns the width of a terminal in columns, or `nil` if the descriptor reports none: ioctl(2) `TIOCGWINSZ`.
 package func terminalColumns(_ file: FileDescriptor) -> Int? {
     var size = winsize()
     guard ioctl(file.rawValue, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
     return Int(size.ws_col)
 }
 
-/// Locks a folder for those who lock it too, until what is given is closed: flock(2).
+/// Takes an exclusive lock on a folder, until the returned descriptor is closed: flock(2).
 ///
-/// - Parameter deadline: Until when is waited for others.
-/// - Returns: `nil` where the folder cannot be locked, or is not free in time.
+/// The lock affects only processes that lock the folder too.
+///
+/// - Parameter deadline: The time until which to wait for other holders of the lock.
+/// - Returns: `nil` if the folder cannot be locked, or not before the deadline.
 package func lockFolder(_ folder: FilePath, until deadline: ContinuousClock.Instant) -> FileDescriptor? {
     guard let file = try? FileDescriptor.open(folder, .readOnly, options: [.directory, .closeOnExec]) else {
         return nil
@@ -124,7 +126,7 @@ package func read(from file: FileDescriptor, at offset: Int64, atMost count: Int
     try readNumbers(from: file, at: offset, atMost: count)
 }
 
-/// Reads at most `count` numbers as ``writeAll(_:to:at:)`` wrote them; fewer only at the end of the file: pread(2).
+/// Reads at most `count` numbers written by ``writeAll(_:to:at:)``; fewer only at the end of the file: pread(2).
 package func readNumbers<Number: BitwiseCopyable & FixedWidthInteger>(
     from file: FileDescriptor, at offset: Int64, atMost count: Int
 ) throws(Errno) -> [Number] {
@@ -146,7 +148,7 @@ package func readNumbers<Number: BitwiseCopyable & FixedWidthInteger>(
     return numbers
 }
 
-/// Writes all of the bytes, or of the numbers as the machine has them, at an offset: pwrite(2).
+/// Writes all of the bytes or numbers at an offset, in their memory representation: pwrite(2).
 package func writeAll<Number: BitwiseCopyable>(
     _ numbers: Span<Number>, to file: FileDescriptor, at offset: Int64
 ) throws(Errno) {
@@ -163,20 +165,20 @@ package func writeAll<Number: BitwiseCopyable>(
     if let failure { throw failure }
 }
 
-/// Cuts a file off, or fills it up with zeros, to a length: ftruncate(2).
+/// Truncates a file, or extends it with zeros, to a length: ftruncate(2).
 package func setLength(of file: FileDescriptor, to length: Int64) throws(Errno) {
     if ftruncate(file.rawValue, Int(length)) != 0 { throw Errno(rawValue: errno) }
 }
 
-/// Puts zeros between two parts of a file without copying either: fallocate(2) with `FALLOC_FL_INSERT_RANGE`.
+/// Inserts zeros between two parts of a file without copying either: fallocate(2) with `FALLOC_FL_INSERT_RANGE`.
 ///
-/// Both numbers have to be multiples of the file system's block size. Throws `notSupported` where the file system cannot
-/// do it (tmpfs, btrfs), and `invalidArgument` where its blocks are larger.
+/// Both numbers must be multiples of the file system's block size. Throws `notSupported` if the file system does not
+/// support the operation (tmpfs, btrfs), and `invalidArgument` if its blocks are larger.
 package func insertZeros(into file: FileDescriptor, at offset: Int64, count: Int64) throws(Errno) {
     if csc_insert_range(file.rawValue, offset, count) != 0 { throw Errno(rawValue: errno) }
 }
 
-/// Which file a path led to, and how that was when it was looked at: what of stat(2) changes with the content.
+/// The identity and state of a file at one moment: the parts of stat(2) that change with the content.
 package struct FileState: Sendable, Equatable {
     private let device: DeviceID
     private let inode: Inode
@@ -184,7 +186,7 @@ package struct FileState: Sendable, Equatable {
     private let seconds: Int
     private let nanoseconds: Int
 
-    /// The state of the file that a path leads to through symbolic links; `nil` where it leads to none.
+    /// Reads the state of the file at a path, following symbolic links; `nil` if there is no such file.
     package init?(of path: FilePath) {
         guard let status = try? Stat(path) else { return nil }
         device = status.deviceID
@@ -195,10 +197,11 @@ package struct FileState: Sendable, Equatable {
     }
 }
 
-/// Makes an empty file without a name for what does not fit into memory, open for reading and writing.
+/// Creates an empty, nameless file for data that does not fit into memory, open for reading and writing.
 ///
-/// It lies in the folder that `TMPDIR` names, else in `/tmp`, and is gone when it is closed. Where the file system has no
-/// files without a name (open(2) with `O_TMPFILE`), it has one for a moment: mkostemp(3), unlink(2).
+/// The file lies in the folder named by `TMPDIR`, else in `/tmp`, and disappears when it is closed. If the file system
+/// does not support nameless files (open(2) with `O_TMPFILE`), the file has a name for a moment: mkostemp(3),
+/// unlink(2).
 package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
     var folder = getenv("TMPDIR").map { FilePath(platformString: $0) } ?? FilePath()
     if folder.isEmpty { folder = "/tmp" }
@@ -214,15 +217,15 @@ package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
 }
 
 extension FilePath {
-    /// The bytes of the path as the system gets them, without the final NUL.
+    /// The bytes of the path as passed to the system, without the final NUL.
     package var bytes: [UInt8] {
         withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
 
-    /// Makes a path from bytes in any encoding.
+    /// Creates a path from bytes in any encoding.
     ///
-    /// A path cannot hold NUL: the bytes end before the first one. As with every `FilePath`, separators at the end and
-    /// repeated ones go away.
+    /// A path cannot contain NUL, so the bytes end before the first one. As with every `FilePath`, trailing and
+    /// repeated separators are removed.
     package init(bytes: some Sequence<UInt8>) {
         var platformString = bytes.prefix { $0 != 0 }.map { CInterop.PlatformChar(bitPattern: $0) }
         platformString.append(0)
@@ -231,24 +234,24 @@ extension FilePath {
 }
 
 extension FilePath.Component {
-    /// The bytes of the name as the system gets them, without a final NUL.
+    /// The bytes of the name as passed to the system, without the final NUL.
     package var bytes: [UInt8] {
         withPlatformString { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
 }
 
-/// The first bytes that wait in a pipe, which stay in it to be read; none where it is no pipe, or ended: tee(2).
+/// Returns the first bytes waiting in a pipe without consuming them; none if it is not a pipe, or has ended: tee(2).
 ///
-/// Waits for something to come, and then up to two seconds for at least twenty bytes.
+/// Waits for data, and then up to two seconds for at least twenty bytes.
 ///
 /// - Parameters:
-///   - pipe: The end that is read.
-///   - count: How many bytes are wanted.
-///   - deadline: Until when it waits; `nil` for as long as it takes.
+///   - pipe: The read end.
+///   - count: The maximum number of bytes.
+///   - deadline: The time until which to wait; `nil` for no limit.
 package func peekPipe(
     _ pipe: FileDescriptor, atMost count: Int, until deadline: ContinuousClock.Instant? = nil
 ) -> [UInt8] {
-    // tee(2) itself waits without end.
+    // tee(2) itself waits without a limit.
     guard waitForInput(pipe, until: deadline), let copy = try? FileDescriptor.pipe() else { return [] }
     defer {
         try? copy.readEnd.close()
@@ -267,10 +270,10 @@ package func peekPipe(
     return found
 }
 
-/// Waits until something can be read, the other end is closed or reading fails: poll(2).
+/// Waits until data is available, the other end is closed or reading fails: poll(2).
 ///
-/// - Parameter deadline: Until when is waited; `nil` for as long as it takes.
-/// - Returns: Whether reading does not have to wait; `false` where the deadline has passed.
+/// - Parameter deadline: The time until which to wait; `nil` for no limit.
+/// - Returns: True if reading does not block; false if the deadline has passed.
 package func waitForInput(_ file: FileDescriptor, until deadline: ContinuousClock.Instant?) -> Bool {
     var request = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
     while true {

@@ -2,27 +2,27 @@ import CSystemCalls
 import Glibc
 package import SystemPackage
 
-/// A folder that is held open, and below which files are opened and nowhere else, whatever changes there meanwhile.
+/// A folder held open as a root: files are opened only below it, whatever changes in its tree meanwhile.
 ///
 /// ```swift
 /// let folder = try OpenFolder("cut")
-/// let file = try folder.open("media/a.mov")  // `Errno.improperLink` where that leads out of the folder
+/// let file = try folder.open("media/a.mov")  // throws `Errno.improperLink` if that leads out of the folder
 /// ```
 package final class OpenFolder: Sendable, Hashable {
-    /// The folder as it was named; the current one where it is empty.
+    /// The path given for the folder; empty for the current folder.
     package let path: FilePath
     private let descriptor: FileDescriptor
 
-    /// Links that one path may lead through, as in Linux.
+    /// The maximum number of links that a path may pass through, as in Linux.
     private static let maximumLinks = 40
-    /// Names that one path may have, with those that links add.
+    /// The maximum number of names in a path, including those that links add.
     private static let maximumNames = 4096
 
     /// Opens the folder at a path: open(2) with `O_PATH`.
     package init(_ path: FilePath) throws(Errno) {
         self.path = path
         let place: FilePath = path.isEmpty ? "." : path
-        // What a link leads to is what was named; only below the folder are links looked at.
+        // Follow a link at the path itself; links are restricted only below the folder.
         let number = place.pushing(".").withPlatformString { csc_open_place(AT_FDCWD, $0) }
         guard number >= 0 else { throw Errno(rawValue: errno) }
         descriptor = FileDescriptor(rawValue: number)
@@ -34,13 +34,13 @@ package final class OpenFolder: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 
-    /// Opens a file for reading that lies below the folder, by a path from there: openat2(2) with `RESOLVE_BENEATH`.
+    /// Opens a file below the folder for reading, by its relative path: openat2(2) with `RESOLVE_BENEATH`.
     ///
-    /// Links are followed as long as they stay below the folder. Opening does not wait for the writer of a FIFO, and
-    /// neither does reading from the descriptor then.
+    /// Links are followed as long as they stay below the folder. Opening a FIFO does not wait for a writer, and
+    /// reading from the descriptor does not block either.
     ///
-    /// - Parameter asksKernel: Whether openat2(2) is tried; if not, the path is walked name by name.
-    /// - Throws: `improperLink` (`EXDEV`) for what leads out of the folder, and the errors of open(2).
+    /// - Parameter asksKernel: Whether to try openat2(2); otherwise the path is walked name by name.
+    /// - Throws: `improperLink` (`EXDEV`) if the path leads out of the folder, and the errors of open(2).
     package func open(_ relative: FilePath, asksKernel: Bool = true) throws(Errno) -> FileDescriptor {
         var attempts = 0
         while asksKernel {
@@ -49,9 +49,10 @@ package final class OpenFolder: Sendable, Hashable {
             attempts += 1
             switch errno {
             case EINTR: continue
-            // Something was renamed while the kernel looked.
+            // Something was renamed during the lookup.
             case EAGAIN where attempts < 64: continue
-            // Kernels before 5.6, and sandboxes that do not know the call; and links from the root on, which may come back.
+            // Kernels before 5.6, and sandboxes that do not know the call. EXDEV may also be an absolute link back
+            // into the folder.
             case ENOSYS, EPERM, EAGAIN, EXDEV: return try walk(relative)
             case let number: throw Errno(rawValue: number)
             }
@@ -59,11 +60,11 @@ package final class OpenFolder: Sendable, Hashable {
         return try walk(relative)
     }
 
-    /// What a folder below this one holds: names, and whether each is a folder itself, in no order.
+    /// Returns the contents of a folder below this one: names, and whether each is a folder, in no particular order.
     ///
     /// - Parameters:
-    ///   - relative: The path from here; empty for the folder itself. No link is followed.
-    ///   - most: How many are returned at most.
+    ///   - relative: The path relative to this folder; empty for the folder itself. Links are not followed.
+    ///   - most: The maximum number of entries returned.
     package func contents(of relative: FilePath, atMost most: Int) throws(Errno) -> [(name: [UInt8], isFolder: Bool)] {
         var place = try Self.plain(descriptor, ".", O_DIRECTORY)
         for component in relative.components {
@@ -100,9 +101,9 @@ package final class OpenFolder: Sendable, Hashable {
         return found
     }
 
-    // MARK: Name by name
+    // MARK: Walking a path
 
-    /// Opens a file name by name, each without following links, which are read instead.
+    /// Opens a file by walking its path name by name, reading links instead of letting the system follow them.
     private func walk(_ path: FilePath) throws(Errno) -> FileDescriptor {
         var folders: [FileDescriptor] = []
         defer { for folder in folders { try? folder.close() } }
@@ -145,7 +146,7 @@ package final class OpenFolder: Sendable, Hashable {
         return try Self.plain(folders.last ?? descriptor, ".", 0)
     }
 
-    /// The part of a path from the root on that lies below the folder.
+    /// Returns the part of an absolute path that lies below the folder.
     private func inside(_ target: FilePath) throws(Errno) -> FilePath {
         var target = target.lexicallyNormalized()
         let home = try targetOfSymbolicLink(FilePath("/proc/self/fd/\(descriptor.rawValue)"))

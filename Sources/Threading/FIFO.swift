@@ -1,4 +1,4 @@
-/// A queue: what was appended first is taken first, each in constant time on average.
+/// A first-in, first-out queue with operations in amortized constant time.
 package struct FIFO<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -6,17 +6,17 @@ package struct FIFO<Element> {
     /// Makes an empty queue.
     package init() {}
 
-    /// How many elements wait.
+    /// The number of elements in the queue.
     package var count: Int { elements.count - head }
-    /// Whether none waits.
+    /// True if the queue has no elements.
     package var isEmpty: Bool { count == 0 }
-    /// The element that is taken next.
+    /// The next element to be removed.
     package var first: Element? { isEmpty ? nil : elements[head] }
 
-    /// Puts an element at the end.
+    /// Adds an element at the end.
     package mutating func append(_ element: Element) { elements.append(element) }
 
-    /// Puts an element back to the front.
+    /// Puts an element back at the front.
     package mutating func prepend(_ element: Element) {
         if head > 0 {
             head -= 1
@@ -32,12 +32,12 @@ package struct FIFO<Element> {
         head = 0
     }
 
-    /// Takes the first element; returns `nil` where there is none.
+    /// Removes and returns the first element; `nil` if the queue is empty.
     package mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         let element = elements[head].take()
         head += 1
-        // Moving the rest up at times costs less than it does at each one.
+        // Moving the remaining elements occasionally is cheaper than at every removal.
         if head == elements.count {
             elements.removeAll(keepingCapacity: true)
             head = 0

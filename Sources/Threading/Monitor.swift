@@ -1,15 +1,15 @@
 import Glibc
 
-/// State that threads share under a lock, with waiting for a change of it.
+/// State shared by threads under a lock, with the ability to wait for a change.
 ///
-/// It stands for pthread_mutex_t with one pthread_cond_t. The lock is not recursive: a closure must not come back to the
-/// same monitor.
+/// Corresponds to a pthread_mutex_t with one pthread_cond_t. The lock is not recursive: a closure must not use the
+/// same monitor again.
 package final class Monitor<State>: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var state: State
 
-    /// Makes a monitor of a first state, which nothing else may refer to.
+    /// Creates a monitor with an initial state, which nothing else may refer to.
     package init(_ state: sending State) {
         self.state = state
         mutex.initialize(to: pthread_mutex_t())
@@ -25,12 +25,12 @@ package final class Monitor<State>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Changes the state under the lock and wakes all who wait.
+    /// Changes the state under the lock and wakes all waiting threads.
     package func update<Result: Sendable, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         pthread_mutex_lock(mutex)
-        // Whoever wakes finds the lock free.
+        // Broadcast after unlocking, so that woken threads find the lock free.
         defer {
             pthread_mutex_unlock(mutex)
             pthread_cond_broadcast(changed)
@@ -38,24 +38,24 @@ package final class Monitor<State>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Reads the state under the lock, and wakes nobody.
+    /// Reads the state under the lock without waking any thread.
     package func read<Result: Sendable>(_ body: (State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(state)
     }
 
-    /// Changes the state under the lock in a way that nobody waits for.
+    /// Changes the state under the lock without waking any thread, for changes that no thread waits for.
     package func updateQuietly<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body(&state)
     }
 
-    /// Waits until `body` gives something else than `nil`, and wakes all who wait, as `body` may have changed the state.
+    /// Waits until `body` returns a value other than `nil`, then wakes all waiting threads.
     ///
-    /// `body` is called under the lock, at first at once and then after each change; while it gives `nil` it must leave
-    /// the state as it is.
+    /// `body` is called under the lock, first immediately and then after each change. It must not change the state
+    /// while it returns `nil`, but may do so when it returns a value.
     package func wait<Result: Sendable>(_ body: (inout State) -> Result?) -> Result {
         pthread_mutex_lock(mutex)
         defer {

@@ -1,13 +1,13 @@
-// The lock of all modules: the standard library's, or one that ThreadSanitizer sees.
+// The lock used by all modules: the standard library's, or a replacement that ThreadSanitizer understands.
 
 #if THREAD_SANITIZER
     import Glibc
 
     @_exported public import struct Synchronization.Atomic
 
-    /// Stands for the standard library's `Mutex` in builds for ThreadSanitizer, which does not see how that one waits.
+    /// A replacement for the standard library's `Mutex`, whose waiting ThreadSanitizer cannot see.
     ///
-    /// It stands for pthread_mutex_t. It is not recursive.
+    /// Corresponds to pthread_mutex_t. The lock is not recursive.
     public struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         private final class Storage {
             var value: Value
@@ -27,10 +27,10 @@
 
         private let storage: Storage
 
-        /// Makes a lock that nobody holds.
+        /// Creates an unlocked mutex.
         public init(_ value: consuming sending Value) { storage = Storage(value) }
 
-        /// Calls the closure with the value, while nobody else has it.
+        /// Calls the closure with exclusive access to the value.
         public borrowing func withLock<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result {
@@ -39,7 +39,7 @@
             return try body(&storage.value)
         }
 
-        /// Calls the closure with the value where nobody else has it; returns `nil` otherwise.
+        /// Calls the closure if exclusive access to the value is available immediately; otherwise returns `nil`.
         public borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
             _ body: (inout sending Value) throws(Failure) -> sending Result
         ) throws(Failure) -> sending Result? {

@@ -1,21 +1,21 @@
-/// Works on items on several threads at once, and delivers what each makes in the order of the items, piece by piece.
+/// Processes items on several threads and delivers their pieces in the order of the items.
 ///
-/// Threads of its own do the work, so it may take hours without holding up Swift's cooperative threads. The calling
-/// thread waits, and is the one on which `deliver` is called. With one worker, or one item, all of it happens on the
-/// calling thread.
+/// Dedicated threads do the work, so it may take hours without blocking Swift's cooperative threads. The calling
+/// thread waits, and `deliver` is called on it. With one worker or one item, everything happens on the calling thread.
 ///
-/// What is made and not delivered yet is bounded: a worker that is ahead waits for room, the one whose item is due never
-/// does. Items are begun in order. The first failure in the items' order is thrown, after the delivery of all before it;
-/// no item is begun then, and the call returns once the work under way has ended.
+/// The pieces produced but not yet delivered are bounded: a worker that is ahead waits for room, but the worker whose
+/// item is due never does. Items are started in order. The first failure in item order is thrown after all earlier
+/// pieces have been delivered. No item is started after that, and the call returns once the work in progress has
+/// ended.
 ///
 /// - Parameters:
-///   - count: How many items there are.
-///   - workers: How many threads; less than one counts as one. Those that cannot be started are done without.
-///   - room: The cost of what may wait for its delivery; each worker may exceed it by one piece.
-///   - work: Makes the pieces of an item. Gets the item, the number of the worker from 0, and a closure to call with
-///     each piece and its cost, which returns whether more is wanted.
-///   - stop: Called before the end of the work is waited for, so that work under way may end early.
-///   - deliver: Gets an item and its next piece.
+///   - count: The number of items.
+///   - workers: The number of threads; less than one counts as one. If some cannot be started, the others do the work.
+///   - room: The total cost of pieces that may wait for delivery; each worker may exceed it by one piece.
+///   - work: Produces the pieces of an item. Receives the item, the index of the worker, and a closure to call with
+///     each piece and its cost, which returns whether more pieces are wanted.
+///   - stop: Called before waiting for the work to end, so that work in progress can end early.
+///   - deliver: Receives an item and its next piece.
 package func orderedWork<Piece: Sendable, Failure: Error>(
     _ count: Int, workers: Int, room: Int,
     _ work:
@@ -45,16 +45,16 @@ package func orderedWork<Piece: Sendable, Failure: Error>(
     }
 }
 
-/// Works on several inputs at once and delivers each result as soon as all before it are delivered.
+/// Processes inputs in parallel and delivers each result as soon as all earlier results have been delivered.
 ///
-/// ``orderedWork(_:workers:room:_:stop:deliver:)`` with one piece an input: at most three inputs a worker are begun and
-/// not delivered.
+/// Calls ``orderedWork(_:workers:room:_:stop:deliver:)`` with one piece per input: at most three inputs per worker are
+/// started but not yet delivered.
 ///
 /// - Parameters:
-///   - inputs: What to work on.
-///   - workers: How many at once; less than one counts as one.
-///   - body: The work on one input.
-///   - deliver: Gets the position of an input and its result.
+///   - inputs: The inputs.
+///   - workers: The number of inputs processed at once; less than one counts as one.
+///   - body: Processes one input.
+///   - deliver: Receives the index of an input and its result.
 package func concurrentForEach<Input: Sendable, Output: Sendable, Failure: Error>(
     _ inputs: [Input], workers: Int, _ body: @escaping @Sendable (Input) throws(Failure) -> Output,
     deliver: (Int, Output) throws(Failure) -> Void
@@ -66,7 +66,7 @@ package func concurrentForEach<Input: Sendable, Output: Sendable, Failure: Error
     }
 }
 
-/// Which items are begun, and the pieces that wait for those before them.
+/// The state of the items in progress, and the pieces waiting for earlier items.
 private final class OrderedSchedule<Piece: Sendable, Failure: Error>: Sendable {
     typealias Work = @Sendable (Int, Int, (Piece, Int) -> Bool) throws(Failure) -> Void
 
@@ -89,7 +89,7 @@ private final class OrderedSchedule<Piece: Sendable, Failure: Error>: Sendable {
         self.room = room
     }
 
-    /// Starts threads; returns whether there is one.
+    /// Starts threads; returns true if at least one was started.
     func start(_ workers: Int, _ work: @escaping Work) -> Bool {
         for worker in 0..<workers {
             state.update { $0.runningWorkers += 1 }
@@ -145,7 +145,7 @@ private final class OrderedSchedule<Piece: Sendable, Failure: Error>: Sendable {
         case end
     }
 
-    /// Waits for the pieces that come next; returns as many as are there, or `nil` after the last item.
+    /// Waits for the next pieces; returns all that are available, or `nil` after the last item.
     func next() -> (item: Int, pieces: [Result<Piece, Failure>])? {
         while true {
             let step: Step = state.wait { state in
@@ -155,7 +155,7 @@ private final class OrderedSchedule<Piece: Sendable, Failure: Error>: Sendable {
                 }
                 guard state.due < self.count else { return .end }
                 guard state.finished.remove(state.due) != nil else { return nil }
-                // The worker whose item is due now may be waiting for that, and must be woken.
+                // The worker whose item is now due may be waiting for this change and must be woken.
                 state.due += 1
                 return .advanced
             }

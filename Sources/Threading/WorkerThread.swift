@@ -1,12 +1,12 @@
 import Glibc
 
-/// A thread of its own for synchronous work that may last for hours, which Swift's cooperative threads must not do.
+/// A dedicated thread for synchronous work that may take hours, which must not run on Swift's cooperative threads.
 ///
-/// It stands for pthread_create(3) and pthread_join(3); libdispatch is not needed and not loaded for it.
+/// Corresponds to pthread_create(3) and pthread_join(3); it does not need or load libdispatch.
 package struct WorkerThread: ~Copyable {
     private let thread: pthread_t
 
-    /// Starts a thread; throws the system's error number as ``CannotStart`` where no more threads can be had.
+    /// Starts a thread; throws ``CannotStart`` with the system's error number if the system allows no more threads.
     package init(_ body: @escaping @Sendable () -> Void) throws(CannotStart) {
         var thread = pthread_t()
         let start = Unmanaged.passRetained(Start(body))
@@ -28,14 +28,14 @@ package struct WorkerThread: ~Copyable {
         pthread_join(thread, nil)
     }
 
-    /// Lets the thread run on without anyone to wait for it.
+    /// Lets the thread run on without being joined.
     package consuming func detach() {
         pthread_detach(thread)
     }
 
-    /// No thread could be started.
+    /// The error for a thread that could not be started.
     package struct CannotStart: Error {
-        /// The system's error number, as a rule EAGAIN.
+        /// The system's error number, usually EAGAIN.
         package let errorNumber: CInt
     }
 
@@ -45,12 +45,12 @@ package struct WorkerThread: ~Copyable {
     }
 }
 
-/// Threads for work that may block for long, outside Swift's cooperative threads.
+/// A pool of threads for work that may block for a long time, outside Swift's cooperative threads.
 ///
-/// A thread that has nothing to do waits for more work, so that short pieces of work do not pay for a thread each. Work
-/// never waits for other work to end: where no thread is idle another one is started.
+/// An idle thread waits for more work, so that short tasks do not each pay for a new thread. Work never waits for
+/// other work to end: if no thread is idle, another one is started.
 package final class WorkerPool: Sendable {
-    /// The threads of asynchronous functions, see ``offload(onCancel:_:)``.
+    /// The threads used by ``offload(onCancel:_:)``.
     fileprivate static let offloading = WorkerPool(maximumIdleThreads: 8)
 
     private struct State: Sendable {
@@ -61,14 +61,12 @@ package final class WorkerPool: Sendable {
     private let state = Monitor(State())
     private let maximumIdleThreads: Int
 
-    /// Makes a pool without threads.
+    /// Creates a pool without threads.
     ///
-    /// - Parameter maximumIdleThreads: How many threads are kept while there is nothing to do.
+    /// - Parameter maximumIdleThreads: The maximum number of idle threads kept.
     package init(maximumIdleThreads: Int) { self.maximumIdleThreads = maximumIdleThreads }
 
-    /// Has a thread do the work.
-    ///
-    /// Where no thread can be started, the calling one does the work.
+    /// Runs the work on a thread of the pool, or on the calling thread if no thread can be started.
     package func run(_ work: @escaping @Sendable () -> Void) {
         let isTaken = state.update { state in
             guard state.idleThreads > state.waiting.count else { return false }
@@ -100,11 +98,11 @@ package final class WorkerPool: Sendable {
     }
 }
 
-/// Runs work that may block for long on a thread outside Swift's cooperative pool, which must never block.
+/// Runs work that may block for a long time on a thread outside Swift's cooperative pool, which must never block.
 ///
 /// - Parameters:
 ///   - onCancel: Called when the calling task is cancelled; must make `work` end soon.
-///   - work: What to run.
+///   - work: The work to run.
 package func offload<Value: Sendable, Failure: Error>(
     onCancel: @escaping @Sendable () -> Void, _ work: @escaping @Sendable () throws(Failure) -> Value
 ) async throws(Failure) -> Value {

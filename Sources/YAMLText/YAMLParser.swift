@@ -1,50 +1,52 @@
 internal import CYAML
 package import MediaBase
 
-/// One value of a YAML text, with the line on which it begins.
+/// A value of a YAML text, with the line on which it starts.
 package struct YAMLNode: Sendable {
-    /// What kind of value it is, and what is in it.
+    /// The kind and content of a value.
     package enum Content: Sendable {
-        /// A text as it is meant: without quotes, escapes resolved. A value in quotes, in a block or with the tag `!!str` is
-        /// a text whatever it looks like; of others the reader says what they are.
+        /// The interpreted text: without quotes, and with escapes resolved.
+        ///
+        /// `isText` is true for a value in quotes, in a block or with the tag `!!str`, which is text whatever its
+        /// form. The reader decides the type of all other scalars.
         case scalar(String, isText: Bool)
         case sequence([YAMLNode])
-        /// Keys and values as they stand in the text. No two keys are the same text.
+        /// The keys and values in their order in the text, without duplicate keys.
         case mapping([(key: YAMLNode, value: YAMLNode)])
     }
 
     package let content: Content
-    /// The line, from 1.
+    /// The line number, from 1.
     package let line: Int
 
-    /// The text of a scalar; `nil` for the other kinds.
+    /// The text of a scalar; `nil` for other kinds.
     package var scalar: String? {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 
-    /// The values of a sequence; `nil` for the other kinds.
+    /// The values of a sequence; `nil` for other kinds.
     package var sequence: [YAMLNode]? {
         if case .sequence(let values) = content { values } else { nil }
     }
 
-    /// The keys and values of a mapping; `nil` for the other kinds.
+    /// The keys and values of a mapping; `nil` for other kinds.
     package var mapping: [(key: YAMLNode, value: YAMLNode)]? {
         if case .mapping(let entries) = content { entries } else { nil }
     }
 }
 
-/// Reads YAML into a tree, within limits.
+/// A parser that reads YAML into a tree, within limits.
 ///
 /// ```swift
 /// let root = try YAMLParser.parse("rules: [a, b]")
 /// root?.mapping?.first?.key.scalar  // "rules"
 /// ```
 ///
-/// libyaml takes the text apart; what a scalar without quotes means is left to who reads the tree.
+/// libyaml parses the text; the reader of the tree decides the meaning of scalars without quotes.
 package struct YAMLParser: ~Copyable {
-    /// How deep sequences and mappings may lie in each other.
+    /// The maximum nesting depth of sequences and mappings.
     package static let maximumLevels = 64
-    /// How many values a text may have: each takes many times as much memory as it has bytes.
+    /// The maximum number of values in a text, as each needs many times its size in memory.
     package static let maximumValues = 200_000
 
     private var events: YAMLEventReader
@@ -55,10 +57,10 @@ package struct YAMLParser: ~Copyable {
         events = try YAMLEventReader(text)
     }
 
-    /// The value that a text is, or `nil` for a text without one.
+    /// Returns the root value of a text, or `nil` for a text without one.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` with the line, for what is not YAML, anchors, aliases, two keys of one
-    ///   mapping that are the same, and more than one document; `limitExceeded` for what lies too deep, or has too many
+    /// - Throws: ``MediaError`` `invalidArgument` with the line for invalid YAML, anchors, aliases, duplicate keys in
+    ///   a mapping and more than one document; `limitExceeded` for values that are nested too deeply or too many
     ///   values.
     package static func parse(_ text: String) throws(MediaError) -> YAMLNode? {
         var parser = try YAMLParser(text)
@@ -75,7 +77,7 @@ package struct YAMLParser: ~Copyable {
         }
     }
 
-    /// The value that begins with an event.
+    /// Returns the value that starts with an event.
     private mutating func node(_ event: YAMLEvent) throws(MediaError) -> YAMLNode {
         valuesLeft -= 1
         guard valuesLeft >= 0 else {
@@ -122,7 +124,7 @@ package struct YAMLParser: ~Copyable {
     }
 }
 
-/// What libyaml finds next in a text.
+/// An event that libyaml finds in a text.
 struct YAMLEvent {
     enum Kind {
         case scalar(String, isText: Bool)
@@ -133,19 +135,19 @@ struct YAMLEvent {
     }
 
     let kind: Kind
-    /// The line on which it begins, from 1.
+    /// The line on which the event starts, from 1.
     let line: Int
 }
 
-/// Takes a YAML 1.1 text apart into events, one call at a time; the owner of libyaml's `yaml_parser_t`.
+/// A reader that splits a YAML 1.1 text into events, one per call; it owns libyaml's `yaml_parser_t`.
 ///
-/// Anchors and aliases are refused: with them a short text can stand for one of any length.
+/// Anchors and aliases are refused, because they let a short text represent one of any length.
 struct YAMLEventReader: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
-    /// libyaml reads from it until it is deleted.
+    /// The input buffer, which libyaml reads until the parser is deleted.
     private let text: UnsafeMutableBufferPointer<UInt8>
 
-    /// - Throws: `outOfResources` where there is no memory.
+    /// - Throws: `outOfResources` if no memory is available.
     init(_ string: String) throws(MediaError) {
         let bytes = Array(string.utf8)
         text = .allocate(capacity: bytes.count)
@@ -166,18 +168,18 @@ struct YAMLEventReader: ~Copyable {
         text.deallocate()
     }
 
-    /// The next event; not to be asked for after `streamEnd`, or after an error.
+    /// Returns the next event: `yaml_parser_parse`.
     ///
-    /// - Throws: `invalidArgument` with the line, for what is not YAML, and for anchors and aliases.
+    /// Do not call it after `streamEnd` or after an error.
     ///
-    /// `yaml_parser_parse`.
+    /// - Throws: `invalidArgument` with the line, for invalid YAML, and for anchors and aliases.
     mutating func next() throws(MediaError) -> YAMLEvent {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else {
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
             var line = parser.pointee.problem_mark.line
             if parser.pointee.error == YAML_READER_ERROR {
-                // What is not text at all has an offset and no mark.
+                // Input that is not valid text has an offset and no mark.
                 let offset = min(parser.pointee.problem_offset, text.count)
                 line = text[..<offset].count { $0 == UInt8(ascii: "\n") }
             }

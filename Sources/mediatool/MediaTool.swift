@@ -5,10 +5,10 @@ import SystemCalls
 import SystemPackage
 import Threading
 
-/// The version, here and nowhere else: `--version`, man pages and packages take it from the program.
+/// The only definition of the version; `--version`, man pages and packages take it from the program.
 let version = "0.1.0"
 
-/// The program: reads the command line, runs one command, and turns what it throws into a message and an exit code.
+/// The program, which runs the command on the command line and turns errors into a message and an exit code.
 @main
 struct MediaTool: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,7 +20,7 @@ struct MediaTool: ParsableCommand {
             QCCommand.self,
         ])
 
-    /// What a usage error starts with, like every other message.
+    /// The prefix of usage errors, as of every other message.
     static var _errorLabel: String { "mediatool" }
 
     func run() throws {
@@ -37,13 +37,14 @@ struct MediaTool: ParsableCommand {
         exitOrderly(code.rawValue)
     }
 
-    /// What is told where messages would go into a file that the command reads: only a terminal is left to take it.
+    /// Refuses to run if standard error is a file named by the arguments, which leaves only the terminal for the
+    /// message.
     private static func refusedStandardError() -> ExitCode {
         StandardError.tellTerminal("Standard error leads into a file that the command names (--help shows the usage)")
         return .validationFailure
     }
 
-    /// Runs the command that the arguments name and gives the exit code.
+    /// Runs the command named by the arguments, and returns the exit code.
     private static func run(arguments: [String]) -> ExitCode {
         do {
             var command = try CommandLineParsing.command(in: arguments)
@@ -55,7 +56,7 @@ struct MediaTool: ParsableCommand {
             return failed(error)
         } catch {
             let code = exitCode(for: error)
-            // The parser has words and a code for its own errors; any other would get EXIT_FAILURE, which is qc's here.
+            // The parser has messages and a code for its own errors. Others would get EXIT_FAILURE, which `qc` uses.
             guard code == .success || code == .validationFailure else { return failed(MediaError(describing: error)) }
             guard code == .success else {
                 let complaint = CommandLineParsing.complaintOfUnknownOption(in: arguments) ?? message(for: error)
@@ -81,27 +82,27 @@ struct MediaTool: ParsableCommand {
 }
 
 extension ExitCode {
-    /// `qc` found what fails.
+    /// The exit code of `qc` for files that fail.
     static let checkFailed = ExitCode(1)
 
-    /// Something that was asked for was not delivered; all else was.
+    /// The exit code if a part of the request was not delivered.
     static let notDelivered = ExitCode(2)
 
-    /// The program that read standard output has ended, as a shell shows the end by SIGPIPE: 128 + 13.
+    /// The exit code if the reader of standard output has closed the pipe: 128 + 13, as a shell reports SIGPIPE.
     static let brokenPipe = ExitCode(141)
 
-    /// The program was asked to stop: 128 + the signal's number, so 130 for ^C and 143 for `kill`.
+    /// Returns the exit code after a signal: 128 + its number, that is 130 for ^C and 143 for `kill`.
     static func interrupted(by signal: Int32) -> ExitCode { ExitCode(128 + signal) }
 }
 
-/// From the arguments to the command that they mean, and to the complaint where they mean none.
+/// Parses the command line, and explains errors in it.
 enum CommandLineParsing {
-    /// The command that runs, with its options.
+    /// Returns the command with its options.
     ///
-    /// The command's own parser is asked first, because building the tree of all commands takes a good part of a short
-    /// run's time. The whole tree answers what it does not understand: errors, help, completion scripts.
+    /// The command's own parser is tried first, because building the tree of all commands takes a considerable part of
+    /// a short run's time. The whole tree handles everything else: errors, help, completion scripts.
     ///
-    /// Throws what ArgumentParser throws.
+    /// Throws the errors of ArgumentParser.
     static func command(in arguments: [String]) throws -> any ParsableCommand {
         if let command = commandType(named: arguments.first),
             let parsed = try? command.parseAsRoot(Array(arguments.dropFirst())), type(of: parsed) == command
@@ -111,10 +112,10 @@ enum CommandLineParsing {
         return try MediaTool.parseAsRoot(arguments)
     }
 
-    /// The parser's message about the first option that the command does not have; `nil` where it has them all.
+    /// Returns the parser's message about the first option that the command does not have, or `nil` if it has all.
     ///
-    /// The parser itself looks at values first, and who mistypes an option's name reads of something else. So each
-    /// option is shown to it alone, together with `--schema`, which needs nothing else.
+    /// The parser checks values first, so its message for a mistyped option is misleading. Therefore each option is
+    /// parsed separately, together with `--schema`, which needs nothing else.
     static func complaintOfUnknownOption(in arguments: [String]) -> String? {
         guard let command = commandType(named: arguments.first) else { return nil }
         for argument in arguments.dropFirst().prefix(while: { $0 != "--" }) {
@@ -136,7 +137,8 @@ enum CommandLineParsing {
         MediaTool.configuration.subcommands.first { $0.configuration.commandName == name }
     }
 
-    /// Whether the program has an option, whatever the command: those that the parser adds, and `--version`.
+    /// Returns whether the program has an option, in any command; this includes `--version` and options that the parser
+    /// adds.
     private static func isKnownToTree(_ option: String) -> Bool {
         do {
             _ = try MediaTool.parseAsRoot([option])
@@ -147,20 +149,20 @@ enum CommandLineParsing {
     }
 }
 
-/// The command line as bytes, in a form of text that ArgumentParser can carry and that loses nothing.
+/// Represents the command line's bytes as strings for ArgumentParser, without loss.
 ///
-/// Linux passes bytes, and a file name need not be UTF-8; Swift's `CommandLine.arguments` repairs it, and the file is
-/// then not found. Here each byte that is not part of valid UTF-8 becomes the private-use scalar U+10FE00 + byte, and a
-/// scalar of that block that really stands in an argument is escaped byte by byte likewise. So every sequence of bytes
-/// has one text, and ``bytes(of:)`` gives the bytes back.
+/// Linux passes bytes, and a file name need not be UTF-8. Swift's `CommandLine.arguments` repairs such a name, and the
+/// file is then not found. Here each byte that is not part of valid UTF-8 becomes the private-use scalar U+10FE00 +
+/// byte. A scalar of that block that occurs in an argument is escaped in the same way, byte by byte. Therefore every
+/// sequence of bytes has one string, and ``bytes(of:)`` returns the original bytes.
 enum RawArguments {
-    /// Stands for the bytes 80 to FF; plane 16 is private use, and nobody is known to use its end.
+    /// The scalars for the bytes 80 to FF, at the end of plane 16, which is private use and has no known users there.
     private static let block: ClosedRange<UInt32> = 0x10FE80...0x10FEFF
     private static let blockBase: UInt32 = 0x10FE00
 
-    /// The arguments of this process as escaped text, without the program's name.
+    /// Returns the arguments of this process as escaped strings, without the program's name.
     ///
-    /// Read from proc(5) `/proc/self/cmdline`; where there is no `/proc`, what Swift has made of them.
+    /// They are read from `/proc/self/cmdline`, see proc(5). Without `/proc`, they are those of Swift's `CommandLine`.
     static func current() -> [String] {
         guard let bytes = try? readAll("/proc/self/cmdline"), !bytes.isEmpty else {
             return Array(CommandLine.arguments.dropFirst())
@@ -168,13 +170,13 @@ enum RawArguments {
         return split(bytes).dropFirst().map { escaped(bytes: $0) }
     }
 
-    /// The arguments in the text of `/proc/self/cmdline`, in which each ends with NUL.
+    /// Splits the contents of `/proc/self/cmdline`, in which each argument ends with NUL.
     static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         let closed = bytes.last == 0 ? bytes.dropLast() : bytes[...]
         return closed.split(separator: 0, omittingEmptySubsequences: false)
     }
 
-    /// Text that stands for the bytes.
+    /// Returns the string that represents bytes.
     static func escaped(bytes: some Collection<UInt8>) -> String {
         var text = String.UnicodeScalarView()
         var rest = bytes[...]
@@ -198,7 +200,7 @@ enum RawArguments {
         }
     }
 
-    /// The bytes that a text stands for.
+    /// Returns the bytes that a string represents.
     static func bytes(of text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for scalar in text.unicodeScalars {
@@ -211,7 +213,7 @@ enum RawArguments {
         return bytes
     }
 
-    /// The text for a person to read: what is no UTF-8 becomes U+FFFD.
+    /// Returns readable text, with invalid UTF-8 replaced by U+FFFD.
     static func displayed(_ text: String) -> String {
         String(decoding: bytes(of: text), as: UTF8.self)
     }
@@ -233,12 +235,12 @@ enum RawArguments {
     }
 }
 
-/// How the program ends when it is asked to: with no half-written file left, and with 128 + the signal's number.
+/// Handles signals that stop the program: removes half-written files and exits with 128 + the signal's number.
 ///
-/// The signals are blocked and one thread waits for them, because hardly anything may be done inside a handler. A signal
-/// that the caller has set to be ignored (nohup) stays ignored.
+/// The signals are blocked and a thread waits for them, because a signal handler may do very little. A signal that the
+/// caller has set to be ignored (nohup) remains ignored.
 enum SignalHandling {
-    /// Sets it up; to be called first of all in `main`, as threads inherit what is blocked.
+    /// Installs the handling; call this first in `main`, as threads inherit the blocked signals.
     static func install() {
         ignoreWriteSignals()
         let signals = SignalSet(notIgnoredOf: stopSignals)
@@ -251,7 +253,7 @@ enum SignalHandling {
             }
             thread.detach()
         } catch {
-            // Without the thread the signals must end the program by themselves.
+            // Without the thread, the signals must end the program themselves.
             signals.unblock()
         }
     }

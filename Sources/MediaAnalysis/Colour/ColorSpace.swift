@@ -1,8 +1,8 @@
 import Glibc
 
-/// Red, green, blue and white of a picture as CIE 1931 chromaticities, and the way from one set to another.
+/// The primaries and white point of a picture as CIE 1931 chromaticities, and the conversion between such sets.
 package struct ColorPrimaries: Sendable, Hashable {
-    /// A chromaticity.
+    /// A point (x, y) of the CIE 1931 chromaticity diagram.
     package struct Chromaticity: Sendable, Hashable {
         let x: Double
         let y: Double
@@ -18,20 +18,20 @@ package struct ColorPrimaries: Sendable, Hashable {
         self.blue = Chromaticity(x: blue.0, y: blue.1)
     }
 
-    /// The white of all of them: D65.
+    /// The white point of all sets: D65.
     static let white = Chromaticity(x: 0.3127, y: 0.3290)
-    /// ITU-R BT.709 and sRGB.
+    /// The primaries of ITU-R BT.709 and sRGB.
     package static let bt709 = ColorPrimaries((0.640, 0.330), (0.300, 0.600), (0.150, 0.060))
-    /// ITU-R BT.2020 and BT.2100.
+    /// The primaries of ITU-R BT.2020 and BT.2100.
     package static let bt2020 = ColorPrimaries((0.708, 0.292), (0.170, 0.797), (0.131, 0.046))
-    /// Display P3 (SMPTE EG 432-1).
+    /// The primaries of Display P3 (SMPTE EG 432-1).
     package static let displayP3 = ColorPrimaries((0.680, 0.320), (0.265, 0.690), (0.150, 0.060))
 
-    /// Those that pictures are converted from, by libavutil's name (`av_color_primaries_name`).
+    /// Creates the primaries of a source picture from libavutil's name (`av_color_primaries_name`).
     ///
-    /// All others are taken as those of BT.709, as players do: the primaries of BT.601 are so near that a picture is
-    /// seen as meant, and files say them more often than they are true. SMPTE RP 431 has P3's primaries with a white of
-    /// its own, which becomes the display's white.
+    /// All other names are treated as BT.709, as players do: the primaries of BT.601 are so close that a picture looks
+    /// as intended, and files declare them more often than they are true. SMPTE RP 431 has the primaries of P3 with a
+    /// different white point, which becomes the display's white.
     package init(name: String?) {
         switch name {
         case "bt2020": self = .bt2020
@@ -40,15 +40,15 @@ package struct ColorPrimaries: Sendable, Hashable {
         }
     }
 
-    /// Nine numbers, row by row, that turn linear RGB of these primaries into linear RGB of others.
+    /// Returns nine numbers, row by row, that convert linear RGB of these primaries to linear RGB of others.
     package func matrix(to other: ColorPrimaries) -> [Double] {
         self == other ? [1, 0, 0, 0, 1, 0, 0, 0, 1] : other.toXYZ.inverted.times(toXYZ).rows
     }
 
-    /// How much red, green and blue add to luminance.
+    /// The contributions of red, green and blue to luminance.
     package var luminance: [Double] { Array(toXYZ.rows[3..<6]) }
 
-    /// Linear RGB to CIE XYZ with a luminance of 1 for white: SMPTE RP 177.
+    /// The matrix from linear RGB to CIE XYZ, with a luminance of 1 for white: SMPTE RP 177.
     private var toXYZ: Matrix3 {
         func column(_ point: Chromaticity) -> [Double] { [point.x / point.y, 1, (1 - point.x - point.y) / point.y] }
         let columns = [column(red), column(green), column(blue)]
@@ -58,7 +58,7 @@ package struct ColorPrimaries: Sendable, Hashable {
     }
 }
 
-/// A matrix of three rows.
+/// A 3 × 3 matrix, stored row by row.
 private struct Matrix3 {
     let rows: [Double]
 
@@ -74,7 +74,7 @@ private struct Matrix3 {
         return Matrix3(rows: (0..<9).map { columns[$0 % 3][$0 / 3] })
     }
 
-    /// By cofactors; the matrices here are far from singular.
+    /// The inverse, computed by cofactors; the matrices here are far from singular.
     var inverted: Matrix3 {
         func minor(_ row: Int, _ column: Int) -> Double {
             let (r1, r2) = ((row + 1) % 3 * 3, (row + 2) % 3 * 3)
@@ -86,26 +86,26 @@ private struct Matrix3 {
     }
 }
 
-/// Between coded values and light, for the transfer characteristics that matter for showing pictures.
+/// Converts between coded values and light, for the transfer characteristics that matter when displaying pictures.
 ///
-/// Coded values run from 0 to 1. Light is relative to what is white on the display: 1 is the white of ordinary video,
-/// and ``referenceWhite`` cd/m² of HDR.
+/// Coded values range from 0 to 1. Light is relative to the display's white: 1 is the white of SDR video, and
+/// ``referenceWhite`` cd/m² of HDR.
 package enum TransferFunction: Sendable, Hashable {
-    /// Ordinary video (BT.601, BT.709, BT.2020 with 10 or 12 bits) as a display shows it: ITU-R BT.1886, a gamma of 2.4.
+    /// SDR video (BT.601, BT.709, BT.2020 with 10 or 12 bits) as displays show it: ITU-R BT.1886, a gamma of 2.4.
     case bt1886
-    /// IEC 61966-2-1, what pictures on the web and screens use.
+    /// IEC 61966-2-1, used by pictures on the web and by screens.
     case sRGB
-    /// Values that are proportional to light.
+    /// Values proportional to light.
     case linear
     /// The perceptual quantizer of SMPTE ST 2084, absolute up to 10,000 cd/m².
     case pq
-    /// Hybrid log-gamma of ARIB STD-B67 and ITU-R BT.2100; gives the scene's light, 1 being its peak.
+    /// Hybrid log-gamma of ARIB STD-B67 and ITU-R BT.2100; returns scene light, with its peak at 1.
     case hlg
 
-    /// The luminance in cd/m² that diffuse white has in HDR, and that becomes white in SDR: ITU-R BT.2408.
+    /// The luminance in cd/m² of diffuse white in HDR, which becomes white in SDR: ITU-R BT.2408.
     package static let referenceWhite = 203.0
 
-    /// By libavutil's name (`av_color_transfer_name`); unknown names are ordinary video.
+    /// Creates the function from libavutil's name (`av_color_transfer_name`); unknown names are treated as SDR video.
     package init(name: String?) {
         switch name {
         case "smpte2084": self = .pq
@@ -115,10 +115,10 @@ package enum TransferFunction: Sendable, Hashable {
         }
     }
 
-    /// Whether values stand for more light than ordinary video has.
+    /// True if values represent more light than SDR video does.
     package var isHDR: Bool { self == .pq || self == .hlg }
 
-    /// The light of a coded value; values outside 0…1 are taken as 0 or 1.
+    /// Returns the light of a coded value, which is clamped to 0…1.
     package func light(of signal: Double) -> Double {
         let value = min(max(signal, 0), 1)
         switch self {
@@ -130,7 +130,7 @@ package enum TransferFunction: Sendable, Hashable {
         }
     }
 
-    /// The coded value of light, the inverse of ``light(of:)``; light outside what can be coded is clipped.
+    /// Returns the coded value of light, the inverse of ``light(of:)``; light outside the coded range is clipped.
     package func signal(of light: Double) -> Double {
         let value = max(light, 0)
         switch self {
@@ -157,39 +157,39 @@ extension TransferFunction {
     private static let c2 = 2413.0 / 4096 * 32
     private static let c3 = 2392.0 / 4096 * 32
 
-    /// The luminance in cd/m² of a PQ value of 0…1.
+    /// Returns the luminance in cd/m² of a PQ value of 0…1.
     static func pqLuminance(_ signal: Double) -> Double {
         let root = pow(max(signal, 0), 1 / m2)
         return 10_000 * pow(max(root - c1, 0) / (c2 - c3 * root), 1 / m1)
     }
 
-    /// The PQ value of a luminance in cd/m², at most 1.
+    /// Returns the PQ value of a luminance in cd/m², at most 1.
     static func pqSignal(_ luminance: Double) -> Double {
         let root = pow(min(max(luminance, 0), 10_000) / 10_000, m1)
         return pow((c1 + c2 * root) / (1 + c3 * root), m2)
     }
 }
 
-/// From luma and chroma to red, green and blue: the matrices of ITU-T H.273, 8.3.
+/// Converts luma and chroma to red, green and blue: the matrices of ITU-T H.273, 8.3.
 ///
-/// The samples are 4:4:4, and are the stored ones shifted to another number of bits, as libswscale gives them.
+/// The samples are 4:4:4. They are the stored samples shifted to another number of bits, as libswscale delivers them.
 package struct YCbCrMatrix: Sendable {
-    /// What 0 of luma, and no colour at all, is stored as.
+    /// The stored values of zero luma and of neutral chroma.
     let zero: (luma: Double, chroma: Double)
-    /// By how much a full step of luma (0 to 1) and of chroma (−1/2 to 1/2) is stored.
+    /// The stored size of a full step of luma (0 to 1) and of chroma (−1/2 to 1/2).
     let step: (luma: Double, chroma: Double)
-    /// What red, green and blue get of chroma: by Cb and by Cr.
+    /// The contributions of Cb and Cr to red, green and blue.
     let red: (cb: Double, cr: Double)
     let green: (cb: Double, cr: Double)
     let blue: (cb: Double, cr: Double)
 
-    /// Makes a matrix.
+    /// Creates a matrix.
     ///
     /// - Parameters:
-    ///   - name: libavutil's name of it (`av_color_space_name`); those that are not known are taken as BT.709.
-    ///   - isFullRange: Whether all numbers are used; else of 8 bits black is 16, white 235 and chroma 16…240.
-    ///   - storedBits: Bits of the stored samples, which say where full range ends; brought into 1…16.
-    ///   - bits: Bits of the samples that are converted; brought into 8…12.
+    ///   - name: libavutil's name (`av_color_space_name`); unknown names are treated as BT.709.
+    ///   - isFullRange: True if all codes are used; otherwise, in 8 bits, black is 16, white 235 and chroma 16…240.
+    ///   - storedBits: The bits of the stored samples, which determine the end of full range; clamped to 1…16.
+    ///   - bits: The bits of the samples that are converted; clamped to 8…12.
     package init(name: String?, isFullRange: Bool, storedBits: Int, bits: Int) {
         let stored = Double(1 << min(max(storedBits, 1), 16))
         let all = Double(1 << min(max(bits, 8), 12))
@@ -207,7 +207,7 @@ package struct YCbCrMatrix: Sendable {
         blue = (2 * (1 - kb), 0)
     }
 
-    /// KR and KB of H.273, table 4.
+    /// Returns KR and KB of H.273, table 4.
     private static func weights(_ name: String?) -> (red: Double, blue: Double) {
         switch name {
         case "fcc": (0.30, 0.11)
@@ -218,7 +218,7 @@ package struct YCbCrMatrix: Sendable {
         }
     }
 
-    /// Red, green and blue of 0…1 for one pixel, not clipped.
+    /// Returns the red, green and blue of one pixel, nominally 0…1, not clipped.
     package func rgb(luma: Double, cb: Double, cr: Double) -> (red: Double, green: Double, blue: Double) {
         let y = (luma - zero.luma) / step.luma
         let (u, v) = ((cb - zero.chroma) / step.chroma, (cr - zero.chroma) / step.chroma)
@@ -227,7 +227,7 @@ package struct YCbCrMatrix: Sendable {
         )
     }
 
-    /// The same in integers, with results of 0…255 by 2^20, rounded by the constant that is added.
+    /// The matrix in integers, with results of 0…255 times 2^20, rounded by the constant that is added.
     struct Fixed: Sendable {
         let luma: Int32
         let red: (cb: Int32, cr: Int32)
@@ -238,7 +238,8 @@ package struct YCbCrMatrix: Sendable {
     }
 
     var fixed: Fixed {
-        // No product exceeds 2^30: the coefficients are below 2 · 255/219 over the step of a byte, the samples 256 of them.
+        // No product exceeds 2^30: a coefficient is below 2^20 · 2 · 255/219 divided by the size of an 8-bit step, and
+        // a sample is at most 256 such steps.
         func coefficient(_ value: Double, by step: Double) -> Int32 {
             Int32(exactly: (value * 255 / step * Double(1 << Fixed.shift)).rounded()) ?? 0
         }

@@ -1,21 +1,22 @@
 package import MediaBase
 
-/// Turns rows of decoded and scaled samples into 8-bit RGBA in sRGB with straight alpha.
+/// Converts rows of decoded and scaled samples to 8-bit RGBA in sRGB with straight alpha.
 package struct ColorTransform: Sendable {
-    /// Bits of the samples that are converted: 10, which a picture of 8 bits cannot tell from more, or 12 where more is
-    /// stored.
+    /// The bits of the samples that are converted: 12 if more than 10 bits are stored, otherwise 10.
+    ///
+    /// In an 8-bit picture, 10 bits cannot be distinguished from more.
     package let bits: Int
     private let matrix: YCbCrMatrix.Fixed
     private let exactMatrix: YCbCrMatrix
     private let light: ToneMapper?
 
-    /// Makes a rendering for the pictures of one source.
+    /// Creates a transform for the pictures of one source.
     ///
     /// - Parameters:
-    ///   - color: What the samples mean; see ``MediaBase/ColorInfo/assumed(for:)`` for what is not known.
-    ///   - storedBits: Bits of the stored samples.
-    ///   - peak: The content's peak in cd/m², where its transfer function is PQ.
-    ///   - mapsHDR: Whether PQ and HLG are brought into SDR; else their coded values stay as they are.
+    ///   - color: The meaning of the samples; see ``MediaBase/ColorInfo/assumed(for:)`` for unknown values.
+    ///   - storedBits: The bits of the stored samples.
+    ///   - peak: The content's peak in cd/m², if its transfer function is PQ.
+    ///   - mapsHDR: True to map PQ and HLG to SDR; otherwise their coded values stay as they are.
     package init(_ color: ColorInfo, storedBits: Int, peak: Double = ToneCurve.usualPeak, mapsHDR: Bool = true) {
         bits = storedBits > 10 ? 12 : 10
         exactMatrix = YCbCrMatrix(
@@ -30,14 +31,14 @@ package struct ColorTransform: Sendable {
                 primaries: ColorPrimaries(name: color.primaries), transfer: transfer, peak: peak)
     }
 
-    /// Whether RGB stays as it is.
+    /// True if RGB values stay as they are.
     package var keepsRGB: Bool { light == nil }
 
     /// Writes a row of RGBA from luma and chroma of ``bits`` bits, 4:4:4; alpha is 255.
     ///
     /// - Parameters:
-    ///   - pixels: RGBA of a picture; gets as many pixels as all spans have and as there is room for.
-    ///   - start: The place in it of the row's first byte.
+    ///   - pixels: The RGBA of a picture; receives as many pixels as all spans have and as fit.
+    ///   - start: The offset of the row's first byte.
     package func convert(
         luma: Span<UInt16>, cb: Span<UInt16>, cr: Span<UInt16>, into pixels: inout MutableSpan<UInt8>, at start: Int
     ) {
@@ -94,12 +95,12 @@ package struct ColorTransform: Sendable {
         }
     }
 
-    /// Writes a row of RGBA from RGBA of 16 bits.
+    /// Writes a row of 8-bit RGBA from 16-bit RGBA.
     ///
     /// - Parameters:
-    ///   - samples: Four values a pixel.
-    ///   - pixels: RGBA of a picture; gets as many pixels as there are samples for, and room.
-    ///   - start: The place in it of the row's first byte.
+    ///   - samples: Four values per pixel.
+    ///   - pixels: The RGBA of a picture; receives as many pixels as there are samples for and as fit.
+    ///   - start: The offset of the row's first byte.
     package func convert(rgba samples: Span<UInt16>, into pixels: inout MutableSpan<UInt8>, at start: Int) {
         guard start >= 0, start <= pixels.count else { return }
         for pixel in 0..<min(samples.count, pixels.count - start) / 4 {
@@ -119,7 +120,7 @@ package struct ColorTransform: Sendable {
         }
     }
 
-    /// `value / whole` as a byte, rounded half up, at most 255; 0 of nothing.
+    /// Returns `value / whole` as a byte, rounded half up, at most 255; 0 if `whole` is 0.
     @inline(__always)
     private static func byte(_ value: UInt16, of whole: UInt16) -> UInt8 {
         guard whole > 0 else { return 0 }
@@ -131,12 +132,12 @@ package struct ColorTransform: Sendable {
 // MARK: - Alpha
 
 extension ColorTransform {
-    /// Takes one channel out of a row of RGBA, multiplied by alpha, in 16 bits: 255 of 255 becomes 65535.
+    /// Extracts one channel from a row of RGBA as 16-bit values multiplied by alpha: 255 of 255 becomes 65535.
     ///
     /// - Parameters:
-    ///   - pixels: Four values a pixel.
-    ///   - channel: 0 to 3; alpha itself (3) is not multiplied. Others give nothing.
-    ///   - row: Gets as many values as there are pixels for, and room.
+    ///   - pixels: Four values per pixel.
+    ///   - channel: 0 to 3; alpha itself (3) is not multiplied. Other values write nothing.
+    ///   - row: Receives as many values as there are pixels for and as fit.
     package static func weight(_ pixels: Span<UInt8>, channel: Int, into row: inout MutableSpan<UInt16>) {
         guard (0...3).contains(channel) else { return }
         for x in 0..<min(pixels.count / 4, row.count) {
@@ -145,14 +146,14 @@ extension ColorTransform {
         }
     }
 
-    /// Writes one channel of a row of RGBA from what was multiplied by alpha, by dividing it again.
+    /// Writes one channel of a row of RGBA from values multiplied by alpha, which are divided by alpha again.
     ///
     /// - Parameters:
-    ///   - samples: 16 bits of the channel.
-    ///   - alpha: 16 bits of alpha.
-    ///   - channel: 0 to 3; alpha itself (3) is not divided. Others write nothing.
-    ///   - pixels: RGBA of a picture; gets as many values as there are samples for, and room.
-    ///   - start: The place in it of the row's first byte.
+    ///   - samples: The channel in 16 bits.
+    ///   - alpha: The alpha in 16 bits.
+    ///   - channel: 0 to 3; alpha itself (3) is not divided. Other values write nothing.
+    ///   - pixels: The RGBA of a picture; receives as many values as there are samples for and as fit.
+    ///   - start: The offset of the row's first byte.
     package func convert(
         weighted samples: Span<UInt16>, alpha: Span<UInt16>, channel: Int, into pixels: inout MutableSpan<UInt8>,
         at start: Int
@@ -163,9 +164,9 @@ extension ColorTransform {
         }
     }
 
-    /// Brings pixels that are red, green and blue of the source's kind to sRGB, in place.
+    /// Converts pixels from the source's red, green and blue to sRGB, in place.
     ///
-    /// - Parameter range: Which bytes; whole pixels, inside the span.
+    /// - Parameter range: The bytes to convert; whole pixels within the span.
     package func map(_ pixels: inout MutableSpan<UInt8>, in range: Range<Int>) {
         guard let light, range.lowerBound >= 0, range.upperBound <= pixels.count else { return }
         for place in stride(from: range.lowerBound, to: range.upperBound - 3, by: 4) {

@@ -1,16 +1,17 @@
 import Glibc
 import Threading
 
-/// From coded red, green and blue of any primaries and transfer function to sRGB, by way of light.
+/// Maps coded red, green and blue of any primaries and transfer function to sRGB, by way of light.
 ///
-/// In order: coded values to light; for HLG the display's part of its curve (ITU-R BT.2100, the OOTF of a display of
-/// 1000 cd/m²); the primaries' matrix, what is negative then being outside the target's colours and set to 0; for HDR
-/// the ``ToneCurve``, by the largest of the three so that a colour keeps its hue; light to sRGB.
+/// The steps are, in order: coded values to light; for HLG, the display's part of its curve (ITU-R BT.2100, the OOTF of
+/// a display of 1000 cd/m²); the matrix of the primaries, after which negative values are outside the target's gamut
+/// and set to 0; for HDR the ``ToneCurve``, applied according to the largest of the three components so that a colour
+/// keeps its hue; light to sRGB.
 ///
-/// Ordinary video is shown on screens as if its values were sRGB, so for it both curves are the same and white, black
-/// and all greys stay what they are.
+/// Screens show SDR video as if its values were sRGB. Therefore both curves are the same for SDR, and white, black and
+/// all greys stay unchanged.
 ///
-/// Everything goes through tables, made once for a source; ``exact(_:)`` says the same without them.
+/// All steps use tables that are created once for a source; ``exact(_:)`` computes the same without tables.
 package struct ToneMapper: Sendable {
     private let source: TransferFunction
     private let target: TransferFunction
@@ -26,19 +27,19 @@ package struct ToneMapper: Sendable {
     private let gainSteps: Float
     private let coded: [UInt8]
 
-    /// Entries of the table by coded value, less one.
+    /// The number of entries in the table indexed by coded value, minus one.
     static let signalSteps: Float = 8191
-    /// Entries of the tables by light, less one.
+    /// The number of entries in the tables indexed by light, minus one.
     private static let lightSteps: Float = 16383
-    /// Entries of the tables of gains, less one.
+    /// The number of entries in the gain table, minus one.
     private static let curveSteps: Float = 8191
 
-    /// Makes a mapping; `nil` where the values of a source are sRGB's already, as near as screens care.
+    /// Creates a mapping, or returns `nil` if a source's values are already close enough to sRGB for screens.
     ///
     /// - Parameters:
-    ///   - primaries: The source's.
-    ///   - transfer: The source's.
-    ///   - peak: The source's peak in cd/m², where it is PQ.
+    ///   - primaries: The primaries of the source.
+    ///   - transfer: The transfer function of the source.
+    ///   - peak: The peak of the source in cd/m², if it is PQ.
     package init?(primaries: ColorPrimaries, transfer: TransferFunction, peak: Double = ToneCurve.usualPeak) {
         guard primaries != .bt709 || transfer == .linear || transfer.isHDR else { return nil }
         source = transfer
@@ -64,7 +65,7 @@ package struct ToneMapper: Sendable {
         luminance = SIMD4(Float(weights[0]), Float(weights[1]), Float(weights[2]), 0)
     }
 
-    /// The mapping for a source, kept from the last time if it was asked for lately: its tables take milliseconds.
+    /// Returns the mapping for a source, cached if recently used, because creating its tables takes milliseconds.
     ///
     /// May be called on any thread.
     static func shared(primaries: ColorPrimaries, transfer: TransferFunction, peak: Double) -> ToneMapper? {
@@ -89,12 +90,12 @@ package struct ToneMapper: Sendable {
 
     private static func byte(_ value: Double) -> UInt8 { UInt8(min(max(value * 255, 0), 255).rounded()) }
 
-    /// What a scene's luminance of 0…1 is multiplied by for a display with HLG's nominal peak, relative to white.
+    /// Returns the factor for a scene luminance of 0…1 on a display with HLG's nominal peak, relative to white.
     private static func systemGain(_ luminance: Double) -> Double {
         ToneCurve.usualPeak / TransferFunction.referenceWhite * pow(luminance, 0.2)
     }
 
-    /// What becomes of one pixel, without tables; coded values in, sRGB of 0…255 out.
+    /// Maps one pixel without tables, from coded values to sRGB of 0…255.
     package func exact(_ pixel: [Double]) -> [UInt8] {
         var values = pixel.map { source.light(of: $0) }
         if source == .hlg {
@@ -111,7 +112,7 @@ package struct ToneMapper: Sendable {
         return values.map { Self.byte(target.signal(of: $0)) }
     }
 
-    /// What becomes of one pixel: coded values of 0…1 in the first three lanes (others are brought there), sRGB out.
+    /// Maps one pixel to sRGB, from coded values in the first three lanes, which are clamped to 0…1.
     @inline(__always)
     func map(_ pixel: SIMD4<Float>) -> (red: UInt8, green: UInt8, blue: UInt8) {
         let index = Self.index(pixel, steps: Self.signalSteps)
@@ -123,10 +124,10 @@ package struct ToneMapper: Sendable {
         if !gain.isEmpty {
             let largest = values.max()
             let place = largest * gainSteps
-            // Beyond the peak everything is white.
+            // Above the peak, everything is white.
             values *= place < Self.curveSteps ? gain[max(0, Int(place + 0.5))] : 1 / largest
         }
-        // By the root of light, because dark steps are small.
+        // Indexed by the square root of light, because steps are small in dark areas.
         let out = Self.index(values.squareRoot(), steps: Self.lightSteps)
         return (coded[out.0], coded[out.1], coded[out.2])
     }
@@ -141,25 +142,25 @@ package struct ToneMapper: Sendable {
     }
 }
 
-/// How the light of HDR is brought into the range of an ordinary display: the EETF of ITU-R BT.2390-11, 5.4.1.
+/// The compression of HDR light into the range of an SDR display: the EETF of ITU-R BT.2390-11, 5.4.1.
 ///
-/// Up to a knee light stays as it is; above it a Hermite spline in PQ values bends it so that the content's peak
-/// becomes the display's white. The display's black is taken as 0, as the content's is.
+/// Light up to a knee stays unchanged. Above it, a Hermite spline in PQ values compresses light so that the content's
+/// peak becomes the display's white. The black of the display is taken as 0, like that of the content.
 package struct ToneCurve: Sendable, Hashable {
     /// The content's peak in cd/m².
     package let peak: Double
-    /// What becomes white, in cd/m².
+    /// The luminance in cd/m² that becomes white.
     package let white = TransferFunction.referenceWhite
 
-    /// What is taken as the peak where nothing says so: what most content is graded on, and HLG's nominal peak.
+    /// The peak assumed if none is declared: the level at which most content is graded, and HLG's nominal peak.
     package static let usualPeak = 1000.0
 
-    /// The curve for content with a peak in cd/m², which is brought into what PQ can code.
+    /// Creates the curve for content with a peak in cd/m², which is clamped to ``white``…10,000.
     package init(peak: Double = usualPeak) {
         self.peak = peak.isFinite ? min(max(peak, TransferFunction.referenceWhite), 10_000) : Self.usualPeak
     }
 
-    /// What light becomes, both relative to white; light above the peak becomes 1.
+    /// Maps light, where input and output are relative to white; light above the peak becomes 1.
     package func callAsFunction(_ light: Double) -> Double {
         let top = TransferFunction.pqSignal(peak)
         let highest = TransferFunction.pqSignal(white) / top

@@ -1,30 +1,31 @@
-/// One row of a picture that layers are drawn on, from the back to the front.
+/// One row of a picture on which layers are drawn from back to front.
 ///
-/// Red, green, blue and alpha of 0 to 255 in floating point, the colours multiplied by alpha: values are rounded once, when
-/// all layers are drawn.
+/// Pixels are red, green, blue and alpha of 0 to 255 in floating point, with premultiplied alpha. Values are rounded
+/// only once, after all layers are drawn.
 package struct ComposedRow {
     private var pixels: [SIMD4<Float>]
 
-    /// A row of one colour.
+    /// Creates a row of one colour.
     ///
-    /// - Parameter color: With straight alpha, 0 to 255 each.
+    /// - Parameter color: The colour with straight alpha, each component 0 to 255.
     package init(width: Int, color: SIMD4<Float>) {
         pixels = Array(repeating: color, count: max(0, width))
         clear(to: color)
     }
 
-    /// Makes all of it one colour, with straight alpha.
+    /// Fills the row with one colour, given with straight alpha.
     package mutating func clear(to color: SIMD4<Float>) {
         var filled = color * (color.w / 255)
         filled.w = color.w
         for index in pixels.indices { pixels[index] = filled }
     }
 
-    /// Draws a texture over what is there.
+    /// Draws a texture over the current contents.
     ///
-    /// Where a pixel lies between those of the texture, the four around it count (bilinear); at the edges of what is shown
-    /// a pixel counts by the part of it that is covered.
-    /// - Parameter row: The number of this row in the picture.
+    /// A pixel that lies between texture pixels is interpolated from the four around it (bilinear). At the edges of the
+    /// visible part, a pixel is weighted by the fraction of it that is covered.
+    ///
+    /// - Parameter row: The index of this row in the picture.
     package mutating func draw(_ texture: LayerTexture, _ placement: LayerPlacement, row: Int) {
         let columns = placement.columns(row: row, width: pixels.count)
         guard !columns.isEmpty else { return }
@@ -75,7 +76,7 @@ package struct ComposedRow {
             let coveredU = min(min(u - placement.left, placement.right - u) * perU + 0.5, 1)
             let coveredV = min(min(v - placement.top, placement.bottom - v) * perV + 0.5, 1)
             guard coveredU > 0, coveredV > 0 else { continue }
-            // Pixels at the edges go on outside; what is covered decides where the picture ends.
+            // Edge pixels extend outwards; the coverage determines the edge of the texture.
             let column = min(max(u - 0.5, 0), lastColumn)
             let line = min(max(v - 0.5, 0), lastRow)
             let (left, top) = (Int(column), Int(line))
@@ -98,11 +99,11 @@ package struct ComposedRow {
         front + back * (1 - front.w * (1 / 255))
     }
 
-    /// Writes the row as red, green, blue and straight alpha of 8 bits.
+    /// Writes the row as red, green, blue and straight alpha with 8 bits each.
     ///
     /// - Parameters:
-    ///   - bytes: A picture's memory; gets as many pixels as there is room for.
-    ///   - start: Where in it the row begins.
+    ///   - bytes: The memory of a picture; receives as many pixels as fit.
+    ///   - start: The byte offset at which the row starts.
     package func write(into bytes: inout MutableRawSpan, at start: Int) {
         guard start >= 0, start <= bytes.byteCount else { return }
         let source = pixels.span
@@ -114,7 +115,7 @@ package struct ComposedRow {
                 pixel.w = alpha
                 pixel.clamp(lowerBound: SIMD4(repeating: 0), upperBound: SIMD4(repeating: 255))
             }
-            // Mixed values stay between 0 and 255. Added to 2^23, a number is rounded to a whole one, which then are the
+            // Mixed values stay between 0 and 255. Adding 2^23 rounds a number to an integer, which is then in the
             // lowest bits.
             let shifted = pixel + 8_388_608
             let (red, green) = (shifted.x.bitPattern & 255, shifted.y.bitPattern & 255)
@@ -125,10 +126,10 @@ package struct ComposedRow {
     }
 }
 
-/// Mixes rows of luma or chroma of 8 bits.
+/// Mixes rows of 8-bit luma or chroma.
 ///
-/// Weights go from 0 for nothing to 65536 for all; results are rounded once. Where spans disagree in length the shorter one
-/// decides.
+/// Weights range from 0 for none to 65536 for full; results are rounded once. If spans differ in length, the shorter
+/// one decides.
 package enum PlaneBlending {
     /// Copies a row.
     package static func copy(_ source: Span<UInt8>, into row: inout MutableSpan<UInt8>) {
@@ -137,12 +138,12 @@ package enum PlaneBlending {
         for index in 0..<count { row[index] = source[index] }
     }
 
-    /// Makes all of a row one value.
+    /// Fills a row with one value.
     package static func fill(_ row: inout MutableSpan<UInt8>, with value: UInt8) {
         for index in 0..<row.count { row[index] = value }
     }
 
-    /// Mixes a row into another by one weight.
+    /// Mixes a row into another with a single weight.
     package static func blend(_ source: Span<UInt8>, weight: UInt32, into row: inout MutableSpan<UInt8>) {
         let count = min(source.count, row.count)
         let source = source.extracting(first: count)
@@ -154,9 +155,9 @@ package enum PlaneBlending {
         }
     }
 
-    /// Mixes samples into a part of a row, each by a weight of its own (65535 for all) times a common one.
+    /// Mixes samples into part of a row, each with its own weight (65535 for full) times a common scale.
     ///
-    /// - Parameter start: Where in the row they begin; what does not fit is left out.
+    /// - Parameter start: The index in the row at which the samples start; samples that do not fit are ignored.
     package static func blend(
         _ source: Span<UInt8>, weights: Span<UInt16>, scale: UInt32, into row: inout MutableSpan<UInt8>, at start: Int
     ) {

@@ -1,22 +1,22 @@
-/// Makes one full picture of the first field of an interlaced frame.
+/// Makes a full frame from the first field of an interlaced frame.
 ///
-/// The rows of the first field stay as they are. A row of the other field, which was taken at another moment, is kept
-/// where it fits between its neighbours, so that what does not move keeps its full resolution, and is brought into
-/// their range where it does not: that is the comb. The range spans the pixels above and below, and what the edge that
-/// passes through the place suggests (the spatial part of Michael Niedermayer's yadif).
+/// The rows of the first field stay as they are. The rows of the other field were captured at a different time: a
+/// sample that fits between its neighbours is kept, so that still areas keep their full resolution; any other sample is
+/// part of the comb and is clamped to the range of its neighbours. This range spans the pixels above and below, and the
+/// value suggested by an edge through this position (the spatial part of Michael Niedermayer's yadif).
 ///
-/// Works on any samples that are whole numbers of one or two bytes; planar, interleaved, luma, chroma or RGB alike.
+/// Works with any integer samples of one or two bytes, whether planar or interleaved, luma, chroma or RGB.
 package enum Deinterlacer {
-    /// Where the samples of a plane lie in a span.
+    /// The layout of a plane's samples in a span.
     package struct Plane: Sendable {
-        /// How many rows there are.
+        /// The number of rows.
         package let rows: Int
-        /// From the first sample of a row to that of the next one, in samples.
+        /// The distance from the first sample of a row to the first sample of the next row, in samples.
         package let stride: Int
-        /// From a sample to the next one of the same component: 1 in a plane of its own.
+        /// The distance from a sample to the next sample of the same component: 1 if the component has its own plane.
         package let step: Int
 
-        /// Makes a shape; no check is made.
+        /// Creates a shape without checking it.
         package init(rows: Int, stride: Int, step: Int) {
             self.rows = rows
             self.stride = stride
@@ -24,21 +24,21 @@ package enum Deinterlacer {
         }
     }
 
-    /// Writes a row of 8-bit samples without the other field's motion.
+    /// Writes a row of 8-bit samples without the motion of the other field.
     ///
     /// - Parameters:
-    ///   - row: The row's number, from 0 at the top.
+    ///   - row: The index of the row, from 0 at the top.
     ///   - source: The interlaced plane.
-    ///   - plane: Its shape. Nothing is done where the span is too short for it.
-    ///   - keepsTop: Whether the first row belongs to the field that is kept.
-    ///   - target: Receives the row, as many samples as it has.
+    ///   - plane: The shape of the source. Nothing is done if the span is too short for it.
+    ///   - keepsTop: True if the first row belongs to the field that is kept.
+    ///   - target: Receives the row, as many samples as it can hold.
     package static func process(
         row: Int, of source: Span<UInt8>, _ plane: Plane, keepsTop: Bool, into target: inout MutableSpan<UInt8>
     ) {
         write(row, source, plane, keepsTop, &target)
     }
 
-    /// The same for samples of 16 bits.
+    /// Writes a row of 16-bit samples without the motion of the other field.
     package static func process(
         row: Int, of source: Span<UInt16>, _ plane: Plane, keepsTop: Bool, into target: inout MutableSpan<UInt16>
     ) {
@@ -71,9 +71,9 @@ package enum Deinterlacer {
 // MARK: - One row
 
 extension Deinterlacer {
-    /// How many steps a suggested edge may lean to one side, and one more for the comparison of its surroundings.
+    /// The number of steps that a suggested edge may lean to one side, plus one for comparing its surroundings.
     private static let reach = 3
-    /// How many samples are worked on at once.
+    /// The number of samples processed at once.
     private static let laneCount = 16
 
     @inline(__always)
@@ -87,7 +87,7 @@ extension Deinterlacer {
         guard count > 2 * margin else { return }
         var place = margin
         while place < count - margin {
-            // The last block lies over the one before it; what is read is not what is written.
+            // The last block may overlap the previous one, because the input and output are separate.
             let start = min(place, max(margin, count - margin - laneCount))
             let width = min(laneCount, count - margin - start)
             func lanes(_ row: Span<Sample>, _ steps: Int) -> Lanes {
@@ -108,12 +108,12 @@ extension Deinterlacer {
         }
     }
 
-    /// Samples side by side, wide enough for sums of three.
+    /// Adjacent samples, wide enough for sums of three.
     private typealias Lanes = SIMD16<Int32>
-    /// Those of a row from three steps left to three steps right.
+    /// The samples of a row, from three steps to the left to three steps to the right.
     private typealias Around = (Lanes, Lanes, Lanes, Lanes, Lanes, Lanes, Lanes)
 
-    /// Up to as many samples as there are lanes.
+    /// Loads as many samples as there are lanes, or fewer.
     @inline(__always)
     private static func load<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(_ part: Span<Sample>)
         -> Lanes
@@ -130,12 +130,12 @@ extension Deinterlacer {
             at(15))
     }
 
-    /// The rule for samples with those above and below.
+    /// Applies the rule to samples, given the samples above and below.
     @inline(__always)
     private static func filled(_ middle: Lanes, _ p: Around, _ q: Around) -> Lanes {
         var best = distance(p.2, q.2) &+ distance(p.3, q.3) &+ distance(p.4, q.4) &- 1
         var edge = mean(p.3, q.3)
-        // Leaning one step, then two where one was better, to the left and to the right.
+        // Edges that lean one step, then two if one was better, first to the left and then to the right.
         let left = distance(p.1, q.3) &+ distance(p.2, q.4) &+ distance(p.3, q.5)
         let further = distance(p.0, q.4) &+ distance(p.1, q.5) &+ distance(p.2, q.6)
         (best, edge) = nearer(left, mean(p.2, q.4), further, mean(p.1, q.5), than: best, edge)
@@ -163,7 +163,7 @@ extension Deinterlacer {
     @inline(__always)
     private static func mean(_ a: Lanes, _ b: Lanes) -> Lanes { (a &+ b &+ 1) &>> 1 }
 
-    /// The ends of a row, where no leaning edge can be seen.
+    /// Fills the ends of a row, which are too short to examine leaning edges.
     @inline(__always)
     private static func fillEnds<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ above: Span<Sample>, _ here: Span<Sample>, _ below: Span<Sample>, _ out: inout MutableSpan<Sample>,

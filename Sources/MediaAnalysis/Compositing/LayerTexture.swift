@@ -1,16 +1,16 @@
-/// A picture as layers are drawn from: red, green, blue and alpha of 8 bits, the colours multiplied by alpha.
+/// A picture from which layers are drawn: 8-bit red, green, blue and alpha, with premultiplied alpha.
 package struct LayerTexture: Sendable {
-    /// Pixels a row.
+    /// The number of pixels per row.
     package let width: Int
-    /// Rows.
+    /// The number of rows.
     package let height: Int
-    /// Whether all of it is opaque.
+    /// True if all pixels are opaque.
     package let isOpaque: Bool
     let pixels: [SIMD4<UInt8>]
 
-    /// Makes a texture of pixels with straight alpha; `nil` where there are not as many as the size says.
+    /// Creates a texture from pixels with straight alpha, or returns `nil` if their number does not match the size.
     ///
-    /// - Parameter bytes: Red, green, blue and alpha of each pixel, rows from the top.
+    /// - Parameter bytes: The red, green, blue and alpha of each pixel, in rows from the top.
     package init?(width: Int, height: Int, straight bytes: [UInt8]) {
         guard width > 0, height > 0, case let (count, overflow) = width.multipliedReportingOverflow(by: height),
             !overflow, bytes.count / 4 == count, bytes.count % 4 == 0
@@ -41,25 +41,25 @@ package struct LayerTexture: Sendable {
     }
 }
 
-/// Where a texture lies on the picture that is composed, what of it is shown, and how opaque.
+/// The position of a texture on the composed picture, its visible part, and its opacity.
 package struct LayerPlacement: Sendable {
-    /// The place in the texture, in its pixels from its left and top edge, of the point (0, 0) of the composed picture; how
-    /// it moves from one column to the next, and from one row to the next.
+    /// The horizontal texture coordinate, in texture pixels from the left edge: its value at the point (0, 0) of the
+    /// composed picture, and its change per column and per row.
     package var u: (origin: Double, perColumn: Double, perRow: Double)
-    /// The same down the texture.
+    /// The vertical texture coordinate, in texture pixels from the top edge, in the same form as ``u``.
     package var v: (origin: Double, perColumn: Double, perRow: Double)
-    /// The part that is shown, in pixels of the texture.
+    /// The left edge of the visible part, in texture pixels.
     package var left: Double
-    /// See ``left``.
+    /// The top edge of the visible part, in texture pixels.
     package var top: Double
-    /// See ``left``.
+    /// The right edge of the visible part, in texture pixels.
     package var right: Double
-    /// See ``left``.
+    /// The bottom edge of the visible part, in texture pixels.
     package var bottom: Double
-    /// 0 for not at all, 1 for as opaque as it is.
+    /// The opacity: 0 for invisible, 1 for the texture's own alpha.
     package var opacity: Double
 
-    /// A placement.
+    /// Creates a placement.
     package init(
         u: (origin: Double, perColumn: Double, perRow: Double), v: (origin: Double, perColumn: Double, perRow: Double),
         left: Double, top: Double, right: Double, bottom: Double, opacity: Double
@@ -73,13 +73,13 @@ package struct LayerPlacement: Sendable {
         self.opacity = opacity
     }
 
-    /// Whether all of it is a number that can be worked with.
+    /// True if all values are finite and small enough to compute with.
     private var isFinite: Bool {
         [u.origin, u.perColumn, u.perRow, v.origin, v.perColumn, v.perRow, left, top, right, bottom, opacity]
             .allSatisfy { $0.isFinite && $0.magnitude < 1e9 }
     }
 
-    /// Whether pixels of the texture lie exactly on pixels of the picture; then by how many columns and rows.
+    /// The offset in columns and rows if texture pixels coincide exactly with pixels of the picture; otherwise `nil`.
     var shift: (columns: Int, rows: Int)? {
         guard u.perColumn == 1, u.perRow == 0, v.perColumn == 0, v.perRow == 1,
             [u.origin, v.origin, left, top, right, bottom].allSatisfy({ $0 == $0.rounded() })
@@ -87,12 +87,12 @@ package struct LayerPlacement: Sendable {
         return (Int(u.origin), Int(v.origin))
     }
 
-    /// The columns of a row, of so many, of which something may be seen.
+    /// Returns the columns of a row of `width` pixels in which the texture may be visible.
     func columns(row: Int, width: Int) -> Range<Int> {
         guard isFinite, opacity > 0, left < right, top < bottom else { return 0..<0 }
         var (low, high) = (0.0, Double(width))
         func limit(_ origin: Double, _ step: Double, _ first: Double, _ last: Double) {
-            // From the middle of column x: origin + step · (x + 0.5).
+            // The coordinate at the centre of column x is origin + step · (x + 0.5).
             let start = origin + step * 0.5
             guard step != 0 else {
                 if start <= first || start >= last { high = low }
@@ -108,7 +108,7 @@ package struct LayerPlacement: Sendable {
         return low < high ? Int(low)..<Int(high) : 0..<0
     }
 
-    /// How many pixels of the texture a pixel of the picture is wide, across each direction of the texture.
+    /// The size of a pixel of the picture in texture pixels, along each direction of the texture.
     var slope: (u: Double, v: Double) {
         (
             (u.perColumn * u.perColumn + u.perRow * u.perRow).squareRoot(),

@@ -1,25 +1,25 @@
 import Glibc
 
-/// Reads sound between its samples, by a sinc with a Kaiser window.
+/// Reads audio between its samples, with a Kaiser-windowed sinc.
 ///
-/// Where sound is read faster than it was sampled, what could not be heard any more is taken out first, so that it does
-/// not come back as another tone.
+/// If audio is read faster than it was sampled, frequencies that would exceed the new limit are filtered out first, so
+/// that they do not alias.
 package struct SoundInterpolator: Sendable {
-    /// How many samples of the sound pass for each that is read.
+    /// The number of samples of the audio for each output value.
     package let step: Double
-    /// How many samples before and after a place count for its value.
+    /// The number of samples before and after a position that contribute to its value.
     package let reach: Int
-    /// Up to which part of the highest frequency sound passes.
+    /// The fraction of the highest frequency up to which audio passes.
     private let cutoff: Double
-    /// The filter from its middle on.
+    /// The filter from its centre on.
     private let table: [Float]
 
-    /// Zeros of the sinc on each side.
+    /// The number of zeros of the sinc on each side.
     private static let zeros = 24
-    /// Values of the filter from one zero to the next.
+    /// The number of filter values from one zero to the next.
     private static let resolution = 512
 
-    /// - Parameter step: How many samples of the sound pass for each that is read; positive, at most 64.
+    /// - Parameter step: The number of samples of the audio for each output value; positive, at most 64.
     package init(step: Double) {
         let step = step.isFinite ? min(max(step, 1.0 / 65536), 64) : 1
         self.step = step
@@ -36,7 +36,7 @@ package struct SoundInterpolator: Sendable {
         }
     }
 
-    /// The modified Bessel function of the first kind and order zero.
+    /// Returns the modified Bessel function of the first kind and order zero.
     private static func bessel(_ x: Double) -> Double {
         var (sum, term) = (1.0, 1.0)
         for k in 1..<60 {
@@ -46,11 +46,11 @@ package struct SoundInterpolator: Sendable {
         return sum
     }
 
-    /// Writes the sound from a place on, a value each ``step``.
+    /// Writes the audio from a position on, one value every ``step`` samples.
     ///
     /// - Parameters:
-    ///   - place: Where the first value is read, counted in samples from the first.
-    ///   - target: Gets numbers in the machine's order, as many as there is room for.
+    ///   - place: The position of the first value, counted in samples from the first.
+    ///   - target: Receives numbers in native byte order, as many as fit.
     package func read(_ samples: [Float], from place: Double, into target: inout MutableRawSpan) {
         let samples = samples.span
         for index in 0..<target.byteCount / 4 {
@@ -59,7 +59,7 @@ package struct SoundInterpolator: Sendable {
         }
     }
 
-    /// The sound at a place, counted in samples from the first; what lies outside is silent.
+    /// Returns the audio at a position, counted in samples from the first; outside the samples it is silent.
     package func value(of samples: Span<Float>, at place: Double) -> Float {
         guard place.isFinite, place > -Double(reach) - 1, place < Double(samples.count + reach) + 1 else { return 0 }
         let middle = Int(place.rounded(.down))

@@ -1,42 +1,44 @@
-/// A decoded PCM sample of one of the formats that decoders deliver.
+/// A decoded PCM sample in one of the formats that decoders deliver.
 ///
-/// The conversion follows the value rules of the waveform outputs, so that peaks of integer sources are the same as
-/// those of a 16-bit decode. The conformances are written without branches and without trapping conversions, which
-/// is what lets the compiler vectorise loops over them; ``ScalarSampleKernels`` states the same rules plainly.
+/// The conversion follows the value rules of the waveform outputs, so that peaks of integer sources equal those of a
+/// 16-bit decode. The conformances avoid branches and trapping conversions, so that the compiler can vectorise loops
+/// over them; ``ScalarSampleKernels`` states the same rules plainly.
 package protocol PCMSample: BitwiseCopyable, Sendable {
     /// The sample as a signed 16-bit integer, by the waveform value rules.
     ///
-    /// UInt8: (x − 128) · 256. Int16: itself. Int32: x / 65536 rounded half to even, clamped. Int64: the same with
-    /// x / 2^48. Float and Double: x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
+    /// UInt8: (x − 128) · 256. Int16: unchanged. Int32: x / 65536 rounded half to even, clamped. Int64: the same with x
+    /// / 2^48. Float and Double: x · 32768 rounded half to even, clamped; NaN becomes 0, an infinity full scale.
     var int16Value: Int16 { get }
 
-    /// Whether |x| is at or above `threshold`, where both are measured from the format's zero.
+    /// Returns true if |x| is at or above `threshold`, both measured from the format's zero.
     ///
-    /// NaN is never clipped. For UInt8 zero is 128 and `threshold` is a distance from it.
+    /// NaN is never clipped. For UInt8, zero is 128 and `threshold` is a distance from it.
     func isClipped(atOrAbove threshold: Self) -> Bool
 
-    /// The smallest magnitude that is full scale in a format of `bits` significant bits.
+    /// Returns the smallest magnitude that counts as full scale in a format with `bits` significant bits.
     ///
-    /// Integers: the largest positive code, left-justified (24 bits in Int32: 0x7FFFFF00); floating point: 1.0.
+    /// For integers this is the largest positive code, left-justified (24 bits in Int32: 0x7FFFFF00); for floating
+    /// point, 1.0.
     static func fullScale(significantBits bits: Int) -> Self
 
-    /// What ``SampleKernels/convert(_:into:)`` does.
+    /// Implements ``SampleKernels/convert(_:into:)``.
     static func convert(_ source: Span<Self>, into destination: inout MutableSpan<Int16>)
 
-    /// What ``SampleKernels/clippedCount(_:threshold:)`` does.
+    /// Implements ``SampleKernels/clippedCount(_:threshold:)``.
     static func clippedCount(_ samples: Span<Self>, threshold: Self) -> Int
 
-    /// Counts the samples at or above full scale of one of some interleaved channels; whole frames only.
+    /// Returns the number of samples at or above full scale in one of several interleaved channels; whole frames only.
     static func clippedCount(_ samples: Span<Self>, threshold: Self, channel: Int, of channels: Int) -> Int
 
-    /// Lends samples in 16 bits: themselves, or converted into a scratch array, which is made as long as they are.
+    /// Passes the samples to `body` in 16 bits: either unchanged, or converted into a scratch array, which grows to
+    /// their number.
     static func withInt16(_ samples: Span<Self>, scratch: inout [Int16], _ body: (Span<Int16>) -> Void)
 }
 
-// The loops are requirements of the protocol so that each format's is compiled for it here, in its own module: a
-// generic function called from another module would ask for each sample through the protocol.
+// The loops are protocol requirements so that each format's loop is compiled in this module: a generic function called
+// from another module would access each sample through the protocol.
 extension PCMSample {
-    /// Converts one for one.
+    /// Converts samples one by one.
     package static func convert(_ source: Span<Self>, into destination: inout MutableSpan<Int16>) {
         let count = min(source.count, destination.count)
         let source = source.extracting(first: count)
@@ -54,7 +56,7 @@ extension PCMSample {
         return count
     }
 
-    /// Counts in whole frames.
+    /// Counts over whole frames.
     package static func clippedCount(_ samples: Span<Self>, threshold: Self, channel: Int, of channels: Int) -> Int {
         guard channels > 0, channel >= 0, channel < channels else { return 0 }
         var count = 0
@@ -64,7 +66,7 @@ extension PCMSample {
         return count
     }
 
-    /// Converts them.
+    /// Converts the samples into the scratch array.
     package static func withInt16(_ samples: Span<Self>, scratch: inout [Int16], _ body: (Span<Int16>) -> Void) {
         if scratch.count < samples.count { scratch = Array(repeating: 0, count: samples.count) }
         var span = scratch.mutableSpan
@@ -74,15 +76,15 @@ extension PCMSample {
 }
 
 extension UInt8: PCMSample {
-    /// (x − 128) · 256, exact.
+    /// The value (x − 128) · 256, exact.
     package var int16Value: Int16 { (Int16(self) &- 128) &<< 8 }
 
-    /// Whether the distance from 128 is at least `threshold`.
+    /// Returns true if the distance from 128 is at least `threshold`.
     package func isClipped(atOrAbove threshold: UInt8) -> Bool {
         (Int16(self) &- 128).magnitude >= UInt16(threshold)
     }
 
-    /// 127, whatever the number of bits.
+    /// Returns 127, whatever the number of bits.
     package static func fullScale(significantBits bits: Int) -> UInt8 { 127 }
 }
 
@@ -90,15 +92,15 @@ extension Int16: PCMSample {
     /// The sample itself.
     package var int16Value: Int16 { self }
 
-    /// The samples themselves.
+    /// Passes the samples unchanged.
     package static func withInt16(_ samples: Span<Int16>, scratch: inout [Int16], _ body: (Span<Int16>) -> Void) {
         body(samples)
     }
 
-    /// Whether |x| is at least `threshold`.
+    /// Returns true if |x| is at least `threshold`.
     package func isClipped(atOrAbove threshold: Int16) -> Bool { magnitude >= threshold.magnitude }
 
-    /// The largest positive code of `bits` (1…16; others are clamped), left-justified.
+    /// Returns the largest positive code of `bits` (1…16; other values are clamped), left-justified.
     package static func fullScale(significantBits bits: Int) -> Int16 {
         let unused = 16 - Swift.min(Swift.max(bits, 1), 16)
         return (Int16.max >> unused) << unused
@@ -106,19 +108,19 @@ extension Int16: PCMSample {
 }
 
 extension Int32: PCMSample {
-    /// x / 65536 rounded half to even, clamped to 32767.
+    /// The value x / 65536 rounded half to even, clamped to 32767.
     package var int16Value: Int16 {
         let floor = self &>> 16
         let rest = self & 0xFFFF
         let rounded = floor &+ ((rest &+ 0x7FFF &+ (floor & 1)) &>> 16)
-        // Both bounds, though the lower one is never met: so it is one instruction for a whole vector.
+        // The lower bound is never reached, but applying both compiles to one instruction per vector.
         return Int16(truncatingIfNeeded: Swift.min(Swift.max(rounded, -32768), 32767))
     }
 
-    /// Whether |x| is at least `threshold`.
+    /// Returns true if |x| is at least `threshold`.
     package func isClipped(atOrAbove threshold: Int32) -> Bool { magnitude >= threshold.magnitude }
 
-    /// The largest positive code of `bits` (1…32; others are clamped), left-justified.
+    /// Returns the largest positive code of `bits` (1…32; other values are clamped), left-justified.
     package static func fullScale(significantBits bits: Int) -> Int32 {
         let unused = 32 - Swift.min(Swift.max(bits, 1), 32)
         return (Int32.max >> unused) << unused
@@ -126,7 +128,7 @@ extension Int32: PCMSample {
 }
 
 extension Int64: PCMSample {
-    /// x / 2^48 rounded half to even, clamped to 32767.
+    /// The value x / 2^48 rounded half to even, clamped to 32767.
     package var int16Value: Int16 {
         let floor = self &>> 48
         let rest = self & 0xFFFF_FFFF_FFFF
@@ -134,10 +136,10 @@ extension Int64: PCMSample {
         return Int16(truncatingIfNeeded: rounded > 32767 ? 32767 : rounded)
     }
 
-    /// Whether |x| is at least `threshold`.
+    /// Returns true if |x| is at least `threshold`.
     package func isClipped(atOrAbove threshold: Int64) -> Bool { magnitude >= threshold.magnitude }
 
-    /// The largest positive code of `bits` (1…64; others are clamped), left-justified.
+    /// Returns the largest positive code of `bits` (1…64; other values are clamped), left-justified.
     package static func fullScale(significantBits bits: Int) -> Int64 {
         let unused = 64 - Swift.min(Swift.max(bits, 1), 64)
         return (Int64.max >> unused) << unused
@@ -145,30 +147,30 @@ extension Int64: PCMSample {
 }
 
 extension Float: PCMSample {
-    /// x · 32768 rounded half to even, clamped; NaN becomes 0.
+    /// The value x · 32768 rounded half to even, clamped; NaN becomes 0.
     package var int16Value: Int16 {
         let scaled = self * 32768
-        // Adding 1.5 · 2^23 leaves the integer, rounded half to even, in the low bits of the significand; what is out of
-        // reach keeps its order, with negative sums all below the least.
+        // Adding 1.5 · 2^23 leaves the integer, rounded half to even, in the low bits of the significand. Values out of
+        // range keep their order; negative sums all end up below the minimum.
         let sum = Int32(bitPattern: (scaled + 12_582_912).bitPattern)
         let integer = (sum & ~(sum &>> 31)) &- 0x4B40_0000
         let number = scaled == scaled ? integer : 0
         return Int16(truncatingIfNeeded: min(max(number, -32768), 32767))
     }
 
-    /// Whether |x| is at least `threshold`; false for NaN.
+    /// Returns true if |x| is at least `threshold`; false for NaN.
     package func isClipped(atOrAbove threshold: Float) -> Bool { magnitude >= threshold }
 
-    /// 1.0, whatever the number of bits.
+    /// Returns 1.0, whatever the number of bits.
     package static func fullScale(significantBits bits: Int) -> Float { 1 }
 
-    /// Converts one for one.
+    /// Converts samples one by one, with wide vectors if available.
     package static func convert(_ source: Span<Float>, into destination: inout MutableSpan<Int16>) {
         if WideKernels.areAvailable { return WideKernels.convert(source, into: &destination) }
         narrowConvert(source, into: &destination)
     }
 
-    /// The same with the vectors that every processor has.
+    /// Converts samples with the vectors that every processor has.
     package static func narrowConvert(_ source: Span<Float>, into destination: inout MutableSpan<Int16>) {
         let count = min(source.count, destination.count)
         let source = source.extracting(first: count)
@@ -177,7 +179,7 @@ extension Float: PCMSample {
 }
 
 extension Double: PCMSample {
-    /// x · 32768 rounded half to even, clamped; NaN becomes 0.
+    /// The value x · 32768 rounded half to even, clamped; NaN becomes 0.
     package var int16Value: Int16 {
         let scaled = self * 32768
         let low = scaled < -32768 ? -32768 : scaled
@@ -187,9 +189,9 @@ extension Double: PCMSample {
         return Int16(truncatingIfNeeded: (number + 6_755_399_441_055_744).bitPattern)
     }
 
-    /// Whether |x| is at least `threshold`; false for NaN.
+    /// Returns true if |x| is at least `threshold`; false for NaN.
     package func isClipped(atOrAbove threshold: Double) -> Bool { magnitude >= threshold }
 
-    /// 1.0, whatever the number of bits.
+    /// Returns 1.0, whatever the number of bits.
     package static func fullScale(significantBits bits: Int) -> Double { 1 }
 }

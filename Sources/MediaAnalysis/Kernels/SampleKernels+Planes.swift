@@ -1,15 +1,15 @@
-// Loops over planes, one channel each: the form in which vectors hold nothing but one channel.
+// Loops over planes of one channel each, so that a vector holds samples of only one channel.
 
 /// The extrema of some samples of one channel, and the sum of their squares.
 package struct PlaneLevels: Sendable, Hashable {
-    /// The lowest sample; 32767 where there is none.
+    /// The lowest sample; 32767 if there are no samples.
     package var low = Int16.max
-    /// The highest sample; −32768 where there is none.
+    /// The highest sample; −32768 if there are no samples.
     package var high = Int16.min
-    /// The sum of the squared samples, exact.
+    /// The exact sum of the squared samples.
     package var squares: UInt64 = 0
 
-    /// Takes over the levels of further samples.
+    /// Adds the levels of further samples.
     mutating func add(_ other: PlaneLevels) {
         low = min(low, other.low)
         high = max(high, other.high)
@@ -17,14 +17,14 @@ package struct PlaneLevels: Sendable, Hashable {
     }
 }
 
-/// The levels of eight samples at once, every eighth in a lane.
+/// The levels of eight samples at a time, with every eighth sample in the same lane.
 private struct LevelLanes {
-    /// Samples that may be added: sums of the upper halves of squares then fit into 32 bits.
+    /// The maximum number of samples, for which the sums of the upper halves of squares fit into 32 bits.
     static let maximumSamples = 1 << 15
 
     private var low = SIMD8<Int16>(repeating: .max)
     private var high = SIMD8<Int16>(repeating: .min)
-    /// The sums of squares without what is beyond 32 bits, and of the upper halves of the squares.
+    /// The sums of squares modulo 2^32, and the sums of the upper halves of the squares.
     private var sums = SIMD4<UInt32>()
     private var upperSums = SIMD4<UInt32>()
 
@@ -35,13 +35,13 @@ private struct LevelLanes {
         high.replace(with: samples, where: samples .> high)
         let wide = SIMD8<Int32>(truncatingIfNeeded: samples)
         let squares = wide &* wide
-        // Two squares together are a step of their own, because processors multiply and add pairs at once.
+        // Adding pairs of squares is a separate step, because processors can multiply and add pairs at once.
         let pairs = SIMD4<UInt32>(truncatingIfNeeded: squares.evenHalf &+ squares.oddHalf)
         sums &+= pairs
         upperSums &+= pairs &>> 16
     }
 
-    /// What was added, exactly: the lower halves add up to less than 2^32, so the wrapped sums tell them.
+    /// The exact levels: the lower halves add up to less than 2^32, so the wrapped sums determine them.
     var levels: PlaneLevels {
         var levels = PlaneLevels(low: low.min(), high: high.max())
         for lane in 0..<4 {
@@ -53,12 +53,12 @@ private struct LevelLanes {
 }
 
 extension SampleKernels {
-    /// The extrema and the sum of squares of one channel.
+    /// Returns the extrema and the sum of squares of one channel.
     package static func levels(of plane: Span<Int16>) -> PlaneLevels {
         WideKernels.areAvailable ? WideKernels.levels(of: plane) : narrowLevels(of: plane)
     }
 
-    /// The same with the vectors that every processor has.
+    /// Returns the levels, with the vectors that every processor has.
     package static func narrowLevels(of plane: Span<Int16>) -> PlaneLevels {
         var levels = PlaneLevels()
         var start = 0
@@ -74,7 +74,7 @@ extension SampleKernels {
         var lanes = LevelLanes()
         let blocks = part.count / 8
         for block in 0..<blocks {
-            // A span known to hold 8 samples needs no check a lane, and is loaded at once.
+            // A span known to hold 8 samples needs no check per lane, and is loaded at once.
             let part = part.extracting(block &* 8..<block &* 8 &+ 8)
             lanes.add(
                 SIMD8(part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7]))
@@ -95,7 +95,7 @@ extension SampleKernels {
         narrowMix(left, right, into: &destination)
     }
 
-    /// The same with the vectors that every processor has.
+    /// Writes the mean of two channels, with the vectors that every processor has.
     package static func narrowMix(
         _ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>
     ) {
@@ -105,35 +105,41 @@ extension SampleKernels {
         for index in 0..<count {
             let (first, second) = (left[index], right[index])
             let different = first ^ second
-            // Rounded down without a wider type, then up by one where it is negative and half a step was lost.
+            // Round down without a wider type, then add one if the result is negative and half a step was lost.
             let floor = (first & second) &+ (different &>> 1)
             destination[index] = floor &+ (different & Int16(bitPattern: UInt16(bitPattern: floor) &>> 15))
         }
     }
 
-    /// Appends the mean of the channels of interleaved stereo frames, truncated toward zero, for as many as there is room,
-    /// and measures both channels in the same pass; `nil`, with nothing done, where this processor has no vectors for it.
+    /// Appends the mean of the channels of interleaved stereo frames, truncated toward zero, and measures both
+    /// channels.
+    ///
+    /// Both happen in the same pass, for as many frames as fit. Returns `nil` and does nothing if this processor has no
+    /// vectors for it.
     package static func mixStereo(
         _ samples: Span<Int16>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
         WideKernels.areAvailable ? WideKernels.mixStereo(samples, into: &destination) : nil
     }
 
-    /// The same of two planes, whose numbers are rounded as ``convert(_:into:)`` does.
+    /// Appends the mean of two floating-point planes and measures both in the same pass.
+    ///
+    /// Numbers are rounded as by ``convert(_:into:)``. Returns `nil` and does nothing if this processor has no vectors
+    /// for it.
     package static func mixPlanes(
         _ left: Span<Float>, _ right: Span<Float>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
         WideKernels.areAvailable ? WideKernels.mixPlanes(left, right, into: &destination) : nil
     }
 
-    /// Adds a channel to the sums of the channels before it.
+    /// Adds a channel to the sums of the previous channels.
     package static func add(_ plane: Span<Int16>, to sums: inout MutableSpan<Int32>) {
         let count = min(plane.count, sums.count)
         let plane = plane.extracting(first: count)
         for index in 0..<count { sums[index] = sums[index] &+ Int32(plane[index]) }
     }
 
-    /// Writes sums over channels divided by their number, truncated toward zero.
+    /// Writes sums over channels divided by the number of channels, truncated toward zero.
     package static func divide(_ sums: Span<Int32>, by channels: Int, into destination: inout MutableSpan<Int16>) {
         let count = min(sums.count, destination.count)
         let sums = sums.extracting(first: count)
@@ -141,7 +147,7 @@ extension SampleKernels {
         for index in 0..<count { destination[index] = Int16(truncatingIfNeeded: sums[index] / divisor) }
     }
 
-    /// Writes a channel to its place in interleaved frames.
+    /// Writes a channel to its position in interleaved frames.
     package static func interleave(
         _ plane: Span<Int16>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
     ) {
@@ -156,11 +162,11 @@ extension SampleKernels {
     }
 }
 
-/// The rules of ``SampleKernels`` said plainly, one sample at a time.
+/// The rules of ``SampleKernels`` in plain form, one sample at a time.
 ///
-/// Nothing calls these but tests: they are what the vectorised loops are compared with.
+/// Only tests call these functions, to check the vectorised loops against them.
 package enum ScalarSampleKernels {
-    /// x · scale rounded half to even, clamped to 16 bits; NaN becomes 0, an infinity full scale.
+    /// Returns x · 32768 rounded half to even, clamped to 16 bits; NaN becomes 0, an infinity full scale.
     package static func int16(_ sample: Double) -> Int16 {
         if sample.isNaN { return 0 }
         let rounded = (sample * 32768).rounded(.toNearestOrEven)
@@ -169,23 +175,23 @@ package enum ScalarSampleKernels {
         return Int16(rounded)
     }
 
-    /// x / 65536 rounded half to even, clamped to 16 bits.
+    /// Returns x / 65536 rounded half to even, clamped to 16 bits.
     package static func int16(_ sample: Int32) -> Int16 {
         let rounded = (Double(sample) / 65536).rounded(.toNearestOrEven)
         return rounded >= 32767 ? .max : Int16(rounded)
     }
 
-    /// (x − 128) · 256.
+    /// Returns (x − 128) · 256.
     package static func int16(_ sample: UInt8) -> Int16 {
         Int16((Int(sample) - 128) * 256)
     }
 
-    /// The mean of one frame's channels, truncated toward zero; 0 for an empty frame.
+    /// Returns the mean of one frame's channels, truncated toward zero; 0 for an empty frame.
     package static func mix(_ frame: [Int16]) -> Int16 {
         frame.isEmpty ? 0 : Int16(frame.reduce(0) { $0 + Int($1) } / frame.count)
     }
 
-    /// The minimum and maximum of one channel of interleaved frames; nil where there is no sample.
+    /// Returns the minimum and maximum of one channel of interleaved frames, or `nil` if there are no samples.
     package static func extrema(of samples: [Int16], channel: Int, channels: Int) -> (low: Int16, high: Int16)? {
         var found: (low: Int16, high: Int16)?
         for (index, sample) in samples.enumerated() where index % channels == channel {

@@ -1,19 +1,19 @@
 /// The loops that touch every sample: conversion to 16 bits, mixing, extrema and sums of squares.
 ///
-/// All work on spans, allocate nothing, and are shaped so that the optimiser vectorises them (no branches, no
-/// trapping arithmetic, bounds known before the loop). Where two spans disagree in length the shorter one decides;
-/// nothing traps. ``ScalarSampleKernels`` holds the plain twins that tests compare them with.
+/// All work on spans, allocate nothing, and are shaped so that the optimiser vectorises them (no branches, no trapping
+/// arithmetic, bounds known before the loop). If two spans differ in length, the shorter one decides; nothing traps.
+/// ``ScalarSampleKernels`` holds the plain versions that tests compare them with.
 package enum SampleKernels {
-    /// Converts samples to 16 bits, one for one; channels stay interleaved as they are.
+    /// Converts samples to 16 bits one by one; channels stay interleaved.
     ///
     /// - Parameters:
     ///   - source: Interleaved samples of any number of channels, or one channel.
-    ///   - destination: Receives the first `min(source.count, destination.count)` values; the rest is untouched.
+    ///   - destination: Receives the first `min(source.count, destination.count)` values; the rest is unchanged.
     package static func convert<Sample: PCMSample>(_ source: Span<Sample>, into destination: inout MutableSpan<Int16>) {
         Sample.convert(source, into: &destination)
     }
 
-    /// Counts the samples at or above full scale, one for one over the span.
+    /// Returns the number of samples at or above full scale in the whole span.
     package static func clippedCount<Sample: PCMSample>(_ samples: Span<Sample>, threshold: Sample) -> Int {
         Sample.clippedCount(samples, threshold: threshold)
     }
@@ -23,7 +23,7 @@ package enum SampleKernels {
     /// - Parameters:
     ///   - samples: Interleaved frames; a trailing incomplete frame is ignored.
     ///   - channels: The number of channels, 1 or more.
-    ///   - destination: Receives one value a frame, as many as fit.
+    ///   - destination: Receives one value per frame, as many as fit.
     package static func mix(_ samples: Span<Int16>, channels: Int, into destination: inout MutableSpan<Int16>) {
         guard channels > 0 else { return }
         let frames = min(samples.count / channels, destination.count)
@@ -45,7 +45,7 @@ package enum SampleKernels {
         }
     }
 
-    /// Copies one channel out of interleaved frames.
+    /// Copies one channel from interleaved frames.
     package static func extract(
         _ channel: Int, of channels: Int, from samples: Span<Int16>, into destination: inout MutableSpan<Int16>
     ) {
@@ -53,7 +53,7 @@ package enum SampleKernels {
         if channels == 1 { return convert(samples, into: &destination) }
         let frames = min(samples.count / channels, destination.count)
         let samples = samples.extracting(first: frames &* channels)
-        // Steps that are known beforehand are loaded as vectors and shuffled.
+        // Strides known at compile time are loaded as vectors and shuffled.
         if channels == 2, channel == 0 {
             for frame in 0..<frames { destination[frame] = samples[frame &* 2] }
         } else if channels == 2 {
@@ -69,8 +69,8 @@ extension SampleKernels {
     ///
     /// - Parameters:
     ///   - samples: Interleaved frames; a trailing incomplete frame counts for the channels it has.
-    ///   - lows: One running minimum a channel; its count is the number of channels.
-    ///   - highs: One running maximum a channel, as many as `lows`; otherwise nothing happens.
+    ///   - lows: One running minimum per channel; its count is the number of channels.
+    ///   - highs: One running maximum per channel, as many as `lows`; otherwise nothing happens.
     package static func extrema(of samples: Span<Int16>, lows: inout [Int16], highs: inout [Int16]) {
         let channels = lows.count
         guard channels > 0, highs.count == channels else { return }
@@ -101,7 +101,7 @@ extension SampleKernels {
         }
     }
 
-    /// The extrema of one channel, starting from `low` and `high`.
+    /// Returns the extrema of one channel, starting from `low` and `high`.
     @inline(__always)
     static func extrema(of samples: Span<Int16>, low: Int16, high: Int16) -> (low: Int16, high: Int16) {
         var low = low
@@ -113,7 +113,8 @@ extension SampleKernels {
         return (low, high)
     }
 
-    /// Does the whole blocks of 16 samples, lane i being channel i mod channels; returns how many samples it did.
+    /// Processes the whole blocks of 16 samples and returns the number of samples processed; lane i is channel i mod
+    /// channels.
     @inline(__always)
     private static func extremaOfLanes(
         _ samples: Span<Int16>, lows: inout [Int16], highs: inout [Int16]
@@ -123,7 +124,7 @@ extension SampleKernels {
         var low = SIMD16<Int16>(repeating: .max)
         var high = SIMD16<Int16>(repeating: .min)
         for block in 0..<blocks {
-            // A span known to hold 16 samples needs no check a lane.
+            // A span known to hold 16 samples needs no check per lane.
             let part = samples.extracting(block &* 16..<block &* 16 &+ 16)
             let lanes = SIMD16<Int16>(
                 part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7],
@@ -142,11 +143,11 @@ extension SampleKernels {
 
     /// Adds each channel's sum of squares to `sums`.
     ///
-    /// Exact; wraps beyond 2^34 full-scale samples in one running sum, so empty the sums before that.
+    /// The sums are exact. A running sum wraps beyond 2^34 full-scale samples, so it must be emptied before.
     ///
     /// - Parameters:
     ///   - samples: Interleaved frames; a trailing incomplete frame counts for the channels it has.
-    ///   - sums: One running sum a channel; its count is the number of channels.
+    ///   - sums: One running sum per channel; its count is the number of channels.
     package static func addSquares(of samples: Span<Int16>, to sums: inout [UInt64]) {
         let channels = sums.count
         guard channels > 0 else { return }
@@ -186,16 +187,16 @@ extension SampleKernels {
     }
 }
 
-// Loops of mixing: one channel of floating-point samples each.
+// Loops for mixing, each over the floating-point samples of one channel.
 
 extension SampleKernels {
-    /// Adds samples, multiplied by a gain that grows evenly, to sums.
+    /// Adds samples, multiplied by a linearly changing gain, to sums.
     ///
     /// - Parameters:
-    ///   - gain: What the first sample is multiplied by.
-    ///   - step: By how much the gain grows from each sample to the next.
-    ///   - sums: Gets as many as there is room for.
-    ///   - start: Where in the sums the first sample goes.
+    ///   - gain: The factor for the first sample.
+    ///   - step: The change of the gain from each sample to the next.
+    ///   - sums: Receives as many samples as fit.
+    ///   - start: The index in the sums for the first sample.
     package static func add(
         _ samples: Span<Float>, gain: Double, step: Double, to sums: inout MutableSpan<Float>, at start: Int
     ) {
@@ -206,7 +207,7 @@ extension SampleKernels {
             for index in 0..<count { sums[start &+ index] += samples[index] * gain }
             return
         }
-        // In short stretches, so that a gain of 32 bits is as good as exact over each.
+        // Short sections keep a 32-bit gain practically exact.
         var place = 0
         while place < count {
             let end = min(place + 256, count)
@@ -219,9 +220,9 @@ extension SampleKernels {
         }
     }
 
-    /// Writes samples limited to ±1, what is no number as 0.
+    /// Writes samples limited to ±1; NaN becomes 0.
     ///
-    /// - Parameter target: Gets numbers in the machine's order, as many as there is room for.
+    /// - Parameter target: Receives numbers in native byte order, as many as fit.
     package static func writeLimited(_ samples: [Float], into target: inout MutableRawSpan) {
         let samples = samples.span
         for index in 0..<min(samples.count, target.byteCount / 4) {

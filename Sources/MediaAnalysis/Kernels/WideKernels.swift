@@ -2,13 +2,13 @@ internal import CSampleKernels
 
 /// The kernels of `CSampleKernels` over spans, for processors with wide vectors.
 ///
-/// Each does what the function of ``SampleKernels`` of the same purpose does, with the same result. They are to be called
-/// only where ``areAvailable`` says so. Pointers are lent for the call and used within the bounds that spans have.
+/// Each returns the same result as the ``SampleKernels`` function with the same purpose. Call them only if
+/// ``areAvailable`` is true. Pointers are valid only during the call and are used within the bounds of their spans.
 enum WideKernels {
-    /// Whether this processor has the vectors.
+    /// True if this processor has the vectors.
     static let areAvailable = sample_kernels_are_available()
 
-    /// ``SampleKernels/levels(of:)``.
+    /// Implements ``SampleKernels/levels(of:)``.
     static func levels(of plane: Span<Int16>) -> PlaneLevels {
         let levels = unsafe plane.withUnsafeBufferPointer { plane in
             guard let start = plane.baseAddress else {
@@ -19,7 +19,7 @@ enum WideKernels {
         return PlaneLevels(levels)
     }
 
-    /// ``SampleKernels/mixStereo(_:into:)``.
+    /// Implements ``SampleKernels/mixStereo(_:into:)``.
     static func mixStereo(
         _ samples: Span<Int16>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels) {
@@ -36,7 +36,7 @@ enum WideKernels {
         return (PlaneLevels(left), PlaneLevels(right))
     }
 
-    /// ``SampleKernels/mixPlanes(_:_:into:)``.
+    /// Implements ``SampleKernels/mixPlanes(_:_:into:)``.
     static func mixPlanes(
         _ lefts: Span<Float>, _ rights: Span<Float>, into destination: inout OutputSpan<Int16>
     ) -> (left: PlaneLevels, right: PlaneLevels) {
@@ -57,7 +57,7 @@ enum WideKernels {
         return (PlaneLevels(left), PlaneLevels(right))
     }
 
-    /// ``SampleKernels/mix(_:_:into:)``.
+    /// Implements ``SampleKernels/mix(_:_:into:)``.
     static func mix(_ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>) {
         let count = min(left.count, right.count, destination.count)
         unsafe destination.withUnsafeMutableBufferPointer { destination in
@@ -72,7 +72,7 @@ enum WideKernels {
         }
     }
 
-    /// ``SampleKernels/convert(_:into:)`` of floating point.
+    /// Implements ``SampleKernels/convert(_:into:)`` for floating point.
     static func convert(_ source: Span<Float>, into destination: inout MutableSpan<Int16>) {
         let count = min(source.count, destination.count)
         unsafe destination.withUnsafeMutableBufferPointer { destination in

@@ -1,21 +1,21 @@
 internal import Glibc
 
-/// How much each channel counts for loudness (ITU-R BS.1770-5, tables 3 and 4).
+/// The weight of each channel in loudness (ITU-R BS.1770-5, tables 3 and 4).
 ///
-/// Channels from the side, 60° to 120° from the middle and not higher than 30°, count 1.41 times, all others once, and
-/// low-frequency effects not at all. Where a layout has back channels and no side channels, as `5.1` and `quad` of libavutil have,
+/// Side channels, at 60° to 120° from the centre and no higher than 30°, have a weight of 1.41, low-frequency effects
+/// 0, and all other channels 1. If a layout has back channels but no side channels, like `5.1` and `quad` in libavutil,
 /// these are the surround channels of BS.775 at 110°.
 package enum ChannelWeights {
     private static let surround = 1.41
 
-    /// The weight of each channel of a layout by libavutil's name of it.
+    /// Returns the weight of each channel of a layout, by libavutil's name.
     ///
-    /// Where the name does not say which channels there are, four are taken as `quad`, five as `5.0` and six as `5.1`, as
-    /// libebur128 has it, and all others count once.
+    /// If the name does not list the channels, four are treated as `quad`, five as `5.0` and six as `5.1`, as in
+    /// libebur128; otherwise all channels have a weight of 1.
     ///
     /// - Parameters:
-    ///   - name: Such as `5.1(side)`, or channels as `FL+FR+LFE`.
-    ///   - channels: How many channels there are.
+    ///   - name: A name such as `5.1(side)`, or channels such as `FL+FR+LFE`.
+    ///   - channels: The number of channels.
     package static func weights(layout name: String, channels: Int) -> [Double] {
         let named = self.channels(of: name)
         if named.count == channels {
@@ -39,16 +39,16 @@ package enum ChannelWeights {
         }
     }
 
-    /// The channels of a named layout in order; empty for a name that is not known.
+    /// Returns the channels of a named layout in order; empty for an unknown name.
     private static func channels(of name: String) -> [String] {
         if let list = layouts[name] { return list.split(separator: " ").map(String.init) }
-        // A layout without a name of its own: "3 channels (FL+FR+LFE)", or the channels alone.
+        // A layout without a name of its own: "3 channels (FL+FR+LFE)", or only the channels.
         let inner = name.split(separator: "(").last?.split(separator: ")").first ?? ""
         guard inner.contains("+") else { return [] }
         return inner.split(separator: "+").map { String($0.split(separator: "@").first ?? $0) }
     }
 
-    /// Names and orders of `av_channel_layout_describe`.
+    /// The names and channel orders of `av_channel_layout_describe`.
     private static let layouts = [
         "mono": "FC", "stereo": "FL FR", "2.1": "FL FR LFE", "3.0": "FL FR FC", "3.0(back)": "FL FR BC",
         "4.0": "FL FR FC BC", "quad": "FL FR BL BR", "quad(side)": "FL FR SL SR", "3.1": "FL FR FC LFE",
@@ -66,12 +66,13 @@ package enum ChannelWeights {
     ]
 }
 
-/// The K-weighting of ITU-R BS.1770-5, Annex 1: a shelf for the head, then a high-pass.
+/// The K-weighting of ITU-R BS.1770-5, Annex 1: a shelf for the effect of the head, then a high-pass.
 ///
-/// The recommendation prints coefficients for 48 kHz. These are of the analogue filters behind them, brought to any rate
-/// by the bilinear transform, so that sound is not resampled; at 48 kHz they are the printed ones to 10 digits.
+/// The recommendation lists coefficients for 48 kHz. The coefficients here are derived from the underlying analogue
+/// filters for any rate, by the bilinear transform, so that audio is not resampled; at 48 kHz they match the listed
+/// ones to 10 digits.
 package struct KWeighting: Sendable, Hashable {
-    /// A filter of second order: b0 + b1 z⁻¹ + b2 z⁻² over 1 + a1 z⁻¹ + a2 z⁻².
+    /// A second-order filter: b0 + b1 z⁻¹ + b2 z⁻² over 1 + a1 z⁻¹ + a2 z⁻².
     package struct Biquad: Sendable, Hashable {
         /// The coefficients of the numerator.
         package let b0, b1, b2: Double
@@ -86,7 +87,7 @@ package struct KWeighting: Sendable, Hashable {
 
     /// Derives the filters for a rate of at least 1 Hz.
     ///
-    /// Below 3.4 kHz the shelf lies above half the rate; it is then left at 0.49 of the rate.
+    /// Below 3.4 kHz the shelf would lie above half the rate; it is then placed at 0.49 of the rate.
     package init(sampleRate: Int) {
         let rate = Double(max(1, sampleRate))
         func tangent(_ frequency: Double) -> Double { tan(Double.pi * min(frequency / rate, 0.49)) }
@@ -105,23 +106,23 @@ package struct KWeighting: Sendable, Hashable {
             b0: 1, b1: -2, b2: 1, a1: 2 * (low * low - 1) / c0, a2: (1 - low / lowQ + low * low) / c0)
     }
 
-    /// After so many seconds nothing is left of what came before: less than 10⁻²⁰ of its amplitude.
+    /// The time in seconds after which less than 10⁻²⁰ of an earlier amplitude remains.
     package static let memorySeconds = 0.4
 
-    /// The filters' memory of two channels, which are filtered together, one in each lane of a vector.
+    /// The filter state of two channels, which are filtered together, one in each lane of a vector.
     package struct State: Sendable {
         private var x1 = SIMD2<Double>.zero, x2 = SIMD2<Double>.zero
         private var y1 = SIMD2<Double>.zero, y2 = SIMD2<Double>.zero
         private var z1 = SIMD2<Double>.zero, z2 = SIMD2<Double>.zero
 
-        /// Begins after endless silence.
+        /// Creates the state after endless silence.
         package init() {}
 
-        /// Filters samples of two channels and gives the sums of the squares of what comes out.
+        /// Filters samples of two channels and returns the sums of squares of the output.
         ///
         /// - Parameters:
         ///   - left: One channel.
-        ///   - right: Another one, as long; the shorter of the two decides.
+        ///   - right: The other channel, of the same length; otherwise the shorter one decides.
         package mutating func squares(
             _ weighting: KWeighting, _ left: Span<Float>, _ right: Span<Float>
         ) -> SIMD2<Double> {
@@ -137,7 +138,7 @@ package struct KWeighting: Sendable, Hashable {
             var sum = SIMD2<Double>.zero
             for index in 0..<count {
                 let x = SIMD2(Double(left[index]), Double(right[index]))
-                // What does not need the value just before comes first: the chain from sample to sample is then one
+                // Terms that do not need the previous value come first: the chain from sample to sample is then one
                 // product and one difference for each stage.
                 let y = (b0 * x + b1 * x1 + b2 * x2 - a2 * y2) - a1 * y1
                 let z = ((y - y1) - (y1 - y2) - c2 * z2) - c1 * z1
@@ -151,7 +152,7 @@ package struct KWeighting: Sendable, Hashable {
             return sum
         }
 
-        /// Takes numbers that are nearly nothing as nothing: processors are slow with the smallest ones.
+        /// Sets tiny numbers to zero, because processors are slow with the smallest ones.
         private mutating func settle() {
             func settled(_ value: SIMD2<Double>) -> SIMD2<Double> {
                 let isSmall = (value .< 1e-30) .& (value .> -1e-30)

@@ -1,31 +1,31 @@
 internal import Glibc
 package import MediaBase
 
-/// The loudness of a programme after ITU-R BS.1770-5 and EBU R 128, from the steps of ``LoudnessSteps``.
+/// Measures the loudness of a programme by ITU-R BS.1770-5 and EBU R 128, from the steps of ``LoudnessSteps``.
 ///
-/// Momentary loudness is over 400 ms, short-term loudness over 3 s (EBU Tech 3341). Both windows move on by 10 ms for
-/// their maxima, so that a short sound is met wherever it begins. Blocks for the integrated loudness overlap by 75 %;
-/// those for the range (EBU Tech 3342) move on by 100 ms. Windows that are not full at the end are not used.
+/// Momentary loudness covers 400 ms, short-term loudness 3 s (EBU Tech 3341). For their maxima, both windows advance by
+/// 10 ms, so that a short sound is found wherever it starts. Blocks for the integrated loudness overlap by 75 %;
+/// windows for the range (EBU Tech 3342) advance by 100 ms. Windows that are incomplete at the end are not used.
 package struct LoudnessMeter: Sendable {
     /// The loudest window.
     package struct Maximum: Sendable, Hashable {
-        /// In LUFS.
+        /// The loudness in LUFS.
         package let loudness: Double
-        /// The step with which the window begins.
+        /// The step at which the window starts.
         package let step: Int64
-        /// How many steps it lasts.
+        /// The length of the window in steps.
         package let steps: Int64
     }
 
-    /// What was measured.
+    /// The results of a measurement.
     package struct Result: Sendable, Hashable {
-        /// In LUFS; `nil` where no block of 400 ms is as loud as −70 LUFS.
+        /// The integrated loudness in LUFS; `nil` if no block of 400 ms reaches −70 LUFS.
         package let integrated: Double?
-        /// In LU; `nil` where no 3 s are as loud as −70 LUFS.
+        /// The loudness range in LU; `nil` if no window of 3 s reaches −70 LUFS.
         package let range: Double?
-        /// `nil` where nothing was heard for 400 ms.
+        /// The loudest momentary window; `nil` if every complete window of 400 ms is silent.
         package let momentaryMaximum: Maximum?
-        /// `nil` where nothing was heard for 3 s.
+        /// The loudest short-term window; `nil` if every complete window of 3 s is silent.
         package let shortTermMaximum: Maximum?
     }
 
@@ -38,7 +38,9 @@ package struct LoudnessMeter: Sendable {
     private var steps: Int64 = 0
     /// The last ten steps.
     private var last = [Double](repeating: 0, count: group)
-    /// Sums of ten steps that end with each of the last 300: a window is a few of them, and no error adds up.
+    /// The sums of ten steps that end with each of the last 300 steps.
+    ///
+    /// A window adds a few of these sums, so that errors do not accumulate.
     private var sums = [Double](repeating: 0, count: ringSize)
     private var place = 0
     private var blocks = LoudnessHistogram()
@@ -46,10 +48,10 @@ package struct LoudnessMeter: Sendable {
     private var loudestMomentary = (energy: 0.0, step: Int64(0))
     private var loudestShortTerm = (energy: 0.0, step: Int64(0))
 
-    /// - Parameter weights: How much each channel counts, as ``ChannelWeights`` has it.
+    /// - Parameter weights: The weight of each channel, as in ``ChannelWeights``.
     package init(weights: [Double]) { self.weights = weights }
 
-    /// Takes the steps that come next: mean squares of all channels of a step, then of the next.
+    /// Adds the next steps: the mean squares of all channels of a step, then of the next step.
     package mutating func append(_ means: [Double]) {
         guard !weights.isEmpty else { return }
         var start = 0
@@ -61,12 +63,12 @@ package struct LoudnessMeter: Sendable {
         }
     }
 
-    /// Takes steps of silence, in constant time for all but the first and last windows.
+    /// Adds steps of silence, in time that does not grow with their number.
     package mutating func appendSilence(steps count: Int64) {
         let edge = Int64(Self.ringSize + Self.group)
         for _ in 0..<min(count, edge) { take(0) }
         guard count > edge else { return }
-        // The windows are empty now; whole groups of ten keep the blocks where they are.
+        // All windows are empty now; skipping whole groups of ten keeps the blocks aligned.
         let skipped = (count - edge) / Int64(Self.group) * Int64(Self.group)
         steps &+= skipped
         for _ in 0..<(count - edge - skipped) { take(0) }
@@ -94,7 +96,7 @@ package struct LoudnessMeter: Sendable {
         }
     }
 
-    /// The mean of the last steps; `nil` where there are not as many.
+    /// Returns the mean of the last steps, or `nil` if there are not enough.
     private func window(groups: Int) -> Double? {
         guard steps >= Int64(groups * Self.group) else { return nil }
         var sum = 0.0
@@ -107,7 +109,7 @@ package struct LoudnessMeter: Sendable {
         return sum / Double(groups * Self.group)
     }
 
-    /// What was measured so far.
+    /// The results so far.
     package var result: Result {
         func maximum(_ found: (energy: Double, step: Int64), groups: Int) -> Maximum? {
             guard found.energy > 0 else { return nil }
@@ -126,35 +128,36 @@ package struct LoudnessMeter: Sendable {
     }
 }
 
-/// The energy of K-weighted sound in steps of 10 ms, channel by channel: all of the samples that loudness needs.
+/// Measures the energy of K-weighted audio in steps of 10 ms for each channel, which is all that loudness needs.
 ///
-/// Step `k` holds the samples from `k · rate / 100` on, rounded to the nearest. What is left of an incomplete step at the
-/// end belongs to none.
+/// Step `k` starts at sample `k · rate / 100`, rounded to nearest. An incomplete step at the end is not used.
 ///
-/// Parts of one track may be measured side by side: a part begins at a step, and is first given the samples of the
-/// ``KWeighting/memorySeconds`` before it by ``warmUp(_:)``. The steps then are those of the whole track but for rounding.
+/// Parts of one track may be measured in parallel: a part starts at a step, and first receives the samples of the
+/// preceding ``KWeighting/memorySeconds`` through ``warmUp(_:)``. Its steps then equal those of the whole track, except
+/// for rounding.
 package struct LoudnessSteps: Sendable {
-    /// Steps a second.
+    /// The number of steps per second.
     package static let perSecond = 100
 
-    /// Samples a second.
+    /// The number of samples per second.
     package let sampleRate: Int
-    /// How many channels there are.
+    /// The number of channels.
     package let channels: Int
-    /// The mean squares of complete steps that were not taken yet: of all channels of a step, then of the next.
+    /// The mean squares of complete steps that were not taken yet: all channels of a step, then of the next step.
     private var finished: [Double] = []
     private let weighting: KWeighting
-    /// Two channels each; the second one of the last is silent where their number is odd.
+    /// The filter states of two channels each; with an odd number of channels, the second lane of the last state is
+    /// unused.
     private var states: [KWeighting.State]
     private var sums: [Double]
-    /// The step under way, and how many samples of it came already.
+    /// The current step, and the number of its samples so far.
     private var step: Int64
     private var done = 0
 
-    /// Begins at a step.
+    /// Creates a measurement that starts at a step.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where there are not 1 to 1024 channels or the rate is not 100 Hz to
-    ///   100 MHz.
+    /// - Throws: ``MediaError`` `invalidArgument` if there are not 1 to 1024 channels or the rate is not 100 Hz to 100
+    ///   MHz.
     package init(sampleRate: Int, channels: Int, startingAt step: Int64 = 0) throws(MediaError) {
         guard (1...1024).contains(channels), (100...100_000_000).contains(sampleRate) else {
             throw MediaError(
@@ -169,20 +172,20 @@ package struct LoudnessSteps: Sendable {
         sums = Array(repeating: 0, count: channels + 1)
     }
 
-    /// The sample with which a step begins.
+    /// Returns the sample at which a step starts.
     package static func start(of step: Int64, sampleRate: Int) -> Int64 {
         let (whole, part) = step.quotientAndRemainder(dividingBy: Int64(perSecond))
         let rounded = (part * Int64(sampleRate) + Int64(perSecond / 2)) / Int64(perSecond)
         return whole.multipliedReportingOverflow(by: Int64(sampleRate)).partialValue &+ rounded
     }
 
-    /// Lets the filters see what comes before the first step.
+    /// Passes the samples that precede the first step to the filters.
     package mutating func warmUp(_ sound: PlanarSamples) {
         run(sound, 0..<sound.frames)
         for index in sums.indices { sums[index] = 0 }
     }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels else { return }
         var start = 0
@@ -201,10 +204,13 @@ package struct LoudnessSteps: Sendable {
         }
     }
 
-    /// Passes over whole seconds of silence, after as much silence as the filters remember; they give no steps.
+    /// Skips whole seconds of silence without producing steps.
+    ///
+    /// The preceding samples must be silent for as long as the filters remember.
     package mutating func skipSilence(seconds: Int64) { step &+= seconds &* Int64(Self.perSecond) }
 
-    /// The mean squares of the steps that are complete since the last time: of all channels of a step, then of the next.
+    /// Returns the mean squares of the steps completed since the last call: all channels of a step, then of the next
+    /// step.
     package mutating func takeSteps() -> [Double] {
         var steps: [Double] = []
         swap(&steps, &finished)
@@ -224,26 +230,28 @@ package struct LoudnessSteps: Sendable {
     }
 }
 
-/// How often each loudness was measured, in bins of 0.01 LU from −70 LUFS on, with the exact energies: the gates and
-/// percentiles of ITU-R BS.1770-5 and EBU Tech 3342 in the same memory however long the sound is.
+/// A histogram of loudness in bins of 0.01 LU from −70 LUFS, with the exact energies.
+///
+/// It provides the gates and percentiles of ITU-R BS.1770-5 and EBU Tech 3342 in constant memory, however long the
+/// audio is.
 package struct LoudnessHistogram: Sendable, Hashable {
     private static let lowest = -70.0
     private static let binsPerUnit = 100.0
-    /// Up to 50 LUFS; what is louder counts in the last bin.
+    /// Up to 50 LUFS; louder measurements count in the last bin.
     private static let binCount = 12_000
 
     private var counts = [Int64](repeating: 0, count: binCount)
     private var energies = [Double](repeating: 0, count: binCount)
 
-    /// Begins without measurements.
+    /// Creates a histogram without measurements.
     package init() {}
 
-    /// The loudness of K-weighted mean squares summed over the weighted channels, in LUFS; −∞ for silence.
+    /// Returns the loudness in LUFS of K-weighted mean squares summed over the weighted channels; −∞ for silence.
     package static func loudness(ofEnergy energy: Double) -> Double { -0.691 + 10 * log10(energy) }
 
     private static func energy(ofLoudness loudness: Double) -> Double { pow(10, (loudness + 0.691) / 10) }
 
-    /// Adds a measurement; one below the absolute gate of −70 LUFS, or that is no number, counts for nothing.
+    /// Adds a measurement; ignores values that are not finite or are below the absolute gate of −70 LUFS.
     package mutating func add(energy: Double) {
         let loudness = Self.loudness(ofEnergy: energy)
         guard loudness >= Self.lowest, energy.isFinite else { return }
@@ -252,22 +260,23 @@ package struct LoudnessHistogram: Sendable, Hashable {
         energies[bin] += energy
     }
 
-    /// Whether nothing was as loud as the absolute gate.
+    /// True if no measurement reached the absolute gate.
     package var isEmpty: Bool { counts.allSatisfy { $0 == 0 } }
 
-    /// The mean loudness, in LUFS, of what is louder than `gate` LU under the mean of all; `nil` where there is nothing.
+    /// Returns the mean loudness in LUFS of the measurements above a relative gate, or `nil` if there are none.
     ///
-    /// The integrated loudness has a gate of −10. It falls between whole measurements, except for the one bin of 0.01 LU
-    /// in which it lies, which counts by its mean.
+    /// The gate is `gate` LU relative to the mean of all measurements; the integrated loudness uses −10. Measurements
+    /// are gated individually, except for those in the 0.01 LU bin that contains the gate, which are gated together by
+    /// their mean.
     package func gatedMean(gate: Double) -> Double? {
         guard let first = firstBin(gate: gate) else { return nil }
         let count = counts[first...].reduce(0, &+)
         return count > 0 ? Self.loudness(ofEnergy: energies[first...].reduce(0, +) / Double(count)) : nil
     }
 
-    /// The loudness below which so great a part of what passes the gate lies; `nil` where there is nothing.
+    /// Returns the loudness below which a given fraction of the gated measurements lies, or `nil` if there are none.
     ///
-    /// The nearest rank, as Tech 3342 has it; within a bin of 0.01 LU, the bin's mean.
+    /// This is the nearest rank, as in Tech 3342; within a bin of 0.01 LU, the mean of the bin.
     package func percentile(_ part: Double, gate: Double) -> Double? {
         guard let first = firstBin(gate: gate) else { return nil }
         let count = counts[first...].reduce(0, &+)

@@ -1,20 +1,21 @@
 package import MediaBase
 
-/// Decoded sound of any format as 32-bit floating point with full scale at ±1, a plane a channel.
+/// Decoded audio of any format as 32-bit floating point with full scale at ±1, with one plane per channel.
 ///
-/// It is the form in which the measurements of quality take sound: a few thousand frames at a time, in memory that is
-/// used again. 16 and 24 bits are exact; not-a-number is 0, and what is beyond ±2^40 becomes that.
+/// Quality measurements take audio in this form: a few thousand frames at a time, in memory that is reused. 16 and 24
+/// bits are exact; NaN becomes 0, and values beyond ±2^40 are clamped to it.
 package struct PlanarSamples: Sendable {
-    /// How many channels there are.
+    /// The number of channels.
     package let channels: Int
-    /// How many frames were filled in last.
+    /// The number of frames filled in last.
     package private(set) var frames = 0
-    /// A plane a channel, each of at least ``frames`` samples; what is behind them is of earlier fillings.
+    /// One plane per channel, each with at least ``frames`` samples; any samples after those are left over from earlier
+    /// calls.
     package private(set) var planes: [[Float]]
 
-    /// Makes empty planes.
+    /// Creates empty planes.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where there are not 1 to 1024 channels.
+    /// - Throws: ``MediaError`` `invalidArgument` if there are not 1 to 1024 channels.
     package init(channels: Int) throws(MediaError) {
         guard (1...1024).contains(channels) else {
             throw MediaError(.invalidArgument, "sound has 1 to 1024 channels, not \(channels)")
@@ -23,40 +24,40 @@ package struct PlanarSamples: Sendable {
         planes = Array(repeating: [], count: channels)
     }
 
-    /// Makes planes of samples that are there already; channels are cut to the shortest.
+    /// Creates planes from existing samples; all channels are cut to the shortest one.
     package init(_ planes: [[Float]]) throws(MediaError) {
         try self.init(channels: planes.count)
         self.planes = planes
         frames = planes.map(\.count).min() ?? 0
     }
 
-    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    /// Fills all channels from interleaved frames; ignores a trailing incomplete frame.
     package mutating func fill(_ samples: Span<UInt8>) { fillInterleaved(samples) }
-    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    /// Fills all channels from interleaved frames; ignores a trailing incomplete frame.
     package mutating func fill(_ samples: Span<Int16>) { fillInterleaved(samples) }
-    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    /// Fills all channels from interleaved frames; ignores a trailing incomplete frame.
     package mutating func fill(_ samples: Span<Int32>) { fillInterleaved(samples) }
-    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    /// Fills all channels from interleaved frames; ignores a trailing incomplete frame.
     package mutating func fill(_ samples: Span<Int64>) { fillInterleaved(samples) }
-    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    /// Fills all channels from interleaved frames; ignores a trailing incomplete frame.
     package mutating func fill(_ samples: Span<Float>) { fillInterleaved(samples) }
-    /// Takes interleaved frames; a trailing incomplete frame is ignored.
+    /// Fills all channels from interleaved frames; ignores a trailing incomplete frame.
     package mutating func fill(_ samples: Span<Double>) { fillInterleaved(samples) }
 
-    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    /// Fills one channel, with as many samples as the others; does nothing if the channel does not exist.
     package mutating func fill(_ plane: Span<UInt8>, channel: Int) { fillPlane(plane, channel) }
-    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    /// Fills one channel, with as many samples as the others; does nothing if the channel does not exist.
     package mutating func fill(_ plane: Span<Int16>, channel: Int) { fillPlane(plane, channel) }
-    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    /// Fills one channel, with as many samples as the others; does nothing if the channel does not exist.
     package mutating func fill(_ plane: Span<Int32>, channel: Int) { fillPlane(plane, channel) }
-    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    /// Fills one channel, with as many samples as the others; does nothing if the channel does not exist.
     package mutating func fill(_ plane: Span<Int64>, channel: Int) { fillPlane(plane, channel) }
-    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    /// Fills one channel, with as many samples as the others; does nothing if the channel does not exist.
     package mutating func fill(_ plane: Span<Float>, channel: Int) { fillPlane(plane, channel) }
-    /// Takes one channel, as long as the others; nothing for a channel that does not exist.
+    /// Fills one channel, with as many samples as the others; does nothing if the channel does not exist.
     package mutating func fill(_ plane: Span<Double>, channel: Int) { fillPlane(plane, channel) }
 
-    /// Makes all channels silent for so many frames.
+    /// Fills all channels with the given number of silent frames.
     package mutating func fillSilence(frames: Int) {
         self.frames = max(0, frames)
         for channel in planes.indices {
@@ -69,7 +70,7 @@ package struct PlanarSamples: Sendable {
     private mutating func fillInterleaved<Sample: FloatConvertible>(_ samples: Span<Sample>) {
         frames = samples.count / channels
         for channel in 0..<channels {
-            // Taken out while it is filled, so that it is never copied.
+            // Moved out while it is filled, so that it is never copied.
             var plane = takePlane(channel)
             var span = plane.mutableSpan
             Self.extract(channel, of: channels, from: samples, into: &span)
@@ -83,7 +84,7 @@ package struct PlanarSamples: Sendable {
     ) {
         let frames = min(samples.count / channels, plane.count)
         let samples = samples.extracting(first: frames &* channels)
-        // Steps that are known beforehand are loaded as vectors and shuffled.
+        // Strides known at compile time are loaded as vectors and shuffled.
         if channels == 1 {
             for frame in 0..<frames { plane[frame] = samples[frame].asFloat }
         } else if channels == 2, channel == 0 {
@@ -114,7 +115,7 @@ package struct PlanarSamples: Sendable {
     }
 }
 
-/// A sample that has a value with full scale at ±1.
+/// A sample that converts to a value with full scale at ±1.
 private protocol FloatConvertible: BitwiseCopyable {
     var asFloat: Float { get }
 }

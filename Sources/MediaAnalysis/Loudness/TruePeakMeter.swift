@@ -1,53 +1,54 @@
 internal import Glibc
 
-/// The highest sample and the highest value between samples of one channel (ITU-R BS.1770-5, Annex 2).
+/// Measures the highest sample and the highest value between samples of one channel (ITU-R BS.1770-5, Annex 2).
 ///
-/// The sound is oversampled four times below 96 kHz, twice below 192 kHz, and not at all from there on, by a windowed
-/// sinc of twelve samples (``TruePeakFilter``); the samples themselves are among what comes out. Stretches that cannot
-/// hold a higher value than was found already are not oversampled, which changes nothing about the result.
+/// Audio is oversampled four times below 96 kHz, twice below 192 kHz, and not at all at higher rates, with a windowed
+/// sinc of twelve samples (``TruePeakFilter``); the output includes the samples themselves. Sections that cannot exceed
+/// the highest value found so far are not oversampled, which does not change the result.
 package struct TruePeakMeter: Sendable {
     /// The highest magnitude of a sample, with full scale at 1.
     package private(set) var samplePeak: Float = 0
-    /// The sample that it is, the first of several, counted from the beginning; `nil` before anything was heard.
+    /// The index of that sample, or of the first of several, counted from the beginning; `nil` as long as there is only
+    /// silence.
     package private(set) var samplePeakPlace: Int64?
-    /// The highest magnitude between samples that was met, and the sample before it.
+    /// The highest magnitude found between samples, and the index of the sample before it.
     private var between: Float = 0
     private var betweenPlace: Int64?
     private let filter: TruePeakFilter?
-    /// The last samples, and how many of them were not looked at between yet.
+    /// The last samples, and the number of them that were not examined yet.
     private var tail = [Float](repeating: 0, count: tailLength)
     private var pending = 0
-    /// The sample that comes next.
+    /// The index of the next sample.
     private var position: Int64
 
     private static let block = TruePeakFilter.block
     private static let tailLength = TruePeakFilter.block * 2
 
-    /// Begins after silence, at a rate in samples a second.
+    /// Creates a meter that starts after silence, at a rate in samples per second.
     ///
-    /// - Parameter position: The number of the first sample, for a part of a sound.
+    /// - Parameter position: The index of the first sample, for a part of the audio.
     package init(sampleRate: Int, startingAt position: Int64 = 0) {
         filter = TruePeakFilter(sampleRate: sampleRate)
         self.position = position
     }
 
-    /// The highest magnitude of samples and of what lies between them, with full scale at 1.
+    /// The highest magnitude of the samples and of the values between them, with full scale at 1.
     package var truePeak: Float { max(samplePeak, between) }
 
-    /// The sample that the true peak is, or the one just before it where it lies between two; `nil` for silence.
+    /// The index of the sample at the true peak, or just before it if the peak lies between samples; `nil` for silence.
     package var truePeakPlace: Int64? { between > samplePeak ? betweenPlace : samplePeakPlace }
 
-    /// The true peak in dB against full scale, dBTP; −∞ for silence.
+    /// The true peak in dB relative to full scale (dBTP); −∞ for silence.
     package var decibels: Double { 20 * log10(Double(truePeak)) }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ samples: Span<Float>) {
         defer { position &+= Int64(samples.count) }
         guard let filter else {
             noteSamplePeak(of: samples, at: position)
             return
         }
-        // The seam: the tail with the first samples behind it.
+        // The seam: the tail followed by the first samples.
         let length = Self.tailLength
         let seam = min(samples.count, length)
         var work = tail
@@ -61,17 +62,17 @@ package struct TruePeakMeter: Sendable {
         }
     }
 
-    /// Passes over silence, after silence that is longer than the filter.
+    /// Skips silence; the preceding samples must be silent for longer than the filter.
     package mutating func skipSilence(frames: Int64) { position &+= frames }
 
-    /// Says that the sound is over, so that what rings on after its last sample counts.
+    /// Ends the audio, so that the filter's output after the last sample counts.
     package mutating func finish() {
         let silence = [Float](repeating: 0, count: Self.block)
         append(silence.span)
         finishPart()
     }
 
-    /// Says that these samples are over, while the sound goes on in another part.
+    /// Ends these samples, while the audio continues in another part.
     package mutating func finishPart() {
         let tail = tail
         let start = position &- Int64(tail.count)
@@ -80,13 +81,13 @@ package struct TruePeakMeter: Sendable {
         pending = 0
     }
 
-    /// Lets the filter see what comes before the first sample; of this only the last few samples matter.
+    /// Passes the samples that precede the first one to the filter, of which only the last few matter.
     package mutating func warmUp(_ samples: Span<Float>) {
         let count = min(samples.count, tail.count)
         for index in 0..<count { tail[tail.count - count + index] = samples[samples.count - count + index] }
     }
 
-    /// Joins what was measured of other samples.
+    /// Adds the measurements of other samples.
     package mutating func add(_ other: TruePeakMeter) {
         func isHigher(_ one: (Float, Int64?), than other: (Float, Int64?)) -> Bool {
             one.0 > other.0 || one.0 == other.0 && one.1 ?? .max < other.1 ?? .max
@@ -117,9 +118,9 @@ package struct TruePeakMeter: Sendable {
         betweenPlace = start &+ Int64(filter.place(of: samples))
     }
 
-    /// Looks at all whole blocks from a sample on, with a block before it; gives how many samples are left.
+    /// Examines all whole blocks from a sample on, each with the block before it; returns the number of samples left.
     ///
-    /// - Parameter place: The number of the first of all these samples.
+    /// - Parameter place: The index of the first of all these samples.
     private mutating func look(
         at samples: Span<Float>, from first: Int, startingAt place: Int64, _ filter: TruePeakFilter
     ) -> Int {
@@ -160,21 +161,21 @@ package struct TruePeakMeter: Sendable {
     }
 }
 
-/// Finds the values between samples: a sinc under a Hann window, twelve samples wide, at each quarter or half between two.
+/// Computes the values at each quarter or half between samples, with a Hann-windowed sinc twelve samples wide.
 ///
-/// ITU-R BS.1770-5, Annex 2, asks for such a filter and prints one as an example; this one is that of libebur128.
+/// ITU-R BS.1770-5, Annex 2, requires such a filter and lists one as an example; this is the filter of libebur128.
 struct TruePeakFilter: Sendable {
-    /// Samples that are looked at together.
+    /// The number of samples examined together.
     static let block = 16
-    /// Samples that a value between two of them is made of.
+    /// The number of samples that contribute to a value between two of them.
     static let taps = 12
 
-    /// Each place between samples has its coefficients, the last sample's first.
+    /// The coefficients for each position between samples, the last sample's first.
     private let phases: [[Float]]
-    /// By how much a value between samples can be higher than all samples around it, at most.
+    /// The maximum factor by which a value between samples can exceed all samples around it.
     let gain: Float
 
-    /// The filter for a rate; `nil` where samples are close enough as they are.
+    /// Creates the filter for a rate, or returns `nil` if the samples are already close enough together.
     init?(sampleRate: Int) {
         guard sampleRate < 192_000 else { return nil }
         let factor = sampleRate < 96_000 ? 4 : 2
@@ -190,13 +191,13 @@ struct TruePeakFilter: Sendable {
                 })
         }
         self.phases = phases
-        // A hair more, for the rounding of sums.
+        // Slightly more, to allow for rounding of the sums.
         gain = (phases.map { $0.reduce(0) { $0 + $1.magnitude } }.max() ?? 1) * 1.0001
     }
 
-    /// The highest magnitude between samples, for each of the last ``block`` samples and those before it.
+    /// Returns the highest magnitude between samples, for the last ``block`` samples and the samples before them.
     ///
-    /// - Parameter samples: Twice ``block``; 0 where they are not.
+    /// - Parameter samples: Exactly twice ``block`` samples; otherwise the result is 0.
     func peak(of samples: Span<Float>) -> Float {
         guard samples.count == Self.block * 2 else { return 0 }
         var highest = SIMD8<Float>.zero
@@ -220,7 +221,7 @@ struct TruePeakFilter: Sendable {
         return max(max(four[0], four[1]), max(four[2], four[3]))
     }
 
-    /// The sample just before the highest magnitude that ``peak(of:)`` finds, as its place among the samples.
+    /// Returns the index of the sample just before the highest magnitude that ``peak(of:)`` finds.
     func place(of samples: Span<Float>) -> Int {
         guard samples.count == Self.block * 2 else { return 0 }
         var highest: (value: Float, place: Int) = (-1, 0)

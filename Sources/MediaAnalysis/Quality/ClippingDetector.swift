@@ -1,31 +1,33 @@
-/// Finds runs of neighbouring samples at full scale in each channel: the flat tops of sound that was recorded too loud.
+/// Finds runs of consecutive full-scale samples in each channel: the flat tops of audio that was recorded too loud.
 ///
-/// Full scale is the largest positive code of integers and 1 for floating point. Detectors of parts that follow each
-/// other are joined by ``append(_:)``.
+/// Full scale is the largest positive code for integers and 1 for floating point. ``append(_:)`` joins detectors of
+/// consecutive parts.
 package struct ClippingDetector: Sendable, Hashable {
-    /// Flat tops of each channel, counted in samples.
+    /// The flat tops of each channel, counted in samples.
     package private(set) var channels: [RunFinder]
     private let threshold: Float
 
     private static let block = 64
 
+    /// Creates a detector.
+    ///
     /// - Parameters:
-    ///   - channels: How many channels there are.
+    ///   - channels: The number of channels.
     ///   - significantBits: The bits of an integer source that carry signal; `nil` for floating point.
-    ///   - minimum: How many samples in a row at full scale are clipping.
+    ///   - minimum: The minimum number of consecutive full-scale samples that count as clipping.
     package init(channels: Int, significantBits: Int?, minimum: Int64) {
         self.channels = Array(repeating: RunFinder(minimum: minimum), count: max(0, channels))
         threshold = Self.threshold(significantBits: significantBits)
     }
 
-    /// The largest positive code of a source with so many bits, and 1 for floating point.
+    /// Returns the largest positive code of a source with the given bits, or 1 for floating point.
     static func threshold(significantBits: Int?) -> Float {
-        // From 25 bits on a number of 32 bits cannot tell the largest code from one that is a little less.
+        // From 25 bits, a 32-bit float cannot distinguish the largest code from slightly smaller codes.
         let bits = significantBits.map { min(max($0, 2), 24) } ?? 0
         return bits == 0 ? 1 : 1 - 1 / Float(1 << (bits - 1))
     }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count else { return }
         for channel in channels.indices {
@@ -46,12 +48,12 @@ package struct ClippingDetector: Sendable, Hashable {
         }
     }
 
-    /// Takes samples of silence, in constant time.
+    /// Adds samples of silence in constant time.
     package mutating func appendSilence(frames: Int64) {
         for channel in channels.indices { channels[channel].append(count: frames, holds: false) }
     }
 
-    /// Takes what was found in the samples that come next.
+    /// Appends the results for the samples that follow.
     package mutating func append(_ next: ClippingDetector) {
         guard next.channels.count == channels.count else { return }
         for channel in channels.indices { channels[channel].append(next.channels[channel]) }
@@ -64,46 +66,50 @@ package struct ClippingDetector: Sendable, Hashable {
     }
 }
 
-/// Finds sound that is cut off at one value below full scale, as it becomes when it is clipped and then made quieter.
+/// Finds audio cut off at a value below full scale, which results from clipping and then lowering the volume.
 ///
-/// A flat top is a run of at least so many samples of one value between two slopes: on either side come two samples that
-/// differ from each other, the farther one at least twelve steps of the samples' grid closer to zero. Flat tops count where
-/// four of one value lie within ten seconds and no sample between them is beyond that value. So the following is none:
-/// silence and offsets, which have no slopes; square waves and clicks, whose other side is flat too; the crest of a low or
-/// quiet tone, whose neighbours are a few steps away; and two peaks that happen to be equal.
+/// A flat top is a run of at least a minimum number of equal samples between two slopes. On either side, the two
+/// adjacent samples differ from each other, and the farther one is at least twelve steps of the sample grid closer to
+/// zero. Flat tops count if four with the same value lie within ten seconds and no sample between them exceeds that
+/// value. The following are therefore excluded: silence and offsets, which have no slopes; square waves and clicks,
+/// whose other side is flat too; the crest of a low or quiet tone, whose neighbours are only a few steps away; and two
+/// peaks that happen to be equal.
 ///
-/// Sources of fewer than twelve bits have crests as flat as that, and are not looked at. Detectors of parts are joined by
-/// ``append(_:)``, where each part but the last is a multiple of ten seconds long.
+/// Sources with fewer than twelve bits have equally flat crests and are not examined. ``append(_:)`` joins detectors of
+/// consecutive parts, each of which must be a multiple of ten seconds long, except for the last.
 package struct FlatTopDetector: Sendable, Hashable {
-    /// What was found in each channel.
+    /// The results of each channel.
     private var channels: [Channel]
     private let rule: Rule
-    /// The number of the next sample, and that with which the next stretch begins.
+    /// The index of the next sample, and the index of the sample at which the next stretch starts.
     private var position: Int64
     private var border: Int64
 
-    /// Seconds in which values are compared; parts of a sound begin at a multiple of them.
+    /// The length in seconds of a stretch, within which values are compared; parts of the audio start at a multiple of
+    /// it.
     package static let stretchSeconds = 10
     private static let block = 64
-    /// The least number of bits with which crests are told from flat tops.
+    /// The minimum number of bits at which crests can be distinguished from flat tops.
     private static let minimumBits = 12
 
-    /// What counts.
+    /// The criteria for a flat top.
     fileprivate struct Rule: Sendable, Hashable {
         var shortest: Int
         var longest: Int
-        /// Above full scale others count.
+        /// Values from full scale on are left to ``ClippingDetector``.
         var fullScale: Float
         var isOn: Bool
         var stretch: Int64
     }
 
+    /// Creates a detector.
+    ///
     /// - Parameters:
-    ///   - channels: How many channels there are.
+    ///   - channels: The number of channels.
     ///   - significantBits: The bits of an integer source that carry signal; `nil` for floating point.
-    ///   - sampleRate: Samples a second.
-    ///   - minimum: How many samples in a row are a flat top at least; less than three counts as three.
-    ///   - position: The number of the first sample.
+    ///   - sampleRate: Samples per second.
+    ///   - minimum: The minimum length of a flat top in samples; values below three count as three.
+    ///   - position: The index of the first sample.
     package init(channels: Int, significantBits: Int?, sampleRate: Int, minimum: Int64, startingAt position: Int64 = 0)
     {
         self.channels = Array(repeating: Channel(), count: max(0, channels))
@@ -117,7 +123,7 @@ package struct FlatTopDetector: Sendable, Hashable {
         border = (position / stretch + 1) * stretch
     }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count, rule.isOn else { return }
         var start = 0
@@ -134,7 +140,7 @@ package struct FlatTopDetector: Sendable, Hashable {
         position += Int64(sound.frames)
     }
 
-    /// Passes over whole stretches in which all is silent, as the samples before them are.
+    /// Skips whole stretches in which everything is silent, given that the samples before them are silent too.
     package mutating func skipSilence(stretches: Int64) {
         guard stretches > 0, rule.isOn else { return }
         for channel in channels.indices { channels[channel].closeStretch() }
@@ -142,7 +148,7 @@ package struct FlatTopDetector: Sendable, Hashable {
         border += stretches * rule.stretch
     }
 
-    /// Lets the detector see what comes before the first sample.
+    /// Shows the detector the samples that precede the first sample, without reporting flat tops in them.
     package mutating func warmUp(_ sound: PlanarSamples) {
         guard sound.channels == channels.count, rule.isOn else { return }
         for channel in channels.indices {
@@ -152,7 +158,7 @@ package struct FlatTopDetector: Sendable, Hashable {
         }
     }
 
-    /// Takes what was found in the samples that come next.
+    /// Appends the results for the samples that follow.
     package mutating func append(_ next: FlatTopDetector) {
         guard next.channels.count == channels.count else { return }
         for channel in channels.indices {
@@ -164,7 +170,7 @@ package struct FlatTopDetector: Sendable, Hashable {
         (position, border) = (next.position, next.border)
     }
 
-    /// The flat tops of a channel in order, how many there are with those that are not listed, and how long all are.
+    /// Returns the flat tops of a channel in order, their number including unlisted ones, and their total length.
     package func result(channel: Int) -> (runs: [Range<Int64>], count: Int64, total: Int64) {
         guard channels.indices.contains(channel) else { return ([], 0, 0) }
         var last = channels[channel]
@@ -178,7 +184,7 @@ package struct FlatTopDetector: Sendable, Hashable {
     }
 }
 
-/// Runs, of which so many are listed.
+/// Runs, of which a limited number are listed.
 private struct FoundRuns: Sendable, Hashable {
     var runs: [Range<Int64>] = []
     var count: Int64 = 0
@@ -203,21 +209,21 @@ private struct FoundRuns: Sendable, Hashable {
     }
 }
 
-/// One channel as it is looked through.
+/// The state of one channel while it is examined.
 private struct Channel: Sendable, Hashable {
-    /// Accepted flat tops.
+    /// The accepted flat tops.
     var found = FoundRuns()
-    /// Values at which flat tops lie, none beyond the one before, above and below zero; magnitudes.
+    /// The magnitudes at which flat tops lie, above and below zero, each no greater than the previous one.
     private var above: [Ceiling] = []
     private var below: [Ceiling] = []
-    /// The run that the last sample belongs to, and the two samples before it, the nearer one first.
+    /// The run to which the last sample belongs, and the two samples before that run, the nearer one first.
     private var value: Float = 0
     private var length = 0
     private var near: Float = 0
     private var far: Float = 0
-    /// A flat top of which one sample after it is known.
+    /// A flat top after which only one sample is known.
     private var open: Open?
-    /// All codes of 24 bits that were met around flat tops, put together: their lowest bit is the step of the grid.
+    /// All 24-bit codes seen around flat tops, ORed together: their lowest set bit is the step of the grid.
     private var codes: Int32 = 0
 
     private struct Ceiling: Sendable, Hashable {
@@ -228,17 +234,17 @@ private struct Channel: Sendable, Hashable {
     private struct Open: Sendable, Hashable {
         let value: Float
         let run: Range<Int64>
-        /// The second sample before it, and the first one after it.
+        /// The second sample before the flat top, and the first sample after it.
         let before: Float
         let after: Float
     }
 
-    /// Fewer flat tops of one value may be chance.
+    /// The minimum number of flat tops with the same value; fewer may be chance.
     private static let minimumRuns: Int64 = 4
-    /// The least magnitude, and by how many steps of the grid a flat top stands out.
+    /// The minimum magnitude of a flat top, and the number of grid steps by which it must stand out.
     private static let minimumMagnitude: Float = 0.01
     private static let minimumSteps: Float = 12
-    /// Values that are kept at a time.
+    /// The maximum number of values tracked at a time.
     private static let maximumCeilings = 64
 
     mutating func take(_ samples: Span<Float>, at place: Int64, _ rule: FlatTopDetector.Rule) {
@@ -257,7 +263,7 @@ private struct Channel: Sendable, Hashable {
         (near, far) = (samples[count - length - 1], samples[count - length - 2])
     }
 
-    /// Whether three samples in a row are one value other than zero, with those that came before.
+    /// Returns true if three consecutive samples, including the previous ones, have the same nonzero value.
     private func hasRun(_ samples: Span<Float>) -> Bool {
         if value != 0, length > 0, samples[0] == value, length == 2 || samples[1] == value { return true }
         var runs: Int32 = 0
@@ -300,7 +306,7 @@ private struct Channel: Sendable, Hashable {
         (value, length) = (sample, 1)
     }
 
-    /// Whether a sample is on the side of zero of the run's value.
+    /// Returns true if a sample lies on the side of the run's value that faces zero.
     private func isBelowTop(_ sample: Float) -> Bool { value > 0 ? sample < value : sample > value }
 
     /// - Parameter second: The second sample after the flat top.
@@ -308,9 +314,9 @@ private struct Channel: Sendable, Hashable {
         for sample in [open.value, open.before, open.after] where sample.magnitude <= 1 {
             codes |= Int32(sample * 0x1p23)
         }
-        // No finer than 16 bits, and as coarse as the samples that were seen.
+        // The grid is no finer than 16 bits, and otherwise as coarse as the samples seen.
         let grid = max(0x1p-15, Float(codes & -codes) * 0x1p-23)
-        // The crest of a tone whose three highest samples are one value goes down by nine steps at most.
+        // The crest of a tone whose three highest samples are equal drops by at most nine steps.
         let drops = [open.before, second].map { open.value > 0 ? open.value - $0 : $0 - open.value }
         guard drops.allSatisfy({ $0 >= Self.minimumSteps * grid }) else { return }
         if open.value > 0 {
@@ -334,7 +340,7 @@ private struct Channel: Sendable, Hashable {
         ceilings.append(Ceiling(magnitude: magnitude, runs: runs))
     }
 
-    /// Ends the values beyond which a sample is.
+    /// Stops tracking the values that a sample exceeds.
     private static func lower(_ ceilings: inout [Ceiling], beyond magnitude: Float, into found: inout FoundRuns) {
         while let last = ceilings.last, last.magnitude < magnitude { accept(ceilings.removeLast(), into: &found) }
     }
@@ -348,7 +354,7 @@ private struct Channel: Sendable, Hashable {
         (above, below) = ([], [])
     }
 
-    /// Keeps only what the next samples are joined to.
+    /// Keeps only the state that the next samples connect to.
     mutating func forget() {
         (above, below, found) = ([], [], FoundRuns())
     }

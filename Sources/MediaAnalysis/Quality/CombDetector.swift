@@ -1,31 +1,32 @@
-/// Whether a picture looks like two fields that were taken one after the other, by the measure of ffmpeg's `idet`.
+/// Detects frames that consist of two fields captured one after the other, by the measure of ffmpeg's `idet`.
 ///
-/// Between two neighbouring lines, a line is replaced by that of the picture before, and by that of the one after. Of a whole
-/// picture its own lines fit best by far, when something moves. Of two fields the own lines fit no better than those that are
-/// as near in time, and the others fit worse; which these are tells the order. Unlike `idet` it asks for the first before it
-/// looks for an order, so that pictures which move up or down are not taken for fields.
+/// Lines are compared with their two neighbours: first the frame's own line, then the same line of the previous frame
+/// and of the next frame in its place. If there is motion, the own lines of a progressive frame fit best by far. In an
+/// interlaced frame, the own lines fit no better than the lines of the adjacent frame that is equally near in time, and
+/// the lines of the other adjacent frame fit worse; this shows the field order. Unlike `idet`, the detector looks for a
+/// field order only if the own lines do not fit best, so that vertical motion is not mistaken for fields.
 package struct CombDetector: Sendable, Hashable {
-    /// How badly the lines of the picture before fit at even lines, and those of the picture after at odd ones.
+    /// The misfit of the previous frame's lines at even rows and of the next frame's lines at odd rows.
     package var bottomFirst = 0
-    /// The other way round.
+    /// The misfit of the previous frame's lines at odd rows and of the next frame's lines at even rows.
     package var topFirst = 0
-    /// How badly the picture's own lines fit.
+    /// The misfit of the frame's own lines.
     package var own = 0
 
-    /// Makes sums of nothing.
+    /// Creates sums of zero.
     package init() {}
 
-    /// What a picture looks like.
+    /// The apparent field structure of a frame.
     package enum Look: Sendable, Hashable {
         /// Two fields, of which the upper one, with the first line, came first.
         case topFieldFirst
         /// Two fields, of which the lower one came first.
         case bottomFieldFirst
-        /// One picture, all of whose lines are of one moment.
+        /// A progressive frame, all of whose lines were captured at the same time.
         case progressive
     }
 
-    /// What the picture looks like; `nil` where too little moves to tell.
+    /// The apparent field structure of the frame; `nil` if there is too little motion to decide.
     package var look: Look? {
         let (top, bottom, own) = (Double(topFirst), Double(bottomFirst), Double(own))
         let near = min(top, bottom)
@@ -35,25 +36,25 @@ package struct CombDetector: Sendable, Hashable {
     }
 }
 
-/// What the pictures of a track look like, beside what they are flagged as.
+/// The apparent field structure of a track's frames, compared with their flags.
 package struct FieldTally: Sendable, Hashable {
-    /// Flagged as whole, and looking so.
+    /// The number of frames that are flagged and look progressive.
     package private(set) var progressive: Int64 = 0
-    /// Flagged as fields, and looking so.
+    /// The number of frames that are flagged and look interlaced, with the same field order.
     package private(set) var interlaced: Int64 = 0
-    /// Flagged as fields, and looking whole.
+    /// The number of frames flagged as interlaced that look progressive.
     package private(set) var hiddenProgressive: Int64 = 0
     private var hiddenTop: Int64 = 0
     private var hiddenBottom: Int64 = 0
     private var otherOrder: Int64 = 0
 
-    /// Begins without pictures.
+    /// Creates a tally without frames.
     package init() {}
 
-    /// Counts a picture.
+    /// Counts a frame.
     ///
-    /// - Parameter isTopFirst: Whether it is flagged as two fields with the upper one first; `nil` where it is flagged as
-    ///   whole.
+    /// - Parameter isTopFirst: True if the frame is flagged as interlaced with the upper field first, false for the
+    ///   lower field first; `nil` if it is flagged as progressive.
     package mutating func add(_ look: CombDetector.Look, flagged isTopFirst: Bool?) {
         switch (look, isTopFirst) {
         case (.progressive, nil): progressive += 1
@@ -65,22 +66,28 @@ package struct FieldTally: Sendable, Hashable {
         }
     }
 
-    /// Flagged as whole, and looking like fields; fields come in one order, and looks of both are chance.
+    /// The number of frames flagged as progressive that look interlaced.
+    ///
+    /// A real interlaced source has one field order. The count is 0 unless one order is at least four times as frequent
+    /// as the other, because both orders together are chance.
     package var hiddenInterlaced: Int64 { Self.certain(max(hiddenTop, hiddenBottom), min(hiddenTop, hiddenBottom)) }
 
-    /// Flagged as fields, and looking as if they came in the other order.
+    /// The number of frames flagged as interlaced that look as if their fields came in the other order.
+    ///
+    /// The count is 0 unless it is at least four times ``interlaced``.
     package var swapped: Int64 { Self.certain(otherOrder, interlaced) }
 
     private static func certain(_ count: Int64, _ opposite: Int64) -> Int64 { count / 4 >= opposite ? count : 0 }
 }
 
 extension PlaneKernels {
-    /// Compares two lines in eight of a picture with those of the ones before and after it, all of one shape.
+    /// Compares two lines in every eight of a frame with those of the previous and next frames, which have the same
+    /// shape.
     package static func comb(
         _ plane: Span<UInt8>, before: Span<UInt8>, after: Span<UInt8>, _ shape: PlaneShape
     ) -> CombDetector { lines(plane, before, after, shape) }
 
-    /// The same for samples of 16 bits.
+    /// Compares the lines of a frame with those of its neighbours, for 16-bit samples.
     package static func comb(
         _ plane: Span<UInt16>, before: Span<UInt16>, after: Span<UInt16>, _ shape: PlaneShape
     ) -> CombDetector { lines(plane, before, after, shape) }
@@ -109,7 +116,7 @@ extension PlaneKernels {
         return comb
     }
 
-    /// The sum of the second differences of three lines.
+    /// Returns the sum of the magnitudes of the second differences of three lines.
     @inline(__always)
     private static func misfit<Sample: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ above: Span<Sample>, _ line: Span<Sample>, _ below: Span<Sample>

@@ -1,21 +1,20 @@
-/// Finds pictures that are shown twice, and places where one is missing, by how much each picture differs from the one
-/// before.
+/// Finds repeated frames and gaps with a missing frame, from the difference between each frame and the previous one.
 ///
-/// It takes pictures in order and counts in ticks of the track's time base. What a picture is, is known when some more
-/// have come.
+/// Frames are added in order, and durations are in ticks of the track's time base. A frame is classified only after
+/// some later frames have arrived.
 package struct FrameCadence: Sendable, Hashable {
-    /// Pictures that repeat the one before, while those around them move.
+    /// The frames that repeat the previous one while the frames around them move.
     package private(set) var repeats: RunFinder
-    /// Pictures that moved on too far, while those around them move evenly.
+    /// The frames that moved on too far while the frames around them move evenly.
     package private(set) var jumps: RunFinder
 
     private let stillness: Double
     private let jump: Double
     private var window: [Entry] = []
-    /// How long the pictures that repeat one stay so far, and how many they are.
+    /// The duration and number of repeated frames in the current still period.
     private var stillTicks: Int64 = 0
     private var stillPictures = 0
-    /// The difference of the last picture that moved.
+    /// The difference of the last frame that moved.
     private var lastMotion: Double?
 
     private struct Entry: Sendable, Hashable {
@@ -23,20 +22,22 @@ package struct FrameCadence: Sendable, Hashable {
         let difference: Double?
     }
 
-    /// Pictures in a row that repeat one; more of them are a freeze.
+    /// The maximum number of consecutive repeats; more are a freeze.
     private static let maximumRepeats = 12
-    /// How many times as much as the threshold pictures differ that move.
+    /// The factor by which the difference of a moving frame must exceed the threshold.
     private static let motion = 4.0
-    /// Evenly moving neighbours differ from each other by this factor at most.
+    /// The maximum factor between the differences of evenly moving neighbours.
     private static let evenness = 1.35
-    /// Differences of so many times the neighbours' are cuts.
+    /// The factor of the neighbours' differences above which a difference is a cut.
     private static let cut = 4.0
-    /// The least difference of pictures that move evenly.
+    /// The minimum difference of frames that move evenly.
     private static let minimumMotion = 0.002
 
+    /// Creates a finder.
+    ///
     /// - Parameters:
-    ///   - stillness: Pictures that differ by this part of full scale at most are the same.
-    ///   - jump: How many times as much as its neighbours a picture differs that moved on too far.
+    ///   - stillness: The maximum difference, as a fraction of full scale, at which frames are the same.
+    ///   - jump: The factor of its neighbours' differences from which a frame has moved on too far.
     package init(stillness: Double, jump: Double) {
         repeats = RunFinder(minimum: 1)
         jumps = RunFinder(minimum: 1)
@@ -44,12 +45,12 @@ package struct FrameCadence: Sendable, Hashable {
         self.jump = jump
     }
 
-    /// Takes the next picture.
+    /// Adds the next frame.
     ///
     /// - Parameters:
-    ///   - ticks: How long it is shown.
-    ///   - difference: The mean difference of its luma from the picture before, as a part of full scale; `nil` where it
-    ///     cannot be compared.
+    ///   - ticks: The duration of the frame.
+    ///   - difference: The mean difference of its luma from the previous frame, as a fraction of full scale; `nil` if
+    ///     it cannot be compared.
     package mutating func append(ticks: Int64, difference: Double?) {
         let ticks = max(0, ticks)
         addToRepeats(ticks, difference)
@@ -65,7 +66,7 @@ package struct FrameCadence: Sendable, Hashable {
     /// Ends the track.
     package mutating func finish() {
         endStillness(before: nil)
-        // The last two have not enough neighbours.
+        // The last two frames do not have enough neighbours.
         for entry in window.dropFirst(2) { jumps.append(count: entry.ticks, holds: false) }
         window = []
     }
@@ -90,7 +91,7 @@ package struct FrameCadence: Sendable, Hashable {
         (stillTicks, stillPictures) = (0, 0)
     }
 
-    /// Whether the picture in the middle of the window moved on too far.
+    /// True if the frame in the middle of the window moved on too far.
     private var isJump: Bool {
         guard let here = window[2].difference else { return false }
         let around = [0, 1, 3, 4].compactMap { window[$0].difference }
@@ -102,12 +103,12 @@ package struct FrameCadence: Sendable, Hashable {
     }
 }
 
-/// How long pictures stay on screen: whether evenly, and how many are missing.
+/// Collects frame durations, to show whether they are even and how many frames are missing.
 ///
-/// It counts in ticks of the track's time base. Times that are rounded to ticks differ by one, which is even. Memory is
-/// bounded: beyond ``maximumLengths`` different lengths, further ones are only known to be others.
+/// Durations are in ticks of the track's time base. Times rounded to ticks differ by up to one, which counts as even.
+/// Memory is bounded: beyond ``maximumLengths`` different durations, further ones are only noted as others.
 package struct FrameIntervals: Sendable, Hashable {
-    /// Different lengths that are counted.
+    /// The maximum number of different durations that are counted.
     package static let maximumLengths = 4096
 
     private struct Length: Sendable, Hashable {
@@ -118,10 +119,10 @@ package struct FrameIntervals: Sendable, Hashable {
     private var lengths: [Int64: Length] = [:]
     private var others = false
 
-    /// Begins without pictures.
+    /// Creates an object without frames.
     package init() {}
 
-    /// Takes a picture that stays from `start` for so many ticks, until another one follows.
+    /// Adds a frame that stays from `start` for `ticks`, until the next frame follows.
     package mutating func append(start: Int64, ticks: Int64) {
         guard lengths[ticks] != nil || lengths.count < Self.maximumLengths else {
             others = true
@@ -130,13 +131,14 @@ package struct FrameIntervals: Sendable, Hashable {
         lengths[ticks, default: Length(first: start)].count += 1
     }
 
-    /// How long most pictures stay; `nil` where there are not two, or no time is that of half of them.
+    /// The usual duration of a frame; `nil` if there are fewer than two frames, or no duration applies to at least half
+    /// of them.
     package var usual: Int64? {
         let all = lengths.values.reduce(0) { $0 + $1.count }
         return commonest.flatMap { !others && 2 * $0.count >= all ? $0.length : nil }
     }
 
-    /// The time for which more pictures stay than for any other, give or take a tick, and how many they are.
+    /// The duration that more frames have than any other, within one tick, and the number of those frames.
     private var commonest: (length: Int64, count: Int64)? {
         func weight(_ length: Int64) -> Int64 {
             (-1...1).reduce(0) { $0 + (lengths[length &+ Int64($1)]?.count ?? 0) }
@@ -145,14 +147,15 @@ package struct FrameIntervals: Sendable, Hashable {
             .map { ($0.key, weight($0.key)) }
     }
 
-    /// Whether some picture stays for another time than usual, by more than a tick; `nil` where there are not two pictures.
+    /// True if the duration of some frame differs from the usual one by more than a tick; `nil` for fewer than two
+    /// frames.
     package var isVariable: Bool? {
         commonest.map { common in others || lengths.keys.contains { abs($0 &- common.length) > 1 } }
     }
 
-    /// How many pictures would fit where one stays for 1.5 times the usual time or longer, and where the first is missing.
+    /// The number of missing frames and the time range of the first gap.
     ///
-    /// `nil` where no time is usual.
+    /// A frame that lasts 1.5 times the usual duration or longer leaves a gap. `nil` if there is no usual duration.
     package var missing: (count: Int64, first: Range<Int64>?)? {
         guard let usual, usual > 0 else { return nil }
         var count: Int64 = 0

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// How far the samples of a picture are from those of another one: the measure behind PSNR.
+/// Measures the difference between the samples of two frames, which PSNR is based on.
 package enum PictureDifference {
-    /// The sum of the squared differences of two planes, exact; `nil` where they are not of one size.
+    /// Returns the exact sum of squared differences of two planes, or `nil` if their sizes differ.
     package static func squares(
         _ plane: Span<UInt8>, _ shape: PlaneShape, _ other: Span<UInt8>, _ otherShape: PlaneShape
     ) -> Int? {
@@ -12,7 +12,7 @@ package enum PictureDifference {
             var total = 0
             var start = 0
             while start < count {
-                // So many squares of 8 bits fit into the sum.
+                // The 32-bit sum can hold this number of 8-bit squares.
                 let end = min(start &+ 1 << 16, count)
                 var sum: UInt32 = 0
                 for x in start..<end {
@@ -26,7 +26,7 @@ package enum PictureDifference {
         }
     }
 
-    /// The same for samples of 16 bits.
+    /// Returns the sum of squared differences of two planes, for 16-bit samples.
     package static func squares(
         _ plane: Span<UInt16>, _ shape: PlaneShape, _ other: Span<UInt16>, _ otherShape: PlaneShape
     ) -> Int? {
@@ -56,38 +56,38 @@ package enum PictureDifference {
         return total
     }
 
-    /// The peak signal-to-noise ratio in dB; infinite where nothing differs.
+    /// Returns the peak signal-to-noise ratio in dB; infinite if nothing differs.
     ///
     /// - Parameters:
-    ///   - error: The mean of the squared differences.
+    ///   - error: The mean squared difference.
     ///   - peak: The largest code, such as 255.
     package static func psnr(error: Double, peak: Double) -> Double { 10 * log10(peak * peak / error) }
 }
 
-/// Finds where a video stands still, from whether each picture looks like the one with which it last moved.
+/// Finds freezes in a video, by comparing each frame with the frame that started the current run.
 ///
-/// A run begins with the picture that then stays, and ends where another one is shown, or with the track. Units are ticks
-/// of the track's time base.
+/// A run starts with the frame that then stays, and ends when a different frame is shown or the track ends. Units are
+/// ticks of the track's time base.
 package struct FreezeDetector: Sendable, Hashable {
     private var finder: RunFinder
     private var ticks: Int64 = 0
     private var pictures = 0
 
-    /// - Parameter minimum: How many ticks a freeze lasts at least.
+    /// - Parameter minimum: The minimum duration of a freeze in ticks.
     package init(minimum: Int64) { finder = RunFinder(minimum: minimum) }
 
-    /// Takes the next picture.
+    /// Adds the next frame.
     ///
     /// - Parameters:
-    ///   - ticks: How long it is shown.
-    ///   - isSame: Whether it looks like the picture with which the run under way began; `false` begins another one.
+    ///   - ticks: The duration of the frame.
+    ///   - isSame: True if the frame looks like the frame that started the current run; false starts a new run.
     package mutating func append(ticks count: Int64, isSame: Bool) {
         if !isSame { closeRun() }
         ticks += max(0, count)
         pictures += 1
     }
 
-    /// Where the video stood still, so far.
+    /// The freezes found so far.
     package var result: RunFinder {
         var copy = self
         copy.closeRun()
@@ -95,7 +95,7 @@ package struct FreezeDetector: Sendable, Hashable {
     }
 
     private mutating func closeRun() {
-        // One picture alone does not stand still, however long it is shown.
+        // A single frame is not a freeze, however long it is shown.
         finder.append(count: ticks, holds: pictures > 1)
         finder.endRun()
         (ticks, pictures) = (0, 0)

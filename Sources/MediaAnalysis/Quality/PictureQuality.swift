@@ -1,22 +1,22 @@
-/// How good a picture is to show a video by: whether anything is to be seen, and how sharply.
+/// Rates a frame as a still picture for a video: is anything visible, and how sharp is it.
 ///
-/// Meant for comparing pictures of one video and one size; the numbers mean nothing by themselves.
+/// Intended for comparing frames of one video at the same size; the numbers have no absolute meaning.
 package struct PictureQuality: Sendable, Hashable {
-    /// Whether hardly anything is lit: at least 98 % of the pixels are at 32 of 255 or darker, as in ffmpeg's filter
+    /// True if the frame is nearly black: at least 98 % of its pixels are 32 of 255 or darker, as in ffmpeg's filter
     /// `blackframe`.
     package let isBlack: Bool
-    /// The mean square of the Laplacian: how much a pixel differs from its four neighbours.
+    /// The mean square of the Laplacian, which is the difference between a pixel and its four neighbours.
     ///
-    /// Blur and fades lower it, one colour all over is 0.
+    /// Blur and fades lower it; a frame of a single colour has 0.
     package let sharpness: Double
 
-    /// Measures a picture.
+    /// Measures a frame.
     ///
     /// - Parameters:
-    ///   - luma: Pixels in rows from the top, `width · height` of them; a picture that has fewer, or a side below 3, has
-    ///     no sharpness.
-    ///   - width: Pixels a row.
-    ///   - height: Rows.
+    ///   - luma: The pixels in rows from the top, `width · height` of them. A frame with fewer pixels, or with a side
+    ///     below 3, has a sharpness of 0.
+    ///   - width: The number of pixels per row.
+    ///   - height: The number of rows.
     package init(luma: Span<UInt8>, width: Int, height: Int) {
         var dark = 0
         for index in luma.indices where luma[index] <= 32 { dark &+= 1 }
@@ -40,31 +40,32 @@ package struct PictureQuality: Sendable, Hashable {
         sharpness = Double(sum) / Double((width - 2) * (height - 2))
     }
 
-    /// Whether this picture is the better one: not black where the other is, else sharper.
+    /// Returns true if this frame is better: it is not black while the other is, or else it is sharper.
     package func isBetter(than other: PictureQuality) -> Bool {
         isBlack == other.isBlack ? sharpness > other.sharpness : !isBlack
     }
 }
 
-/// Tells where one shot is cut to the next, from a small luma picture of every frame.
+/// Detects cuts between shots from a small luma picture of every frame.
 ///
-/// The measure is that of ffmpeg's filter `scdet`: the mean absolute difference from the frame before, in per cent of
-/// 256, or by how much that differs from the same measure one frame earlier, whichever is less. So steady movement and
-/// noise, whose differences are alike from frame to frame, count little, and a cut stands out. A flash counts as two cuts.
+/// The measure is that of ffmpeg's filter `scdet`: the mean absolute difference from the previous frame, in per cent of
+/// 256, or the change of that difference since the previous frame, whichever is smaller. Steady motion and noise have
+/// similar differences from frame to frame and therefore score low, while a cut stands out. A flash counts as two cuts.
 package struct SceneDetector: Sendable {
-    /// From which score on a frame begins a shot, as `scdet` has it.
+    /// The score from which a frame starts a shot, as in `scdet`.
     package static let standardThreshold = 10.0
 
     private var previous: [UInt8] = []
     private var previousDifference = 0.0
 
-    /// Begins before the first frame.
+    /// Creates a detector without frames.
     package init() {}
 
-    /// How much the next frame in presentation order differs from all that came before, 0…100.
+    /// Returns the score of the next frame in presentation order, 0…100, which grows with its difference from earlier
+    /// frames.
     ///
-    /// - Parameter luma: All pixels of the frame, as many as every time; where they are not, and for the first frame,
-    ///   the score is 0.
+    /// - Parameter luma: All pixels of the frame, the same number each time. For the first frame, and if the number
+    ///   changes, the score is 0.
     package mutating func score(of luma: Span<UInt8>) -> Double {
         let count = luma.count
         guard count > 0, previous.count == count else {

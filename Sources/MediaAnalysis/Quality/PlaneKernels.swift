@@ -1,13 +1,15 @@
-/// Which codes of a picture's luma mean what, by its depth and range (ITU-R BT.709 and BT.2100).
+/// The meaning of a frame's luma codes, by bit depth and range (ITU-R BT.709 and BT.2100).
 package struct PictureLevels: Sendable, Hashable {
-    /// Bits a sample.
+    /// The number of bits per sample.
     package let depth: Int
-    /// Whether all codes are used, 0 for black and the highest for white; otherwise 16 to 235 of 8 bits.
+    /// True if all codes are used, from 0 for black to the highest for white; otherwise 16 to 235 in 8 bits.
     package let isFullRange: Bool
 
+    /// Creates levels.
+    ///
     /// - Parameters:
-    ///   - depth: Bits a sample, 8 to 16; others are clamped.
-    ///   - isFullRange: Whether all codes are used.
+    ///   - depth: The number of bits per sample, 8 to 16; other values are clamped.
+    ///   - isFullRange: True if all codes are used.
     package init(depth: Int, isFullRange: Bool) {
         self.depth = min(max(depth, 8), 16)
         self.isFullRange = isFullRange
@@ -17,41 +19,42 @@ package struct PictureLevels: Sendable, Hashable {
 
     /// The code of black.
     package var black: Double { isFullRange ? 0 : 16 * scale }
-    /// How many codes lie between black and white.
+    /// The number of codes between black and white.
     package var span: Double { isFullRange ? Double(1 << depth) - 1 : 219 * scale }
 
-    /// The highest code of luma that is at most so great a part of the way from black to white.
+    /// Returns the highest luma code that is at most the given fraction of the way from black to white.
     package func code(atMost part: Double) -> Int { Int(min(max((black + part * span).rounded(.down), 0), 65_535)) }
 
-    /// The codes of luma that EBU R 103 allows: −1 % to 103 %; all where the range is full.
+    /// The luma codes that EBU R 103 allows: −1 % to 103 %, or all codes for full range.
     package var legalLuma: ClosedRange<Int> {
         guard !isFullRange else { return 0...65_535 }
         return Int((black - 0.01 * span).rounded(.up))...Int((black + 1.03 * span).rounded(.down))
     }
 
-    /// Whether EBU R 103 allows a colour: each of red, green and blue is −5 % to 105 % of the way from black to white.
+    /// Returns true if EBU R 103 allows a colour: red, green and blue each lie within −5 % to 105 % of the way from
+    /// black to white.
     package static func isLegal(red: Double, green: Double, blue: Double) -> Bool {
         min(red, green, blue) >= -0.05 && max(red, green, blue) <= 1.05
     }
 }
 
-/// Where the samples of one component lie in a span.
+/// The layout of one component's samples in a span.
 package struct PlaneShape: Sendable, Hashable {
-    /// Samples a row.
+    /// The number of samples per row.
     package let width: Int
-    /// Rows.
+    /// The number of rows.
     package let rows: Int
-    /// From the first sample of a row to that of the next one, in samples.
+    /// The distance from the first sample of a row to the first sample of the next row, in samples.
     package let stride: Int
 
-    /// Makes a shape; whether a span has room for it is checked where it is used.
+    /// Creates a shape; its fit into a span is checked on use.
     package init(width: Int, rows: Int, stride: Int) {
         self.width = width
         self.rows = rows
         self.stride = stride
     }
 
-    /// Whether a span of so many samples holds all rows.
+    /// Returns true if a span of `count` samples holds all rows.
     func fits(_ count: Int) -> Bool {
         guard width > 0, rows > 0, stride >= width,
             case let (end, overflow) = (rows - 1).multipliedReportingOverflow(by: stride), !overflow
@@ -62,60 +65,62 @@ package struct PlaneShape: Sendable, Hashable {
     func row(_ row: Int) -> Range<Int> { row * stride..<row * stride + width }
 }
 
-/// The loops over the samples of a picture; all give 0 or nothing where a span is too short for its shape.
+/// Loops over the samples of a frame.
+///
+/// They report nothing (0 or `nil`) if a span is too short for its shape; differences are then `Int.max`.
 package enum PlaneKernels {
-    /// How many samples are at most `limit`, as long as no more than `others` are above it; `nil` from there on.
+    /// Returns the number of samples that are at most `limit`, or `nil` if more than `others` samples are above it.
     package static func countAtMost(
         _ limit: Int, in plane: Span<UInt8>, _ shape: PlaneShape, others: Int
     ) -> Int? { atMost(UInt8(clamping: limit), plane, shape, others) }
 
-    /// The same for samples of 16 bits.
+    /// Counts the samples up to a limit, for 16-bit samples.
     package static func countAtMost(
         _ limit: Int, in plane: Span<UInt16>, _ shape: PlaneShape, others: Int
     ) -> Int? { atMost(UInt16(clamping: limit), plane, shape, others) }
 
-    /// How many samples lie outside a range.
+    /// Returns the number of samples outside a range.
     package static func countOutside(_ range: ClosedRange<Int>, in plane: Span<UInt8>, _ shape: PlaneShape) -> Int {
         outside(UInt8(clamping: range.lowerBound), UInt8(clamping: range.upperBound), plane, shape)
     }
 
-    /// The same for samples of 16 bits.
+    /// Returns the number of samples outside a range, for 16-bit samples.
     package static func countOutside(_ range: ClosedRange<Int>, in plane: Span<UInt16>, _ shape: PlaneShape) -> Int {
         outside(UInt16(clamping: range.lowerBound), UInt16(clamping: range.upperBound), plane, shape)
     }
 
-    /// The sum of the absolute differences of two planes, or any greater number than `limit` where it is greater.
+    /// Returns the sum of absolute differences of two planes; if it exceeds `limit`, any number above `limit`.
     package static func difference(
         _ plane: Span<UInt8>, _ shape: PlaneShape, _ other: Span<UInt8>, _ otherShape: PlaneShape, limit: Int
     ) -> Int { absolute(plane, shape, other, otherShape, limit) }
 
-    /// The same for samples of 16 bits.
+    /// Returns the sum of absolute differences of two planes, for 16-bit samples.
     package static func difference(
         _ plane: Span<UInt16>, _ shape: PlaneShape, _ other: Span<UInt16>, _ otherShape: PlaneShape, limit: Int
     ) -> Int { absolute(plane, shape, other, otherShape, limit) }
 
-    /// How many rows and columns from each edge have a mean of at most `limit`.
+    /// Returns the number of rows and columns at each edge whose mean is at most `limit`.
     package static func bars(atMost limit: Int, in plane: Span<UInt8>, _ shape: PlaneShape) -> PictureBars {
         edges(limit, plane, shape)
     }
 
-    /// The same for samples of 16 bits.
+    /// Returns the number of dark rows and columns at each edge, for 16-bit samples.
     package static func bars(atMost limit: Int, in plane: Span<UInt16>, _ shape: PlaneShape) -> PictureBars {
         edges(limit, plane, shape)
     }
 }
 
-/// How many rows and columns at each edge of a picture are dark.
+/// The number of dark rows and columns at each edge of a frame.
 package struct PictureBars: Sendable, Hashable {
-    /// Rows at the top and at the bottom; columns at the left and at the right.
+    /// The dark rows at the top and bottom, and the dark columns at the left and right.
     package var top, bottom, left, right: Int
 
-    /// Makes bars of a thickness each.
+    /// Creates bars of the given thicknesses.
     package init(top: Int = 0, bottom: Int = 0, left: Int = 0, right: Int = 0) {
         (self.top, self.bottom, self.left, self.right) = (top, bottom, left, right)
     }
 
-    /// What is dark in both pictures.
+    /// Returns the bars that are dark in both frames.
     package func common(with other: PictureBars) -> PictureBars {
         PictureBars(
             top: min(top, other.top), bottom: min(bottom, other.bottom), left: min(left, other.left),
@@ -150,7 +155,7 @@ extension PlaneKernels {
         var total = 0
         for row in 0..<shape.rows {
             let samples = plane.extracting(shape.row(row))
-            // Extrema are found faster than samples are counted, and most rows have nothing to count.
+            // Finding extrema is faster than counting, and most rows have nothing to count.
             var (least, greatest) = (Sample.max, Sample.min)
             for x in 0..<samples.count {
                 least = min(least, samples[x])
@@ -176,7 +181,7 @@ extension PlaneKernels {
             let (one, two) = (plane.extracting(shape.row(row)), other.extracting(otherShape.row(row)))
             let count = min(one.count, two.count)
             var sum: UInt32 = 0
-            // A row of 2^16 samples of 16 bits fits into the sum.
+            // The 32-bit sum can hold a row of 2^16 samples of 16 bits.
             for x in 0..<min(count, 1 << 16) {
                 sum &+= UInt32(max(one[x], two[x]) &- min(one[x], two[x]))
             }

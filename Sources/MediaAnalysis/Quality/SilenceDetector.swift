@@ -1,31 +1,30 @@
-/// Finds the stretches of at least a given length in which something holds: silence, black, clipping.
+/// Finds the runs of at least a given length in which a condition holds, such as silence, black or clipping.
 ///
-/// It counts in whole units that the user chooses: samples, or ticks of a track's time base. Stretches of which nothing
-/// is known beforehand come one after the other by ``append(count:holds:)``; finders of parts that follow each other are
-/// joined by ``append(_:)``, and runs across the seam are one run. Memory is bounded: beyond ``maximumRuns`` runs they are
-/// counted, and no longer listed.
+/// Lengths are integers in units chosen by the caller: samples, or ticks of a track's time base.
+/// ``append(count:holds:)`` adds the next units, and ``append(_:)`` joins finders of consecutive parts; a run that
+/// crosses the seam is one run. Memory is bounded: beyond ``maximumRuns``, runs are counted but no longer listed.
 package struct RunFinder: Sendable, Hashable {
-    /// How many runs are listed at most.
+    /// The maximum number of runs listed.
     package static let maximumRuns = 10_000
 
-    /// How long a run is at least.
+    /// The minimum length of a run.
     package let minimum: Int64
-    /// How many units came so far.
+    /// The number of units added so far.
     package private(set) var length: Int64 = 0
-    /// The runs that lie inside: they neither begin with the first unit nor end with the last one so far.
+    /// The inner runs, which neither start with the first unit nor end with the last unit so far.
     private var inner: [Range<Int64>] = []
-    /// How many runs were found and not listed, and how long they are together.
+    /// The number of runs that were found but not listed, and their total length.
     private var unlisted: Int64 = 0
     private var unlistedLength: Int64 = 0
-    /// How long the run is that began with the first unit, where it has ended.
+    /// The length of the run that started with the first unit, once it has ended.
     private var leading: Int64 = 0
-    /// How long the run is that is still going on.
+    /// The length of the run that is still open.
     private var open: Int64 = 0
 
-    /// - Parameter minimum: How long a run is at least; less than one counts as one.
+    /// - Parameter minimum: The minimum length of a run; values below one count as one.
     package init(minimum: Int64) { self.minimum = max(1, minimum) }
 
-    /// Takes the units that come next, in all of which something holds or does not hold.
+    /// Adds the next units, for all of which the condition either holds or does not hold.
     package mutating func append(count: Int64, holds: Bool) {
         guard count > 0 else { return }
         if !holds { close() }
@@ -33,10 +32,10 @@ package struct RunFinder: Sendable, Hashable {
         if holds { open = Self.sum(open, count) }
     }
 
-    /// Ends the run that is going on: what holds from here on is another run.
+    /// Ends the open run: if the condition holds for the next unit, a new run starts.
     package mutating func endRun() { close() }
 
-    /// Takes what was found in the units that come next.
+    /// Appends the results for the units that follow.
     package mutating func append(_ next: RunFinder) {
         guard next.length > 0 else { return }
         if next.open == next.length {
@@ -56,7 +55,7 @@ package struct RunFinder: Sendable, Hashable {
         open = next.open
     }
 
-    /// The runs so far, in order, with the ones at both ends; at most ``maximumRuns`` and two.
+    /// The runs so far in order, including the runs at both ends; at most ``maximumRuns`` plus two.
     package var runs: [Range<Int64>] {
         var runs = inner
         if leading >= minimum { runs.insert(0..<leading, at: 0) }
@@ -64,10 +63,10 @@ package struct RunFinder: Sendable, Hashable {
         return runs
     }
 
-    /// How many runs there are, with those that are not listed.
+    /// The number of runs, including those that are not listed.
     package var count: Int64 { Int64(runs.count) + unlisted }
 
-    /// How long all runs are together.
+    /// The total length of all runs.
     package var total: Int64 { runs.reduce(unlistedLength) { Self.sum($0, Int64($1.count)) } }
 
     private mutating func close() {
@@ -95,23 +94,25 @@ package struct RunFinder: Sendable, Hashable {
     }
 }
 
-/// Finds silence in each channel, and where all channels are silent at once, exact to the sample.
+/// Finds silence in each channel and in all channels at once, with sample accuracy.
 ///
-/// A sample is silent when its magnitude is below the threshold, as in ffmpeg's `silencedetect`. Detectors of parts that
-/// follow each other are joined by ``append(_:)``.
+/// A sample is silent if its magnitude is below the threshold, as in ffmpeg's `silencedetect`. ``append(_:)`` joins
+/// detectors of consecutive parts.
 package struct SilenceDetector: Sendable, Hashable {
-    /// Silence in each channel, counted in samples.
+    /// The silence in each channel, counted in samples.
     package private(set) var channels: [RunFinder]
-    /// Where all channels are silent.
+    /// The silence common to all channels.
     package private(set) var all: RunFinder
     private let threshold: Float
 
     private static let block = 64
 
+    /// Creates a detector.
+    ///
     /// - Parameters:
-    ///   - channels: How many channels there are.
-    ///   - threshold: Magnitudes below it are silence; full scale is 1.
-    ///   - minimum: How many samples silence lasts at least. Less than 64 counts as 64.
+    ///   - channels: The number of channels.
+    ///   - threshold: The magnitude below which a sample is silent; full scale is 1.
+    ///   - minimum: The minimum length of silence in samples. Values below 64 count as 64.
     package init(channels: Int, threshold: Float, minimum: Int64) {
         let finder = RunFinder(minimum: max(Int64(Self.block), minimum))
         self.channels = Array(repeating: finder, count: max(0, channels))
@@ -119,14 +120,14 @@ package struct SilenceDetector: Sendable, Hashable {
         self.threshold = threshold
     }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count else { return }
         var start = 0
         while start < sound.frames {
             let end = min(start + Self.block, sound.frames)
             let count = end - start
-            // Runs within a block are too short to count; so only its ends matter where it is not silent as a whole.
+            // Runs within a block are too short to report, so unless the whole block is silent, only its ends matter.
             var common = (first: count, last: count)
             for channel in channels.indices {
                 let plane = sound.planes[channel]
@@ -139,20 +140,20 @@ package struct SilenceDetector: Sendable, Hashable {
         }
     }
 
-    /// Takes samples of silence, in constant time.
+    /// Adds samples of silence in constant time.
     package mutating func appendSilence(frames: Int64) {
         for channel in channels.indices { channels[channel].append(count: frames, holds: threshold > 0) }
         all.append(count: frames, holds: threshold > 0)
     }
 
-    /// Takes what was found in the samples that come next.
+    /// Appends the results for the samples that follow.
     package mutating func append(_ next: SilenceDetector) {
         guard next.channels.count == channels.count else { return }
         for channel in channels.indices { channels[channel].append(next.channels[channel]) }
         all.append(next.all)
     }
 
-    /// How many samples at both ends are silent; all of them twice where nothing is heard.
+    /// Returns the number of silent samples at each end; if all are silent, both are the number of samples.
     private func ends(of samples: Span<Float>) -> (first: Int, last: Int) {
         var first = 0
         while first < samples.count, samples[first].magnitude < threshold { first += 1 }

@@ -1,25 +1,26 @@
 internal import Glibc
 
-/// By how many samples one sound lies later than another one that sounds alike.
+/// Finds the number of samples by which one recording is later than a similar one.
 package enum SoundAlignment {
-    /// A place where two sounds fit.
+    /// An offset at which two recordings match.
     package struct Match: Sendable, Hashable {
-        /// Sample n of the reference is sample n + offset of the sound.
+        /// The offset: sample n of the reference is sample n + offset of the recording.
         package let offset: Int
-        /// How alike both are there, −1…1; near −1 one is the other's inverse.
+        /// The correlation at this offset, −1…1; near −1, one recording is the inverse of the other.
         package let correlation: Double
     }
 
-    /// Finds the offset at which two sounds are most alike, to the sample.
+    /// Finds the offset at which two recordings are most similar, to the sample.
     ///
-    /// Sums of some samples each are correlated first, by Fourier transforms, and then the samples themselves around the
-    /// best place.
+    /// Sums of `factor` samples are correlated first, with Fourier transforms, and then the samples themselves around
+    /// the best offset.
+    ///
     /// - Parameters:
-    ///   - sound: Samples, a few million at most; further ones are not looked at.
+    ///   - sound: The samples, a few million at most; further samples are ignored.
     ///   - reference: Samples at the same rate.
-    ///   - most: The largest offset either way.
-    ///   - factor: How many samples are taken together at first.
-    /// - Returns: `nil` where one of the two is silent.
+    ///   - most: The maximum offset in either direction.
+    ///   - factor: The number of samples summed in the first pass.
+    /// - Returns: `nil` if one of the recordings is silent.
     package static func match(_ sound: [Float], _ reference: [Float], most: Int, factor: Int) -> Match? {
         let factor = max(1, factor)
         let (coarse, coarseReference) = (gathered(sound, factor), gathered(reference, factor))
@@ -33,7 +34,7 @@ package enum SoundAlignment {
         return best
     }
 
-    /// Samples that are looked at at most, after they were taken together.
+    /// The maximum number of sums that are examined.
     private static let maximumSamples = 1 << 20
 
     private static func gathered(_ samples: [Float], _ factor: Int) -> [Float] {
@@ -50,7 +51,7 @@ package enum SoundAlignment {
         while 1 << exponent < needed, exponent < 22 { exponent += 1 }
         let transform = FourierTransform(exponent: exponent)
         let reach = min(most, transform.count / 2 - 1)
-        // One transform for both: the sound as the real part, the reference as the imaginary one.
+        // One transform for both: the recording is the real part, the reference the imaginary part.
         let count = transform.count
         func padded(_ samples: [Float]) -> [Float] {
             Array(samples.prefix(count)) + Array(repeating: 0, count: max(0, count - samples.count))
@@ -64,7 +65,7 @@ package enum SoundAlignment {
                 (re: (real[index] + real[mirror]) / 2, im: (imaginary[index] - imaginary[mirror]) / 2),
                 (re: (imaginary[index] + imaginary[mirror]) / 2, im: (real[mirror] - real[index]) / 2)
             )
-            // The conjugate of the product, so that the same transform goes back.
+            // The conjugate of the product, so that the same transform serves as its inverse.
             products[index] = a.re * b.re + a.im * b.im
             others[index] = a.re * b.im - a.im * b.re
         }
@@ -77,7 +78,7 @@ package enum SoundAlignment {
         return best.value > 0 ? best.offset : nil
     }
 
-    /// The correlation coefficient, without the offsets, of what overlaps; `nil` for silence.
+    /// Returns the correlation coefficient of the overlapping samples, with their means not removed; `nil` for silence.
     private static func correlation(_ sound: [Float], _ reference: [Float], offset: Int) -> Double? {
         let start = max(0, -offset)
         let end = min(reference.count, sound.count - offset)
@@ -94,14 +95,14 @@ package enum SoundAlignment {
     }
 }
 
-/// The discrete Fourier transform of a number of complex values that is a power of two.
+/// The discrete Fourier transform of complex values whose number is a power of two.
 package struct FourierTransform {
-    /// How many values there are.
+    /// The number of values.
     package let count: Int
     private let cosines: [Float]
     private let sines: [Float]
 
-    /// - Parameter exponent: 2 to the power of it is the number of values; 1 to 24, others are clamped.
+    /// - Parameter exponent: The base-2 logarithm of the number of values; 1 to 24, other values are clamped.
     package init(exponent: Int) {
         let count = 1 << min(max(exponent, 1), 24)
         self.count = count
@@ -109,7 +110,7 @@ package struct FourierTransform {
         sines = (0..<count / 2).map { Float(-sin(2 * Double.pi * Double($0) / Double(count))) }
     }
 
-    /// Transforms values in place, without scaling; nothing where there are not ``count`` of each part.
+    /// Transforms values in place, without scaling; does nothing unless each part has ``count`` values.
     package func transform(real: inout [Float], imaginary: inout [Float]) {
         guard real.count == count, imaginary.count == count else { return }
         sort(&real, &imaginary)
@@ -133,7 +134,7 @@ package struct FourierTransform {
         }
     }
 
-    /// Puts values into the order of their reversed bits.
+    /// Reorders values by their bit-reversed indices.
     private func sort(_ real: inout [Float], _ imaginary: inout [Float]) {
         var reversed = 0
         for index in 1..<count {

@@ -1,28 +1,30 @@
-/// The lowest and highest sample of each channel over time, for a drawing, in bounded memory.
+/// The lowest and highest sample of each channel over time, for drawing, in bounded memory.
 ///
-/// Steps are a few milliseconds at first, and twice as long whenever there are too many. Outlines of parts that follow
-/// each other are joined by ``append(_:)``; parts begin at whole seconds.
+/// Steps are a few milliseconds long at first, and double in length whenever there are too many. ``append(_:)`` joins
+/// outlines of consecutive parts, which start at whole seconds.
 package struct SoundOutline: Sendable, Hashable {
-    /// The least and the greatest sample of each step, channel by channel.
+    /// The lowest and highest sample of each step, for each channel.
     package private(set) var channels: [[ClosedRange<Float>]]
-    /// How many samples a step has.
+    /// The number of samples per step.
     package private(set) var step: Int
-    /// How many samples of each channel came.
+    /// The number of samples added to each channel so far.
     package private(set) var frames: Int64 = 0
 
-    /// Steps that are kept at most.
+    /// The maximum number of steps kept.
     private static let maximumSteps = 4096
 
+    /// Creates an empty outline.
+    ///
     /// - Parameters:
-    ///   - channels: How many channels there are.
-    ///   - sampleRate: Samples a second.
+    ///   - channels: The number of channels.
+    ///   - sampleRate: Samples per second.
     package init(channels: Int, sampleRate: Int) {
         self.channels = Array(repeating: [], count: max(0, channels))
         let rate = max(1, sampleRate)
         step = [400, 100, 25].first { rate % $0 == 0 }.map { rate / $0 } ?? rate
     }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count, sound.frames > 0 else { return }
         var start = 0
@@ -40,7 +42,7 @@ package struct SoundOutline: Sendable, Hashable {
         }
     }
 
-    /// Takes samples of silence; the time does not grow with their number.
+    /// Adds samples of silence, in time that does not grow with their number.
     package mutating func appendSilence(frames count: Int64) {
         var left = count
         while left > 0 {
@@ -53,7 +55,7 @@ package struct SoundOutline: Sendable, Hashable {
         }
     }
 
-    /// Takes what was gathered of the samples that come next.
+    /// Appends the outline of the samples that follow.
     package mutating func append(_ next: SoundOutline) {
         guard next.channels.count == channels.count else { return }
         var next = next

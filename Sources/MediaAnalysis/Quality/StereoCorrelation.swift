@@ -1,47 +1,50 @@
 internal import Glibc
 
-/// What channels have in common: offset, level, and how two channels of a pair go together.
+/// Measures the offset and level of each channel, and the correlation of each channel pair.
 ///
-/// Pairs are channels 0 and 1, 2 and 3, and so on. Sums are over blocks of 4096 samples and then over blocks, so that they
-/// stay exact to about twelve digits however long the sound is. Balances of parts are joined by ``append(_:)``.
+/// Pairs are channels 0 and 1, 2 and 3, and so on. Sums are formed over blocks of 4096 samples and then over the
+/// blocks, so that they stay accurate to about twelve digits however long the audio is. ``append(_:)`` joins the
+/// measurements of consecutive parts.
 package struct StereoCorrelation: Sendable, Hashable {
-    /// Sums over one channel.
+    /// The sums over one channel.
     private struct Channel: Sendable, Hashable {
         var sum = 0.0
         var squares = 0.0
         var peak: Float = 0
     }
 
-    /// Sums over a pair.
+    /// The sums over a pair.
     private struct Pair: Sendable, Hashable {
         var products = 0.0
         var highestDifference: Float = 0
     }
 
-    /// How many samples of each channel came.
+    /// The number of samples added to each channel so far.
     package private(set) var frames: Int64 = 0
     private var channels: [Channel]
     private var pairs: [Pair]
 
-    /// How alike the channels of each pair are, window by window.
+    /// The correlation of each pair, window by window.
     package private(set) var windows: CorrelationWindows
 
     private static let block = 4096
 
+    /// Creates empty measurements.
+    ///
     /// - Parameters:
-    ///   - channels: How many channels there are.
-    ///   - second: Samples a second, by which windows are counted; 0 for no windows.
-    ///   - isFirst: Whether no other samples come before.
+    ///   - channels: The number of channels.
+    ///   - second: The number of samples per second, by which windows are counted; 0 for no windows.
+    ///   - isFirst: True if no other samples precede these.
     package init(channels: Int, second: Int = 0, isFirst: Bool = true) {
         windows = CorrelationWindows(pairs: max(0, channels) / 2, second: second, isFirst: isFirst)
         self.channels = Array(repeating: Channel(), count: max(0, channels))
         pairs = Array(repeating: Pair(), count: max(0, channels) / 2)
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     package var pairCount: Int { pairs.count }
 
-    /// Takes the samples that come next.
+    /// Adds the next samples.
     package mutating func append(_ sound: PlanarSamples) {
         guard sound.channels == channels.count else { return }
         var start = 0
@@ -69,13 +72,13 @@ package struct StereoCorrelation: Sendable, Hashable {
         frames += Int64(sound.frames)
     }
 
-    /// Takes samples of silence, in constant time.
+    /// Adds samples of silence in constant time.
     package mutating func appendSilence(frames: Int64) {
         self.frames += max(0, frames)
         windows.advance(bySilence: frames)
     }
 
-    /// Takes what was measured of other samples.
+    /// Appends the measurements of the samples that follow.
     package mutating func append(_ next: StereoCorrelation) {
         guard next.channels.count == channels.count else { return }
         frames += next.frames
@@ -93,23 +96,24 @@ package struct StereoCorrelation: Sendable, Hashable {
 
     // MARK: Results
 
-    /// The mean of a channel's samples: the offset of its zero line, with full scale at 1.
+    /// Returns the mean of a channel's samples, which is the offset of its zero line, with full scale at 1.
     package func offset(_ channel: Int) -> Double {
         channels.indices.contains(channel) && frames > 0 ? channels[channel].sum / Double(frames) : 0
     }
 
-    /// The root mean square of a channel in dB against full scale; −∞ for silence.
+    /// Returns the root mean square of a channel in dB relative to full scale; −∞ for silence.
     package func decibels(_ channel: Int) -> Double {
         guard channels.indices.contains(channel), frames > 0 else { return -.infinity }
         return 10 * log10(channels[channel].squares / Double(frames))
     }
 
-    /// The highest sample of a channel, with full scale at 1.
+    /// Returns the highest magnitude of a channel's samples, with full scale at 1.
     package func peak(_ channel: Int) -> Float { channels.indices.contains(channel) ? channels[channel].peak : 0 }
 
-    /// How alike a pair's channels are, −1…1: 1 for the same, −1 for one the other's inverse, 0 for nothing in common.
+    /// Returns the correlation of a pair's channels: 1 if they are equal, −1 if one is the inverse of the other, 0 if
+    /// unrelated.
     ///
-    /// The correlation coefficient of Pearson, without the offsets; `nil` where a channel is constant.
+    /// This is Pearson's correlation coefficient, which ignores offsets; `nil` if a channel is constant.
     package func correlation(pair: Int) -> Double? {
         guard pairs.indices.contains(pair), frames > 0 else { return nil }
         let (left, right) = (channels[2 * pair], channels[2 * pair + 1])
@@ -119,7 +123,7 @@ package struct StereoCorrelation: Sendable, Hashable {
         ).correlation(count: Double(frames))
     }
 
-    /// The highest difference of a pair's samples, with full scale at 1; 0 where both channels are the same.
+    /// Returns the largest difference between a pair's samples, with full scale at 1; 0 if both channels are equal.
     package func highestDifference(pair: Int) -> Float? {
         pairs.indices.contains(pair) ? pairs[pair].highestDifference : nil
     }
@@ -128,7 +132,7 @@ package struct StereoCorrelation: Sendable, Hashable {
 
     /// Adds samples to a channel; returns their sum and the sum of their squares.
     private mutating func add(_ samples: Span<Float>, to channel: Int) -> (sum: Double, squares: Double) {
-        // Four lanes of each sum, because the sum of a lane must come one after the other.
+        // Four lanes for each sum, because each addition in a lane must wait for the previous one.
         var (sum, squares) = (SIMD4<Double>.zero, SIMD4<Double>.zero)
         let whole = samples.count / 4 * 4
         let even = samples.extracting(first: whole)
@@ -182,12 +186,13 @@ package struct StereoCorrelation: Sendable, Hashable {
     }
 }
 
-/// How alike the channels of each pair are in windows of three seconds, each of which begins a second after the one before.
+/// The correlation of each channel pair in windows of three seconds, which start one second apart.
 ///
-/// A window in which a channel's root mean square is below -60 dBFS tells nothing: noise has no phase. Windows of parts
-/// are joined by ``append(_:)``, where each part but the last is whole seconds long.
+/// A window in which the root mean square of a channel is below -60 dBFS has no result, because noise has no phase.
+/// ``append(_:)`` joins the windows of consecutive parts, each of which must be a whole number of seconds long, except
+/// for the last.
 package struct CorrelationWindows: Sendable, Hashable {
-    /// Sums over the samples of a pair.
+    /// The sums over the samples of a pair.
     package struct Sums: Sendable, Hashable {
         var left = 0.0
         var right = 0.0
@@ -203,32 +208,32 @@ package struct CorrelationWindows: Sendable, Hashable {
             products += other.products
         }
 
-        /// The correlation coefficient of Pearson, without the offsets; `nil` where a channel is constant.
+        /// Returns Pearson's correlation coefficient, which ignores offsets; `nil` if a channel is constant.
         func correlation(count: Double) -> Double? {
             let product = products - left * right / count
             let variances = (leftSquares - left * left / count, rightSquares - right * right / count)
-            // What is left of rounding is not signal.
+            // A variance this small is only rounding error.
             guard variances.0 > leftSquares * 1e-9, variances.1 > rightSquares * 1e-9 else { return nil }
             return min(1, max(-1, product / (variances.0 * variances.1).squareRoot()))
         }
     }
 
-    /// Seconds of a window.
+    /// The length of a window in seconds.
     package static let length = 3
-    /// Windows that are kept, of twelve days of sound; later ones are not looked at.
+    /// The maximum number of windows kept, enough for twelve days of audio; later windows are ignored.
     private static let maximumWindows = 1 << 20
     /// The mean square below which a channel is too quiet.
     private static let quiet = 1e-6
 
-    /// Samples a second; 0 where no windows are wanted.
+    /// The number of samples per second; 0 if no windows are wanted.
     package let second: Int
-    /// The seconds that belong to no complete set of windows yet, the pairs of each in order.
+    /// The seconds that are not yet part of a complete set of windows, each with the sums of all pairs in order.
     private var seconds: [[Sums]] = []
-    /// The second under way, and how many samples of it came.
+    /// The sums of the current second, and the number of its samples so far.
     private var current: [Sums]
     private var filled = 0
     private var found: [[Float]]
-    /// Whether nothing comes before, so that windows need not wait for it.
+    /// True if nothing precedes these samples, so that windows need not wait for an earlier part.
     private let isFirst: Bool
 
     init(pairs: Int, second: Int, isFirst: Bool) {
@@ -238,15 +243,15 @@ package struct CorrelationWindows: Sendable, Hashable {
         found = Array(repeating: [], count: pairs)
     }
 
-    /// How many samples fit into the second under way.
+    /// The number of samples that still fit into the current second.
     var room: Int { second > 0 ? second - filled : .max }
 
-    /// Adds to the second under way.
+    /// Adds sums to the current second.
     mutating func add(_ sums: Sums, toPair pair: Int) {
         if second > 0 { current[pair].add(sums) }
     }
 
-    /// Says how many samples were added to each pair, at most ``room``.
+    /// Advances by the number of samples added to each pair, at most ``room``.
     mutating func advance(by frames: Int) {
         guard second > 0 else { return }
         filled += frames
@@ -257,7 +262,7 @@ package struct CorrelationWindows: Sendable, Hashable {
         if isFirst, seconds.count > 64 { settle() }
     }
 
-    /// Takes samples of silence; after as many seconds as there may be windows, time is all that passes.
+    /// Advances by samples of silence; whole seconds beyond the maximum number of windows are skipped.
     mutating func advance(bySilence frames: Int64) {
         let most = Int64(Self.maximumWindows + Self.length) * Int64(second)
         var left = frames <= most || second == 0 ? frames : most + (frames - most) % Int64(second)
@@ -268,7 +273,7 @@ package struct CorrelationWindows: Sendable, Hashable {
         }
     }
 
-    /// Takes the windows of what comes next.
+    /// Appends the windows of the samples that follow.
     mutating func append(_ next: CorrelationWindows) {
         guard next.second == second, next.current.count == current.count else { return }
         settle()
@@ -279,7 +284,7 @@ package struct CorrelationWindows: Sendable, Hashable {
         settle()
     }
 
-    /// Makes windows of the seconds, of which the last two are kept for the windows to come.
+    /// Forms windows from the stored seconds, and keeps the last two seconds for later windows.
     private mutating func settle() {
         guard seconds.count >= Self.length else { return }
         for start in 0...(seconds.count - Self.length) {
@@ -294,7 +299,7 @@ package struct CorrelationWindows: Sendable, Hashable {
         seconds.removeFirst(seconds.count - Self.length + 1)
     }
 
-    /// The correlation of a pair in each window, the first of which begins at zero; not a number where it tells nothing.
+    /// Returns the correlation of a pair in each window, starting at time zero; NaN for a window without a result.
     package func correlations(pair: Int) -> [Float] {
         var copy = self
         copy.settle()

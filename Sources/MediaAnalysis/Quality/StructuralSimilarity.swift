@@ -1,9 +1,9 @@
-/// How alike the structure of two pictures is: SSIM (Wang et al., 2004).
+/// Measures the structural similarity of two frames: SSIM (Wang et al., 2004).
 ///
-/// As ffmpeg's `ssim` and x264 compute it: in windows of 8 by 8 samples that overlap by half, with equal weights, put
-/// together of sums over blocks of 4 by 4; a plane's value is the mean over its windows.
+/// The computation is that of ffmpeg's `ssim` and of x264: windows of 8 by 8 samples overlap by half, have equal
+/// weights, and are assembled from sums over blocks of 4 by 4. The value of a plane is the mean over its windows.
 package struct StructuralSimilarity {
-    /// Sums over the samples of a block, of each plane, of both planes' squares, and of the products.
+    /// The sums over the samples of a block: of each plane, of the squares of both planes, and of the products.
     private struct Block {
         var one: Int32 = 0
         var other: Int32 = 0
@@ -17,13 +17,13 @@ package struct StructuralSimilarity {
         }
     }
 
-    /// Bits a sample that sums of 32 bits have room for.
+    /// The maximum number of bits per sample for which 32-bit sums suffice.
     private static let maximumDepth = 14
 
     private let peak: Double
-    /// Bits that are dropped at the lower end.
+    /// The number of low-order bits that are dropped.
     private let shift: Int
-    /// Sums over the four samples of a column of blocks, for each column of samples.
+    /// The sums over the four rows of a line of blocks, for each column of samples.
     private var ones: [Int32] = []
     private var others: [Int32] = []
     private var squares: [UInt32] = []
@@ -31,20 +31,22 @@ package struct StructuralSimilarity {
     private var above: [Block] = []
     private var below: [Block] = []
 
-    /// - Parameter depth: Bits a sample, 8 to 16; others are clamped. From 15 on the upper 14 are compared.
+    /// - Parameter depth: The number of bits per sample, 8 to 16; other values are clamped. From 15 bits, only the
+    ///   upper 14 are compared.
     package init(depth: Int) {
         let depth = min(max(depth, 8), 16)
         shift = max(0, depth - Self.maximumDepth)
         peak = Double(1 << (depth - shift)) - 1
     }
 
-    /// The similarity of two planes, 1 where they are the same; `nil` where they are not of one size, or smaller than a
-    /// window.
+    /// Returns the similarity of two planes, 1 if they are equal.
+    ///
+    /// Returns `nil` if the sizes of the planes differ, or if they are smaller than a window.
     package mutating func mean(
         _ plane: Span<UInt8>, _ shape: PlaneShape, _ other: Span<UInt8>, _ otherShape: PlaneShape
     ) -> Double? { windows(plane, shape, other, otherShape) }
 
-    /// The same for samples of 16 bits.
+    /// Returns the similarity of two planes, for 16-bit samples.
     package mutating func mean(
         _ plane: Span<UInt16>, _ shape: PlaneShape, _ other: Span<UInt16>, _ otherShape: PlaneShape
     ) -> Double? { windows(plane, shape, other, otherShape) }
@@ -82,7 +84,7 @@ package struct StructuralSimilarity {
         _ one: Span<Sample>, _ other: Span<Sample>, _ width: Int
     ) {
         let (one, other) = (one.extracting(first: width), other.extracting(first: width))
-        // Known to be 0 where the compiler makes the code for bytes.
+        // A constant 0 in the code that the compiler generates for bytes.
         let shift = Sample.bitWidth == 8 ? 0 : Sample(truncatingIfNeeded: shift)
         var first = ones.mutableSpan
         for x in 0..<width { first[x] &+= Int32(truncatingIfNeeded: one[x] &>> shift) }
@@ -114,7 +116,7 @@ package struct StructuralSimilarity {
     }
 
     private static func similarity(_ above: [Block], _ below: [Block], _ peak: Double) -> Double {
-        // The constants for sums over 64 samples, as whole numbers.
+        // The constants for sums over 64 samples, as integers.
         let (means, spreads) = (
             Int64(0.01 * 0.01 * peak * peak * 64 + 0.5), Int64(0.03 * 0.03 * peak * peak * 64 * 63 + 0.5)
         )

@@ -2,7 +2,7 @@ public import MediaBase
 
 /// Measures the peaks of one zoom level from samples that arrive in spans of any length.
 ///
-/// Several builders can be fed from the same pass over the audio; each holds only its own points.
+/// Several builders can be fed in the same pass over the audio; each stores only its own points.
 ///
 /// ```swift
 /// var builder = try PeakBuilder(
@@ -11,13 +11,13 @@ public import MediaBase
 /// let peaks = try builder.finish()
 /// ```
 public struct PeakBuilder: Sendable {
-    /// Which channels the peaks have.
+    /// The selection of channels that the peaks have.
     public enum ChannelMode: Sendable, Hashable {
-        /// Each channel of the audio.
+        /// Every channel of the audio.
         case split
-        /// One: the sum over the channels divided by their number, truncated toward zero.
+        /// One channel: the sum of all channels divided by their number, truncated toward zero.
         case mixed
-        /// One: the channel with this index, from 0.
+        /// One channel: the channel with this index, counted from 0.
         case single(Int)
     }
 
@@ -30,37 +30,36 @@ public struct PeakBuilder: Sendable {
     private var lows: [Int16]
     private var highs: [Int16]
     private var squares: [UInt64]
-    /// Frames in the point under way, and how many it takes.
+    /// The number of frames in the current point so far, and the number it needs.
     private var filled = 0
     private var needed: Int
-    /// The part of a sample, in 1/spacing.points, by which the point under way starts early.
+    /// The fraction of a sample, in units of 1/`spacing.points`, by which the next point starts early.
     private var remainder: Int
 
-    /// Frames from the first one of the audio to where measuring began, and to where it has come.
+    /// The frame of the audio at which measuring started, and the current frame, both counted from the first frame.
     private let start: Int64
     private var position: Int64
     private var data: [Int16] = []
-    /// Values that ``takePoints()`` has given away.
+    /// The number of values that ``takePoints(atLeast:)`` has handed out.
     private var takenCount = 0
-    /// The sum of the squares of each channel of each point.
+    /// The sum of squares for each channel of each point.
     private var sums: [UInt64]?
     private var mono: [Int16]
 
-    /// Frames that are brought to one channel at a time.
+    /// The number of frames that are mixed or extracted to one channel at a time.
     private static let blockFrames = 4096
 
-    /// Starts with no points.
+    /// Creates a builder without points.
     ///
     /// - Parameters:
-    ///   - sampleRate: Frames a second, 1…2^31 − 1.
-    ///   - channels: The interleaved channels of what is fed, 1…1024.
-    ///   - spacing: The samples a point.
+    ///   - sampleRate: Frames per second, 1…2^31 − 1.
+    ///   - channels: The number of interleaved channels in the input, 1…1024.
+    ///   - spacing: The number of samples per point.
     ///   - mode: The channels of the peaks.
-    ///   - measuresMeanSquares: Whether ``Peaks/meanSquares`` are measured too.
-    ///   - start: How many frames of the audio lie before what is fed; the peaks of these are measured elsewhere, by
-    ///     a builder that this one is then appended to.
-    /// - Throws: ``MediaError`` `invalidArgument` where a parameter is out of range or the single channel does not
-    ///   exist.
+    ///   - measuresMeanSquares: True to also measure ``Peaks/meanSquares``.
+    ///   - start: The number of frames of the audio that precede the input. Another builder measures their peaks, and
+    ///     this builder is then appended to it.
+    /// - Throws: ``MediaError`` `invalidArgument` if a parameter is out of range or the single channel does not exist.
     public init(
         sampleRate: Int, channels: Int, spacing: Peaks.Spacing, mode: ChannelMode = .mixed,
         measuresMeanSquares: Bool = false, startingAt start: Int64 = 0
@@ -89,8 +88,8 @@ public struct PeakBuilder: Sendable {
 
     /// Measures interleaved frames.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `samples` is not whole frames, `limitExceeded` where there
-    ///   would be more than ``Peaks/maximumValueCount`` values; nothing is measured then.
+    /// - Throws: ``MediaError`` `invalidArgument` if `samples` does not hold whole frames, `limitExceeded` if there
+    ///   would be more than ``Peaks/maximumValueCount`` values. Nothing is measured in either case.
     public mutating func append(_ samples: Span<Int16>) throws(MediaError) {
         guard samples.count % inputChannels == 0 else {
             throw MediaError(.invalidArgument, "\(samples.count) samples are not whole frames")
@@ -103,7 +102,7 @@ public struct PeakBuilder: Sendable {
         while start < samples.count {
             let end = min(start + step, samples.count)
             let part = samples.extracting(start..<end)
-            // Taken out while it is filled and measured, so that it is never copied.
+            // Moved out while it is filled and measured, so that it is never copied.
             var block: [Int16] = []
             swap(&block, &mono)
             var blockSpan = block.mutableSpan
@@ -118,7 +117,7 @@ public struct PeakBuilder: Sendable {
         }
     }
 
-    /// Measures frames of silence, in time that depends on the points and not on the frames.
+    /// Measures frames of silence, in time that depends on the number of points rather than frames.
     ///
     /// - Throws: ``MediaError`` `invalidArgument` for a negative number, `limitExceeded` as ``append(_:)`` does.
     public mutating func appendSilence(frames: Int64) throws(MediaError) {
@@ -136,11 +135,13 @@ public struct PeakBuilder: Sendable {
         }
     }
 
-    /// Measures the whole points of silence that come next without keeping them, in time that does not depend on their
-    /// number; nothing inside a point, and where points are kept.
+    /// Measures the whole points of silence that come next without storing them, in constant time.
     ///
-    /// - Parameter frames: How many frames of silence there are at least.
-    /// - Returns: How many frames and values of ``Peaks/data`` that were, all of which are zero.
+    /// Does nothing inside a point, while points are stored, or if mean squares are measured.
+    ///
+    /// - Parameter frames: The minimum number of frames of silence that follow.
+    /// - Returns: The number of frames measured, and the number of values of ``Peaks/data`` for them, all of which are
+    ///   zero.
     /// - Throws: ``MediaError`` `limitExceeded` as ``append(_:)`` does.
     package mutating func passSilence(frames: Int64) throws(MediaError) -> (frames: Int64, values: Int) {
         guard filled == 0, data.isEmpty, sums == nil, frames > 0 else { return (0, 0) }
@@ -167,7 +168,7 @@ public struct PeakBuilder: Sendable {
 
     private func checkRoom(frames: Int64) throws(MediaError) {
         let points = frames / Int64(spacing.samples / spacing.points)
-        // Mean squares are kept in memory, and are for pictures, which have fewer points by far.
+        // Mean squares are kept in memory, and are only used for images, which have far fewer points.
         let most = sums == nil ? Peaks.maximumValueCount : Peaks.maximumValueCount / 16
         let free = Int64((most - takenCount - data.count) / (2 * outputChannels))
         guard points < free - 1 else {
@@ -191,7 +192,7 @@ public struct PeakBuilder: Sendable {
         }
     }
 
-    /// The same for one channel, of which nothing but extrema is wanted; points are short, so little is done for each.
+    /// Measures one channel if only extrema are needed; points may be short, so the work per point is kept small.
     private mutating func measureOne(_ samples: Span<Int16>) {
         var (low, high) = (lows[0], highs[0])
         var start = 0
@@ -244,12 +245,12 @@ public struct PeakBuilder: Sendable {
 // MARK: - Parts
 
 extension PeakBuilder {
-    /// Takes over what another builder measured of the frames that follow.
+    /// Appends the measurements of another builder for the frames that follow.
     ///
-    /// The result is what this builder would have measured of them itself.
+    /// The result is the same as if this builder had measured those frames itself.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where the other did not begin where this one has come to, or measures
-    ///   something else; `limitExceeded` as ``append(_:)-(Span<Int16>)`` does; nothing changes then.
+    /// - Throws: ``MediaError`` `invalidArgument` if `next` does not start at this builder's current frame or measures
+    ///   something else; `limitExceeded` as ``append(_:)-(Span<Int16>)`` does. Nothing changes in either case.
     package mutating func append(_ next: PeakBuilder) throws(MediaError) {
         guard next.start == position, next.spacing == spacing, next.outputChannels == outputChannels,
             next.takenCount == 0,
@@ -276,7 +277,7 @@ extension PeakBuilder {
         position = next.position
     }
 
-    /// Completes the point under way with the first one of the builder that goes on from here.
+    /// Completes the current point with the first point of the builder that continues here.
     private mutating func join(_ next: PeakBuilder) {
         for channel in 0..<outputChannels {
             data.append(min(lows[channel], next.data[channel * 2]))
@@ -285,24 +286,24 @@ extension PeakBuilder {
         }
     }
 
-    /// How many frames the point under way still takes; none between points.
+    /// The number of frames that the current point still needs; 0 between points.
     package var framesToNextPoint: Int64 { filled == 0 ? 0 : Int64(needed - filled) }
 
-    /// Gives the points that are complete, and keeps them no longer: ``finish()`` gives what comes behind them.
+    /// Returns the complete points and removes them; ``finish()`` then returns only the points after them.
     ///
-    /// - Parameter count: How many values there have to be at least.
-    /// - Returns: ``Peaks/data`` of these points; `nil` where there are fewer, or mean squares belong to them.
+    /// - Parameter count: The minimum number of values to return.
+    /// - Returns: The ``Peaks/data`` of these points; `nil` if there are fewer values, or if mean squares are measured.
     package mutating func takePoints(atLeast count: Int) -> [Int16]? {
         guard sums == nil, data.count >= count else { return nil }
         var taken: [Int16] = []
         swap(&taken, &data)
-        // What follows is taken when it is as much.
+        // The next points are taken when there are about as many.
         data.reserveCapacity(taken.count)
         takenCount += taken.count
         return taken
     }
 
-    /// Takes back what ``takePoints(atLeast:)`` gave last.
+    /// Restores the points that ``takePoints(atLeast:)`` returned last.
     package mutating func putBack(_ points: [Int16]) {
         takenCount -= points.count
         data = points + data
@@ -310,7 +311,8 @@ extension PeakBuilder {
 
     /// Joins every two points into one of twice the length.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` inside a point, and where the number of points is odd.
+    /// - Throws: ``MediaError`` `invalidArgument` inside a point, if the number of points is odd, if the builder did
+    ///   not start at frame 0, or if points were taken.
     package mutating func coarsen() throws(MediaError) {
         let values = 2 * outputChannels
         guard filled == 0, data.count % (2 * values) == 0, start == 0, takenCount == 0 else {
@@ -336,7 +338,7 @@ extension PeakBuilder {
         remainder = Int(truncatingIfNeeded: (points + 1) * samples % count)
     }
 
-    /// The sums brought to means, where they are measured.
+    /// Returns the mean squares of all points, or `nil` if they are not measured.
     private func meanSquares(framesInLast last: Int) -> [Float]? {
         guard let sums else { return nil }
         let (samples, points) = (Int128(spacing.samples), Int128(spacing.points))
@@ -354,8 +356,11 @@ extension PeakBuilder {
 }
 
 extension Peaks.Spacing {
-    /// The point that holds a frame, how many of its frames come before that one, how many it has, and by which part of
-    /// a sample, in 1/``points``, the next one starts early.
+    /// Returns the position of a frame among the points.
+    ///
+    /// - Returns: The point that holds the frame, the number of the point's frames before that frame, the number of
+    ///   frames in the point, and the fraction of a sample, in units of 1/``points``, by which the next point starts
+    ///   early.
     fileprivate func place(ofFrame frame: Int64) -> (point: Int128, filled: Int, needed: Int, remainder: Int) {
         let (samples, points) = (Int128(samples), Int128(points))
         let point = ((Int128(frame) + 1) * points - 1) / samples

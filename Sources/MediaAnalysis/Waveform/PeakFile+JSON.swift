@@ -1,7 +1,9 @@
 package import MediaBase
 
 extension PeakFile {
-    /// One line with audiowaveform's keys in its order; the caller has checked that the format holds the peaks.
+    /// Returns one line of JSON with audiowaveform's keys in its order.
+    ///
+    /// The caller has checked that the format can hold the peaks.
     static func encodeJSON(_ peaks: Peaks) -> [UInt8] {
         let head = jsonHead(of: peaks, length: peaks.length)
         var bytes: [UInt8] = []
@@ -22,16 +24,18 @@ extension PeakFile {
             + ",\"length\":\(length),\"data\":["
     }
 
-    /// Makes a JSON file of peaks that are not in memory as a whole: the head, then block by block, and the end.
+    /// Writes a JSON file of peaks that are not all in memory: first the head, then block by block, then the end.
     package struct JSONBlocks {
-        /// What the file begins with.
+        /// The start of the file.
         package let head: [UInt8]
-        /// What it ends with.
+        /// The end of the file.
         package let end = Array("]}\n".utf8)
 
+        /// Creates the head of a file.
+        ///
         /// - Parameters:
         ///   - peaks: Some of the peaks, with 16 bits.
-        ///   - length: The number of all points.
+        ///   - length: The total number of points.
         ///   - bits: The resolution in the file: 8 or 16.
         /// - Throws: ``MediaError`` `unsupported` as ``PeakFile/encode(_:as:)`` does.
         package init(_ peaks: Peaks, length: Int, bits: Int) throws(MediaError) {
@@ -39,9 +43,9 @@ extension PeakFile {
             head = Array(PeakFile.jsonHead(of: try peaks.emptied().converted(toBits: bits), length: length).utf8)
         }
 
-        /// The text of some values of the file's resolution.
+        /// Returns the text of some values, which have the file's resolution.
         ///
-        /// - Parameter start: How many values come before them.
+        /// - Parameter start: The number of values that precede them.
         package func encode(_ values: Span<Int16>, from start: Int) -> [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(values.count * 6)
@@ -53,7 +57,9 @@ extension PeakFile {
         }
     }
 
-    /// Keys may come in any order, each once; files of audiowaveform before 1.3 have no version and no channels.
+    /// Reads JSON peaks, whose keys may come in any order, each once.
+    ///
+    /// Files written by audiowaveform before 1.3 have no version and no channels.
     static func decodeJSON(_ bytes: [UInt8]) throws(MediaError) -> Peaks {
         var scanner = JSONScanner(bytes: bytes)
         var numbers: [String: Int] = [:]
@@ -99,7 +105,7 @@ extension PeakFile {
     }
 }
 
-/// Reads the little of JSON that a peaks file has: one object of whole numbers and one array of them.
+/// Reads the subset of JSON that a peaks file uses: one object of integers and one array of integers.
 ///
 /// Memory is bounded by the input: an array holds at most half as many numbers as there are bytes. Nothing nests.
 struct JSONScanner {
@@ -116,14 +122,14 @@ struct JSONScanner {
         MediaError(.damaged, "the peaks file \(what), at byte \(position)")
     }
 
-    /// Whether only blanks are left.
+    /// True if only whitespace is left.
     var isAtEnd: Bool { bytes[position...].allSatisfy(Self.isBlank) }
 
     private mutating func skipBlanks() {
         while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
     }
 
-    /// Takes the character if it comes next.
+    /// Consumes a character if it comes next.
     mutating func take(_ character: Unicode.Scalar) throws(MediaError) -> Bool {
         skipBlanks()
         guard position < bytes.count else { throw failure("ends too early") }
@@ -132,12 +138,12 @@ struct JSONScanner {
         return true
     }
 
-    /// Takes the character, which must come next.
+    /// Consumes a character, which must come next.
     mutating func expect(_ character: Unicode.Scalar) throws(MediaError) {
         guard try take(character) else { throw failure("has something else where \(character) belongs") }
     }
 
-    /// Takes a key of at most 64 plain ASCII characters.
+    /// Reads a key of at most 64 plain ASCII characters.
     mutating func key() throws(MediaError) -> String {
         try expect("\"")
         var key = ""
@@ -151,7 +157,7 @@ struct JSONScanner {
         throw failure("has a key that is not a plain name")
     }
 
-    /// Takes a whole number of at most 18 digits, which no addition here can overflow.
+    /// Reads an integer of at most 18 digits, so that the additions here cannot overflow.
     @inline(__always)
     mutating func integer() throws(MediaError) -> Int {
         skipBlanks()
@@ -182,7 +188,7 @@ struct JSONScanner {
         }
     }
 
-    /// Takes an array of whole numbers of 16 bits.
+    /// Reads an array of 16-bit integers.
     mutating func int16Array() throws(MediaError) -> [Int16] {
         try expect("[")
         var values: [Int16] = []

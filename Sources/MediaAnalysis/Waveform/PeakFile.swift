@@ -1,28 +1,28 @@
 public import MediaBase
 
-/// Peaks files as audiowaveform writes and reads them: binary (`.dat`) and JSON (`.json`).
+/// Reads and writes peaks files like audiowaveform: binary (`.dat`) and JSON (`.json`).
 ///
-/// Values stay in the resolution of the peaks; ``Peaks/converted(toBits:)`` comes first where 8 bits are wanted.
-/// Reading trusts nothing: every length is compared with the bytes that are there before memory is taken.
+/// Values keep the resolution of the peaks; to write 8 bits, call ``Peaks/converted(toBits:)`` first. The reader trusts
+/// nothing: every length is compared with the bytes present before memory is allocated.
 public enum PeakFile {
-    /// The two forms of a peaks file.
+    /// The two formats of a peaks file.
     public enum Format: Sendable, Hashable {
-        /// audiowaveform's binary format, version 1 or 2.
+        /// The binary format of audiowaveform, version 1 or 2.
         case binary
-        /// audiowaveform's JSON.
+        /// The JSON format of audiowaveform.
         case json
     }
 
-    /// The smallest number of samples per pixel in a file, which audiowaveform's reader insists on.
+    /// The minimum number of samples per pixel in a file, as audiowaveform's reader requires.
     public static let minimumSamplesPerPixel = 2
 
-    /// The most channels in a file, which audiowaveform's reader insists on.
+    /// The maximum number of channels in a file, as audiowaveform's reader requires.
     public static let maximumChannels = 24
 
-    /// The format of a file that begins with `prefix`, or `nil` where it is no peaks file.
+    /// Returns the format of a file that starts with `prefix`, or `nil` if it is not a peaks file.
     ///
-    /// Twenty bytes are enough; blanks before a JSON brace are allowed. A binary file is recognised by its version
-    /// and by flags, sample rate and samples per pixel that are possible; JSON by its brace alone.
+    /// Twenty bytes are enough; whitespace before a JSON brace is allowed. A binary file is recognised by its version
+    /// and by plausible values for flags, sample rate and samples per pixel; JSON by its opening brace alone.
     public static func format(ofPrefix prefix: some Collection<UInt8>) -> Format? {
         let bytes = Array(prefix.prefix(4096))
         if let first = bytes.first(where: { !JSONScanner.isBlank($0) }), first == UInt8(ascii: "{") { return .json }
@@ -34,10 +34,10 @@ public enum PeakFile {
         return rate <= UInt32(Int32.max) && samplesPerPixel <= UInt32(Int32.max) ? .binary : nil
     }
 
-    /// The bytes of a file in `format`.
+    /// Returns the bytes of a file in `format`.
     ///
-    /// - Throws: ``MediaError`` `unsupported` where the format cannot hold the peaks: samples per pixel that are a
-    ///   fraction or below ``minimumSamplesPerPixel``, or more channels than ``maximumChannels``.
+    /// - Throws: ``MediaError`` `unsupported` if the format cannot hold the peaks: the number of samples per pixel is a
+    ///   fraction or below ``minimumSamplesPerPixel``, or there are more channels than ``maximumChannels``.
     public static func encode(_ peaks: Peaks, as format: Format) throws(MediaError) -> [UInt8] {
         try checkWritable(peaks)
         switch format {
@@ -46,10 +46,10 @@ public enum PeakFile {
         }
     }
 
-    /// Reads a file, whichever format it has.
+    /// Reads a file in either format.
     ///
-    /// - Throws: ``MediaError`` `unknownFormat` where it is no peaks file; `damaged` where it contradicts itself
-    ///   (lengths, values, limits); `limitExceeded` over ``Peaks/maximumValueCount``.
+    /// - Throws: ``MediaError`` `unknownFormat` if it is not a peaks file; `damaged` if it is inconsistent (lengths,
+    ///   values, limits); `limitExceeded` above ``Peaks/maximumValueCount``.
     public static func decode(_ bytes: [UInt8]) throws(MediaError) -> Peaks {
         if let first = bytes.first(where: { !JSONScanner.isBlank($0) }), first == UInt8(ascii: "{") {
             return try decodeJSON(bytes)
@@ -70,7 +70,7 @@ public enum PeakFile {
         }
     }
 
-    /// Checks the numbers that a file states about itself, and makes the peaks.
+    /// Creates the peaks after checking the numbers that a file declares.
     static func makePeaks(
         sampleRate: Int, samplesPerPixel: Int, channels: Int, bits: Int, data: [Int16]
     ) throws(MediaError) -> Peaks {
@@ -83,7 +83,7 @@ public enum PeakFile {
         }
     }
 
-    /// Refuses what a header may not say.
+    /// Throws if the header declares values that a file may not have.
     static func checkHeader(sampleRate: Int, samplesPerPixel: Int, channels: Int) throws(MediaError) {
         guard sampleRate >= 1, sampleRate <= Int(Int32.max) else {
             throw MediaError(.damaged, "the peaks file states a sample rate of \(sampleRate)")
@@ -97,14 +97,14 @@ public enum PeakFile {
     }
 }
 
-/// Reads 32-bit little-endian numbers from the front of an array.
+/// Reads 32-bit little-endian integers sequentially from an array.
 struct LittleEndianReader {
     let bytes: [UInt8]
     private(set) var offset = 0
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The next number; `nil` where fewer than four bytes are left.
+    /// Returns the next integer, or `nil` if fewer than four bytes are left.
     mutating func next() -> UInt32? {
         guard bytes.count - offset >= 4 else { return nil }
         var value: UInt32 = 0
@@ -117,7 +117,7 @@ struct LittleEndianReader {
 extension PeakFile {
     private static let eightBitFlag: UInt32 = 1
 
-    /// The caller has checked that the format holds the peaks.
+    /// Returns a binary file; the caller has checked that the format can hold the peaks.
     static func encodeBinary(_ peaks: Peaks) -> [UInt8] {
         var bytes = binaryHeader(of: peaks, length: peaks.length)
         bytes.reserveCapacity(bytes.count + peaks.data.count * peaks.bits / 8)
@@ -125,7 +125,7 @@ extension PeakFile {
         return bytes
     }
 
-    /// Version 1 for one channel, else version 2.
+    /// Returns a header of version 1 for one channel, otherwise of version 2.
     private static func binaryHeader(of peaks: Peaks, length: Int) -> [UInt8] {
         let isVersion1 = peaks.channels == 1
         var header: [UInt32] = [
@@ -154,7 +154,7 @@ extension PeakFile {
         }
     }
 
-    /// Makes a binary file of peaks that are not in memory as a whole: the header, and then block by block.
+    /// Writes a binary file of peaks that are not all in memory: first the header, then block by block.
     ///
     /// ```swift
     /// var file = try PeakFile.BinaryBlocks(tail, length: spilled + tail.length, bits: 8)
@@ -162,13 +162,15 @@ extension PeakFile {
     /// try output.write(contentsOf: file.encode(block.span))
     /// ```
     package struct BinaryBlocks {
-        /// What the file begins with.
+        /// The start of the file.
         package let header: [UInt8]
         private let bits: Int
 
+        /// Creates the header of a file.
+        ///
         /// - Parameters:
         ///   - peaks: Some of the peaks, with 16 bits.
-        ///   - length: The number of all points.
+        ///   - length: The total number of points.
         ///   - bits: The resolution in the file: 8 or 16.
         /// - Throws: ``MediaError`` `unsupported` as ``PeakFile/encode(_:as:)`` does.
         package init(_ peaks: Peaks, length: Int, bits: Int) throws(MediaError) {
@@ -177,12 +179,12 @@ extension PeakFile {
             header = PeakFile.binaryHeader(of: try peaks.emptied().converted(toBits: bits), length: length)
         }
 
-        /// The bytes of some values of 16 bits.
+        /// Returns the bytes of some 16-bit values.
         package func encode(_ values: Span<Int16>) -> [UInt8] {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(values.count * bits / 8)
             if bits == 8 {
-                // As Peaks.converted(toBits:) divides.
+                // The same division as in Peaks.converted(toBits:).
                 for index in 0..<values.count { bytes.append(UInt8(truncatingIfNeeded: values[index] / 256)) }
             } else {
                 PeakFile.appendBinary(values, bits: bits, to: &bytes)
@@ -202,13 +204,13 @@ extension PeakFile {
         guard flags & ~eightBitFlag == 0 else {
             throw MediaError(.damaged, "the peaks file sets flags that its format does not have")
         }
-        // The format has signed numbers here, so a large one is a negative one.
+        // The format has signed numbers here, so values above Int32.max are negative.
         try checkHeader(
             sampleRate: Int(Int32(bitPattern: sampleRate)), samplesPerPixel: Int(Int32(bitPattern: samplesPerPixel)),
             channels: Int(Int32(bitPattern: channels)))
 
         let width = flags & eightBitFlag == 0 ? 2 : 1
-        // At most 2^32 · 24 · 2 · 2, far inside 64 bits.
+        // At most 2^32 · 24 · 2 · 2, far within 64 bits.
         let count = Int(length) * Int(channels) * 2
         let present = bytes.count - reader.offset
         guard count * width == present else {
@@ -236,21 +238,22 @@ extension PeakFile {
     }
 }
 
-/// Peaks as text that other programs read: lines of numbers, and what wavesurfer.js loads.
+/// Writes peaks as text for other programs: lines of numbers, and JSON for wavesurfer.js.
 package enum PeakText {
-    /// A line for each point: minimum and maximum of each channel in turn, parted by commas, without a header.
+    /// Returns one line per point: the minimum and maximum of each channel in turn, separated by commas, without a
+    /// header.
     ///
-    /// This is what audiowaveform writes as `.txt`; each line ends with a line feed.
+    /// This is the format that audiowaveform writes as `.txt`; each line ends with a line feed.
     package static func lines(_ peaks: Peaks) -> [UInt8] {
         lines(peaks.data.span, from: 0, channels: peaks.channels, bits: peaks.bits)
     }
 
-    /// The part of such lines that some of the values give.
+    /// Returns the part of the lines that holds some of the values.
     ///
     /// - Parameters:
     ///   - values: Some of ``Peaks/data``.
-    ///   - start: How many values come before them.
-    ///   - bits: About how large they are.
+    ///   - start: The number of values that precede them.
+    ///   - bits: The resolution of the values, from which the text's size is estimated.
     package static func lines(_ values: Span<Int16>, from start: Int, channels: Int, bits: Int) -> [UInt8] {
         let width = 2 * channels
         var bytes: [UInt8] = []
@@ -262,11 +265,11 @@ package enum PeakText {
         return bytes
     }
 
-    /// JSON for wavesurfer.js: `{"peaks":[[min,max,…],…],"duration":seconds}` and a line feed.
+    /// Returns JSON for wavesurfer.js: `{"peaks":[[min,max,…],…],"duration":seconds}` and a line feed.
     ///
     /// - Parameters:
-    ///   - peaks: Of 16 bits; each value becomes value / 32768, exactly. One array a channel.
-    ///   - seconds: How long the sound lasts.
+    ///   - peaks: Peaks with 16 bits. Each value becomes exactly value / 32768, in one array per channel.
+    ///   - seconds: The duration of the audio.
     package static func wavesurfer(_ peaks: Peaks, seconds: Double) -> [UInt8] {
         let width = 2 * peaks.channels
         var bytes = Array("{\"peaks\":[".utf8)
@@ -286,12 +289,12 @@ package enum PeakText {
     }
 
     private static func append(fraction value: Int16, to bytes: inout [UInt8]) {
-        // Most of a quiet track.
+        // Quiet audio consists mostly of zeros.
         if value == 0 { return bytes.append(UInt8(ascii: "0")) }
         bytes.append(contentsOf: (Double(value) / 32768).description.utf8)
     }
 
-    /// Appends a whole number in decimal digits.
+    /// Appends an integer in decimal digits.
     @inline(__always)
     static func append(_ value: Int16, to bytes: inout [UInt8]) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }

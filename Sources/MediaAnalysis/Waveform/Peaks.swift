@@ -1,23 +1,23 @@
 internal import Glibc
 public import MediaBase
 
-/// The minimum and maximum of every stretch of samples: a waveform at one zoom level.
+/// The minimum and maximum of consecutive spans of samples: a waveform at one zoom level.
 ///
-/// Point `k` covers the frames from `floor(k · spacing)` up to, not including, `floor((k + 1) · spacing)`; the last
-/// point covers what is left. ``data`` holds, for each point and within it each channel, the minimum and then the
+/// Point `k` covers the frames from `floor(k · spacing)` up to, but not including, `floor((k + 1) · spacing)`; the last
+/// point covers the remaining frames. For each point and each of its channels, ``data`` holds the minimum and then the
 /// maximum, in units of ``bits`` (16: −32768…32767; 8: −128…127).
 public struct Peaks: Sendable, Hashable {
-    /// How many samples one point covers, as a ratio in lowest terms; 48000/25 is 25 points a second at 48 kHz.
+    /// The number of samples per point, as a ratio in lowest terms; 48000/25 is 25 points per second at 48 kHz.
     public struct Spacing: Sendable, Hashable, Comparable, CustomStringConvertible {
-        /// Samples a channel over ``points`` points.
+        /// The number of samples per channel that ``points`` points cover.
         public let samples: Int
-        /// Points over ``samples`` samples; 1 for a whole number of samples a point.
+        /// The number of points for ``samples`` samples; 1 for a whole number of samples per point.
         public let points: Int
 
-        /// Makes a spacing of `samples` over `points`, reduced to lowest terms.
+        /// Creates a spacing of `samples` per `points`, reduced to lowest terms.
         ///
-        /// - Throws: ``MediaError`` `invalidArgument` where a point would be shorter than one sample or longer than
-        ///   2^31 − 1, or where `points` is not in 1…2^31 − 1.
+        /// - Throws: ``MediaError`` `invalidArgument` if a point would cover less than one sample or more than 2^31 −
+        ///   1, or if `points` is not in 1…2^31 − 1.
         public init(samples: Int, points: Int = 1) throws(MediaError) {
             guard points >= 1, points <= Int(Int32.max), samples >= points, samples / points <= Int(Int32.max) else {
                 throw MediaError(.invalidArgument, "a point cannot cover \(samples)/\(points) samples: at least 1")
@@ -29,16 +29,17 @@ public struct Peaks: Sendable, Hashable {
             self.points = points / larger
         }
 
-        /// How many points of a finer spacing make exactly one of this; `nil` where no whole number does.
+        /// Returns the number of points of a finer spacing that make exactly one of this spacing, or `nil` if it is not
+        /// an integer.
         ///
-        /// Point `k` of this then begins where point `k` times that number of the finer one begins.
+        /// Point `k` of this spacing then starts at point `k` times that number of the finer spacing.
         public func multiple(of finer: Spacing) -> Int? {
             let whole = Int128(samples) * Int128(finer.points)
             let part = Int128(finer.samples) * Int128(points)
             return whole % part == 0 ? Int(exactly: whole / part) : nil
         }
 
-        /// True where a point of `left` covers less.
+        /// True if a point of `left` covers fewer samples.
         public static func < (left: Spacing, right: Spacing) -> Bool {
             Int128(left.samples) * Int128(right.points) < Int128(right.samples) * Int128(left.points)
         }
@@ -47,34 +48,34 @@ public struct Peaks: Sendable, Hashable {
         public var description: String { points == 1 ? "\(samples)" : "\(samples)/\(points)" }
     }
 
-    /// The most values that ``data`` may hold: 2^30.
+    /// The maximum number of values in ``data``: 2^30.
     public static let maximumValueCount = 1 << 30
 
-    /// Frames a second of the audio that was measured, 1 or more.
+    /// The sample rate of the measured audio in frames per second, 1 or more.
     public let sampleRate: Int
-    /// How many samples a point covers.
+    /// The number of samples per point.
     public let spacing: Spacing
-    /// The channels of each point, 1 or more.
+    /// The number of channels in each point, 1 or more.
     public let channels: Int
-    /// The resolution of the values: 8 or 16.
+    /// The resolution of the values in bits: 8 or 16.
     public let bits: Int
-    /// Minimum and maximum for each channel of each point, interleaved; `length · channels · 2` values.
+    /// The minimum and maximum for each channel of each point, interleaved; `length · channels · 2` values.
     public let data: [Int16]
-    /// The mean square of each channel of each point against full scale (0…1), `length · channels` values.
+    /// The mean square for each channel of each point, relative to full scale (0…1); `length · channels` values.
     ///
-    /// Present only where it was asked for when measuring: peaks files do not hold it.
+    /// Present only if requested when measuring: peaks files do not store it.
     public let meanSquares: [Float]?
 
     /// The number of points.
     public var length: Int { data.count / (2 * channels) }
 
-    /// The whole number of samples a point, rounded down where ``spacing`` is a fraction.
+    /// The number of samples per point as an integer, rounded down if ``spacing`` is a fraction.
     public var samplesPerPixel: Int { spacing.samples / spacing.points }
 
-    /// Makes peaks from values.
+    /// Creates peaks from values.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where a parameter is out of range, `data` or `meanSquares` do not
-    ///   hold whole points, or a value does not fit in `bits`; `limitExceeded` over ``maximumValueCount``.
+    /// - Throws: ``MediaError`` `invalidArgument` if a parameter is out of range, `data` or `meanSquares` do not hold
+    ///   whole points, or a value does not fit in `bits`; `limitExceeded` above ``maximumValueCount``.
     public init(
         sampleRate: Int, spacing: Spacing, channels: Int, bits: Int = 16, data: [Int16], meanSquares: [Float]? = nil
     ) throws(MediaError) {
@@ -112,7 +113,7 @@ public struct Peaks: Sendable, Hashable {
         self.meanSquares = meanSquares
     }
 
-    /// The minimum and maximum of one channel at one point; `nil` outside.
+    /// Returns the minimum and maximum of one channel at one point, or `nil` if the point or channel does not exist.
     public func point(_ index: Int, channel: Int = 0) -> (minimum: Int16, maximum: Int16)? {
         guard index >= 0, index < length, channel >= 0, channel < channels else { return nil }
         let position = (index * channels + channel) * 2
@@ -121,11 +122,12 @@ public struct Peaks: Sendable, Hashable {
 }
 
 extension Peaks {
-    /// The same peaks in another resolution.
+    /// Returns the same peaks in another resolution.
     ///
-    /// 16 to 8 bits divides by 256 truncated toward zero, 8 to 16 multiplies by 256, both as audiowaveform does.
+    /// Converting from 16 to 8 bits divides by 256, truncated toward zero; from 8 to 16 bits multiplies by 256. Both
+    /// match audiowaveform.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `bits` is neither 8 nor 16.
+    /// - Throws: ``MediaError`` `invalidArgument` if `bits` is neither 8 nor 16.
     public func converted(toBits bits: Int) throws(MediaError) -> Peaks {
         guard bits == 8 || bits == 16 else {
             throw MediaError(.invalidArgument, "peaks have 8 or 16 bits, not \(bits)")
@@ -137,12 +139,12 @@ extension Peaks {
             meanSquares: meanSquares)
     }
 
-    /// The same waveform with every `factor` points joined into one; the last one joins what is left.
+    /// Returns the same waveform with every `factor` points joined into one; the last point joins the remaining ones.
     ///
-    /// The values are those that measuring at the coarser spacing gives; ``meanSquares`` are the mean of the joined
-    /// points, which differs only where the last point is a partial one.
+    /// The values equal those measured at the coarser spacing. ``meanSquares`` are the means of the joined points,
+    /// which differ from measured ones only if the last point is partial.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `factor` is below 1 or the result too coarse.
+    /// - Throws: ``MediaError`` `invalidArgument` if `factor` is below 1 or the result is too coarse.
     public func coarser(by factor: Int) throws(MediaError) -> Peaks {
         let product = spacing.samples.multipliedReportingOverflow(by: factor)
         guard factor >= 1, !product.overflow else {
@@ -177,10 +179,10 @@ extension Peaks {
             meanSquares: meanSquares.map { _ in joinedSquares })
     }
 
-    /// The same waveform at a coarser spacing.
+    /// Returns the same waveform at a coarser spacing.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `coarser` is not an exact multiple of ``spacing``: a point would
-    ///   then need samples that its neighbour holds.
+    /// - Throws: ``MediaError`` `invalidArgument` if `coarser` is not an exact multiple of ``spacing``, because a point
+    ///   would then need samples that belong to its neighbour.
     public func coarser(to coarser: Spacing) throws(MediaError) -> Peaks {
         guard let factor = coarser.multiple(of: spacing) else {
             throw MediaError(
@@ -191,13 +193,13 @@ extension Peaks {
 }
 
 extension Peaks {
-    /// The same form without any points.
+    /// Returns peaks with the same properties but without points.
     func emptied() -> Peaks {
         Peaks(
             sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: [], meanSquares: nil)
     }
 
-    /// The same peaks behind those of other values, which come first.
+    /// Returns the same peaks after the given values, which come first.
     ///
     /// - Throws: ``MediaError`` as ``init(sampleRate:spacing:channels:bits:data:meanSquares:)`` does.
     package func preceded(by values: [Int16]) throws(MediaError) -> Peaks {
@@ -205,15 +207,15 @@ extension Peaks {
             sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, data: values + data)
     }
 
-    /// The same waveform in about as many points as are wanted, spread evenly over all of it.
+    /// Returns the same waveform in about `width` points, spread evenly over its whole length.
     ///
-    /// Point `c` joins the points that column `c` of ``WaveformColumns`` covers, so that it may hold part of what lies
-    /// next to it: at most as much as one of the points here covers.
+    /// Point `c` joins the points that column `c` of ``WaveformColumns`` covers. It may therefore include samples of
+    /// its neighbours, at most as many as one of the original points covers.
     ///
     /// - Parameters:
-    ///   - width: The points wanted; there are fewer where `frames` is less, none for no frames.
-    ///   - frames: The samples in each channel that all points cover.
-    /// - Throws: ``MediaError`` `invalidArgument` where `width` is not in 1…2^24, or a point would cover too much.
+    ///   - width: The number of points wanted; there are fewer if `frames` is smaller, and none if `frames` is 0.
+    ///   - frames: The number of samples per channel that all points cover together.
+    /// - Throws: ``MediaError`` `invalidArgument` if `width` is not in 1…2^24, or a point would cover too many samples.
     package func fitted(to width: Int, frames: Int64) throws(MediaError) -> Peaks {
         guard width >= 1, width <= 1 << 24 else {
             throw MediaError(.invalidArgument, "peaks cannot be fitted to \(width) points")
@@ -246,7 +248,7 @@ extension Peaks {
             meanSquares: nil)
     }
 
-    /// One channel alone; `nil` where there is no such channel.
+    /// Returns the peaks of one channel, or `nil` if there is no such channel.
     package func channel(_ index: Int) -> Peaks? {
         guard (0..<channels).contains(index) else { return nil }
         var own: [Int16] = []
@@ -259,7 +261,7 @@ extension Peaks {
             sampleRate: sampleRate, spacing: spacing, channels: 1, bits: bits, checkedData: own, meanSquares: nil)
     }
 
-    /// The points of a range; what lies outside is left out.
+    /// Returns the points in a range, clamped to the existing points.
     package func points(_ range: Range<Int>) -> Peaks {
         let own = range.clamped(to: 0..<length)
         let width = 2 * channels
@@ -268,7 +270,9 @@ extension Peaks {
             checkedData: Array(data[own.lowerBound * width..<own.upperBound * width]), meanSquares: nil)
     }
 
-    /// The largest magnitude of a channel against full scale in dB; −∞ for silence, no points or no such channel.
+    /// Returns the peak magnitude of a channel in dB relative to full scale.
+    ///
+    /// Returns −∞ for silence, for no points, and for a channel that does not exist.
     package func peakDBFS(channel: Int) -> Double {
         guard (0..<channels).contains(channel) else { return -.infinity }
         var largest = 0

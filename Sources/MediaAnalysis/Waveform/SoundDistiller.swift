@@ -1,16 +1,19 @@
 package import MediaBase
 
-/// What the measurements of a waveform need of some decoded sound.
+/// The data that waveform measurements need from decoded audio.
 package struct DistilledSound: Sendable {
-    /// Frames that it stands for.
+    /// The number of frames that the data covers.
     package let frames: Int
-    /// Rate and channels are the caller's to know; these are the channels that peaks are of, interleaved, in 16 bits.
+    /// The channels that peaks are measured from, as interleaved 16-bit samples.
+    ///
+    /// The caller knows their sample rate and number.
     package let samples: [Int16]
-    /// Levels and clipping of every channel.
+    /// The levels and clipping of every channel.
     package let statistics: SampleStatistics
 }
 
-/// Brings decoded sound of any format to ``DistilledSound``, one channel after the other while it is in the cache.
+/// Reduces decoded audio of any sample format to ``DistilledSound``, one channel at a time while its data is in the
+/// cache.
 ///
 /// ```swift
 /// var distiller = try SoundDistiller(channels: 2, mode: .mixed, significantBits: 24)
@@ -18,26 +21,30 @@ package struct DistilledSound: Sendable {
 /// let sound = distiller.finish()
 /// ```
 package struct SoundDistiller: Sendable {
-    /// The channels of what is distilled.
+    /// The number of channels in the input.
     package let channels: Int
     private let mode: PeakBuilder.ChannelMode
-    /// Levels and clipping of what was distilled since the last ``finish()`` or ``reset()``.
+    /// The levels and clipping of the audio added since the last ``finish()`` or ``reset()``.
     package private(set) var statistics: SampleStatistics
     private var planes: [[Int16]]
-    /// Interleaved frames in 16 bits.
+    /// Interleaved frames as 16-bit samples.
     private var interleaved: [Int16] = []
     private var frames = 0
-    /// The channels that peaks are of since the last ``finish()`` or ``reset()``, interleaved, in 16 bits.
+    /// The channels that peaks are measured from, as interleaved 16-bit samples, since the last ``finish()`` or
+    /// ``reset()``.
     package private(set) var samples: [Int16] = []
-    /// Space in which channels are brought together.
+    /// A scratch buffer for mixing or interleaving channels.
     private var block: [Int16] = []
     private var sums: [Int32] = []
 
+    /// Creates an empty distiller.
+    ///
     /// - Parameters:
-    ///   - channels: The channels of the sound.
-    ///   - mode: The channels that peaks are of.
+    ///   - channels: The number of channels in the input.
+    ///   - mode: The channels that peaks are measured from.
     ///   - significantBits: The bits of an integer source that carry signal.
-    /// - Throws: ``MediaError`` `invalidArgument` where there are not 1 to 1024 channels, or not the single one.
+    /// - Throws: ``MediaError`` `invalidArgument` if there are not 1 to 1024 channels, or the single channel does not
+    ///   exist.
     package init(channels: Int, mode: PeakBuilder.ChannelMode, significantBits: Int) throws(MediaError) {
         statistics = try SampleStatistics(channels: channels, significantBits: significantBits)
         if case .single(let channel) = mode, !(0..<channels).contains(channel) {
@@ -48,11 +55,11 @@ package struct SoundDistiller: Sendable {
         planes = Array(repeating: [], count: channels)
     }
 
-    /// Distills interleaved frames together with those before; a trailing incomplete frame is ignored.
+    /// Adds interleaved frames; ignores a trailing incomplete frame.
     package mutating func add<Sample: PCMSample>(_ samples: Span<Sample>) {
         let frames = samples.count / channels
         let threshold = Sample.fullScale(significantBits: statistics.significantBits)
-        // Taken out while it is used, so that it is never copied.
+        // Moved out while it is used, so that it is never copied.
         var block: [Int16] = []
         swap(&block, &interleaved)
         var both: (left: PlaneLevels, right: PlaneLevels)?
@@ -96,14 +103,15 @@ package struct SoundDistiller: Sendable {
         }
     }
 
-    /// Whether two channels become one, which there are kernels for.
+    /// True if two channels are mixed into one, for which there are special kernels.
     package var mixesStereo: Bool { channels == 2 && mode == .mixed }
 
-    /// Takes stereo of floating point that is mixed, together with what was before; gives whether it could.
+    /// Adds stereo floating-point audio that is to be mixed.
     ///
     /// - Parameters:
     ///   - left: The first channel.
-    ///   - right: The second one, as long.
+    ///   - right: The second channel, of the same length.
+    /// - Returns: False if the audio is not mixed stereo or there is no kernel for it; nothing is added then.
     package mutating func addPlanes(_ left: Span<Float>, _ right: Span<Float>) -> Bool {
         let frames = min(left.count, right.count)
         guard mixesStereo,
@@ -119,7 +127,7 @@ package struct SoundDistiller: Sendable {
         return true
     }
 
-    /// Has the mean of two channels written behind what was distilled before; `nil` where it was not.
+    /// Appends the mean of two channels, which `body` writes, to the samples; returns `nil` if nothing was written.
     private mutating func mixed(
         _ frames: Int, _ body: (inout OutputSpan<Int16>) -> (left: PlaneLevels, right: PlaneLevels)?
     ) -> (left: PlaneLevels, right: PlaneLevels)? {
@@ -130,9 +138,9 @@ package struct SoundDistiller: Sendable {
         return levels
     }
 
-    /// Takes one channel of sound that has a plane a channel; ``addPlanes(frames:)`` when all are taken.
+    /// Takes one channel of planar audio; after all channels, call ``addPlanes(frames:)``.
     ///
-    /// - Parameter plane: As many samples as those of the other channels.
+    /// - Parameter plane: The samples, as many as in the other channels.
     package mutating func take<Sample: PCMSample>(_ plane: Span<Sample>, channel: Int) {
         guard planes.indices.contains(channel) else { return }
         let threshold = Sample.fullScale(significantBits: statistics.significantBits)
@@ -144,14 +152,14 @@ package struct SoundDistiller: Sendable {
         statistics.add(levels, frames: plane.count, clipped: clipped, channel: channel)
     }
 
-    /// Puts the planes that were taken behind what was distilled before.
+    /// Appends the planes that were taken to the samples.
     package mutating func addPlanes(frames: Int) {
         self.frames += frames
         switch mode {
         case .single(let channel): samples.append(contentsOf: planes[channel].prefix(frames))
         case .mixed where channels > 1, .split where channels > 1:
             let count = mode == .split ? frames * channels : frames
-            // Taken out while it is filled, so that it is never copied.
+            // Moved out while it is filled, so that it is never copied.
             var block: [Int16] = []
             swap(&block, &self.block)
             if block.count < count { block = Array(repeating: 0, count: count) }
@@ -162,29 +170,29 @@ package struct SoundDistiller: Sendable {
         }
     }
 
-    /// What was distilled since the last time.
+    /// Returns the audio distilled since the last ``finish()`` or ``reset()``, and starts over.
     package mutating func finish() -> DistilledSound {
         let sound = DistilledSound(frames: frames, samples: samples, statistics: statistics)
         statistics.reset()
         samples = []
-        // What follows is most often as long.
+        // The next part is usually about as long.
         samples.reserveCapacity(sound.samples.count)
         frames = 0
         return sound
     }
 
-    /// Forgets what was distilled since the last time, and keeps its memory.
+    /// Discards the audio distilled since the last ``finish()`` or ``reset()``, but keeps the memory.
     package mutating func reset() {
         statistics.reset()
         samples.removeAll(keepingCapacity: true)
         frames = 0
     }
 
-    /// Has one channel written in 16 bits, at the start of a plane that may be longer, and measures it.
+    /// Writes one channel as 16-bit samples to the start of its plane, which may be longer, and measures it.
     private mutating func fill(
         _ channel: Int, frames: Int, _ body: (inout MutableSpan<Int16>) -> Void
     ) -> PlaneLevels {
-        // Taken out while it is filled and measured, so that it is never copied.
+        // Moved out while it is filled and measured, so that it is never copied.
         var plane: [Int16] = []
         swap(&plane, &planes[channel])
         defer { swap(&plane, &planes[channel]) }
@@ -194,7 +202,7 @@ package struct SoundDistiller: Sendable {
         return SampleKernels.levels(of: plane.span.extracting(first: frames))
     }
 
-    /// Writes the channels that peaks are of where they are made of more than one plane.
+    /// Interleaves or mixes several planes into the channels that peaks are measured from.
     private mutating func bringTogether(_ frames: Int, into block: inout [Int16]) {
         var span = block.mutableSpan
         if mode == .split {
@@ -218,7 +226,7 @@ package struct SoundDistiller: Sendable {
 }
 
 extension PlaneLevels {
-    /// Whether a sample may be among them whose magnitude, in 16 bits, reaches a threshold.
+    /// True if the magnitude of some sample, in 16 bits, may reach `threshold`.
     fileprivate func mayHold(_ threshold: Int16) -> Bool {
         high >= threshold || Int(low) <= -Int(threshold)
     }

@@ -1,29 +1,30 @@
 package import MediaBase
 
-/// Peaks of audio whose length is not known beforehand, in about as many points as a picture needs.
+/// Builds peaks of audio of unknown length, in about as many points as an image needs.
 ///
-/// A point begins as one sample. Whenever there are ``capacity`` points, neighbours are joined, so that in the end
-/// there are between half the capacity and the capacity of them however long the audio was, and memory stays flat. The
-/// result depends on the samples alone, not on how they were cut into spans.
+/// A point starts as one sample. Whenever there are ``capacity`` points, neighbours are joined. In the end there are
+/// between half the capacity and the full capacity of points, however long the audio is, and memory stays constant. The
+/// result depends only on the samples, not on how they were split into spans.
 package struct OverviewBuilder: Sendable {
-    /// The most points that are held, an even number.
+    /// The maximum number of points held, an even number.
     package let capacity: Int
 
     private let channels: Int
     private var builder: PeakBuilder
     private var spacing: Int
-    /// Frames that still fit before points have to be joined.
+    /// The number of frames that still fit before points have to be joined.
     private var room: Int
 
-    /// Starts with no points.
+    /// Creates a builder without points.
     ///
     /// - Parameters:
-    ///   - sampleRate: Frames a second.
-    ///   - channels: The interleaved channels of what is fed, all of which get peaks.
-    ///   - points: At least how many points there are to be in the end, where there are as many samples; 1…2^20.
-    ///   - frames: How many frames the audio has at least, which saves joining; the result does not depend on it.
-    ///   - start: How many frames of the audio lie before what is fed; see ``append(_:)-(OverviewBuilder)``.
-    /// - Throws: ``MediaError`` `invalidArgument` where a parameter is out of range.
+    ///   - sampleRate: Frames per second.
+    ///   - channels: The number of interleaved channels in the input, all of which get peaks.
+    ///   - points: The minimum number of points in the result if there are enough samples; 1…2^20.
+    ///   - frames: The minimum number of frames in the audio. A good value saves joining, but does not affect the
+    ///     result.
+    ///   - start: The number of frames of the audio that precede the input; see ``append(_:)-(OverviewBuilder)``.
+    /// - Throws: ``MediaError`` `invalidArgument` if a parameter is out of range.
     package init(
         sampleRate: Int, channels: Int, points: Int, atLeast frames: Int64 = 0, startingAt start: Int64 = 0
     ) throws(MediaError) {
@@ -53,7 +54,7 @@ package struct OverviewBuilder: Sendable {
         }
     }
 
-    /// Measures frames of silence; nothing for a negative number.
+    /// Measures frames of silence; does nothing for a negative number.
     package mutating func appendSilence(frames: Int64) throws(MediaError) {
         var left = frames
         while left > 0 {
@@ -64,10 +65,10 @@ package struct OverviewBuilder: Sendable {
         }
     }
 
-    /// Takes over what another builder measured of the frames that follow.
+    /// Appends the measurements of another builder for the frames that follow.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where it was not begun for the same audio, as long at least, at the
-    ///   frame that this one has come to.
+    /// - Throws: ``MediaError`` `invalidArgument` if `next` was not created for the same audio and length, starting at
+    ///   the frame that this builder has reached.
     package mutating func append(_ next: OverviewBuilder) throws(MediaError) {
         try builder.append(next.builder)
         room = next.room
@@ -79,7 +80,7 @@ package struct OverviewBuilder: Sendable {
 
     private mutating func advance(_ frames: Int) throws(MediaError) {
         room -= frames
-        // All points are whole here, so that joining them is what a coarser builder would have given.
+        // All points are complete here, so joining them gives the same result as a coarser builder.
         if room <= 0 { try widen() }
     }
 
@@ -90,18 +91,18 @@ package struct OverviewBuilder: Sendable {
     }
 }
 
-/// Peaks brought to a number of pixel columns: what a picture draws, normalised to −1…1.
+/// Peaks reduced to a number of pixel columns for drawing, normalised to −1…1.
 ///
-/// Column `c` of `W` covers the points `floor(c · n / W) ..< ceil((c + 1) · n / W)` of `n`, so that every point is
-/// in at least one column and neighbouring columns may share a point. Without points every column is 0.
+/// Column `c` of `W` covers the points `floor(c · n / W) ..< ceil((c + 1) · n / W)` of `n`. Every point is therefore in
+/// at least one column, and neighbouring columns may share a point. Without points, every column is 0.
 package struct WaveformColumns: Sendable, Hashable {
-    /// One channel's columns, each array `width` long.
+    /// The columns of one channel, in arrays of `width` elements.
     package struct Channel: Sendable, Hashable {
-        /// The lowest value of each column, full scale 1 (8 bits: value / 128, 16 bits: value / 32768).
+        /// The lowest value of each column, with full scale at 1 (8 bits: value / 128, 16 bits: value / 32768).
         package let minimums: [Float]
         /// The highest value of each column.
         package let maximums: [Float]
-        /// The root mean square of each column, 0…1; `nil` where the peaks do not have mean squares.
+        /// The root mean square of each column, 0…1; `nil` if the peaks do not have mean squares.
         package let rootMeanSquares: [Float]?
     }
 
@@ -112,7 +113,7 @@ package struct WaveformColumns: Sendable, Hashable {
 
     /// Computes `width` columns over all points.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where `width` is not in 1…2^24.
+    /// - Throws: ``MediaError`` `invalidArgument` if `width` is not in 1…2^24.
     package init(_ peaks: Peaks, width: Int) throws(MediaError) {
         guard width >= 1, width <= 1 << 24 else {
             throw MediaError(.invalidArgument, "a picture cannot be \(width) columns wide")
@@ -147,9 +148,9 @@ package struct WaveformColumns: Sendable, Hashable {
         }
     }
 
-    /// The points that column `column` of `width` covers among `points`.
+    /// Returns the points that column `column` of `width` covers among `points`.
     ///
-    /// The caller keeps `0 ≤ column < width ≤ 2^24` and `0 ≤ points ≤ 2^30`, so that nothing overflows.
+    /// The caller ensures `0 ≤ column < width ≤ 2^24` and `0 ≤ points ≤ 2^30`, so that nothing overflows.
     static func points(ofColumn column: Int, of width: Int, among points: Int) -> Range<Int> {
         let start = column * points / width
         let end = ((column + 1) * points + width - 1) / width

@@ -4,18 +4,18 @@ internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
-/// Writes a part of a media file, or a timeline, to a new file: the command `export`.
+/// Writes a part of a media file, or a timeline, to a new file, for the command `export`.
 ///
-/// The finished file is looked at before it is put in place: it comes into being whole, or not at all.
+/// The finished file is verified before it is put in place, so the output is either complete or does not exist.
 package struct ExportJob: Sendable {
     private let request: ExportRequest
     private let input: Input
 
-    /// What is exported.
+    /// The input of an export.
     package enum Input: Sendable {
         /// A media file.
         case media(Asset)
-        /// A timeline, which names media files.
+        /// A timeline, which refers to media files.
         case timeline(TimelineFile)
     }
 
@@ -25,9 +25,9 @@ package struct ExportJob: Sendable {
         self.input = input
     }
 
-    /// The type of file that a path names.
+    /// Returns the file type for the extension of a path.
     ///
-    /// - Throws: `invalidArgument` for an ending of which no type is known.
+    /// - Throws: `invalidArgument` if the extension is unknown.
     package static func fileType(of path: FilePath) throws(MediaError) -> MediaFileType {
         guard let type = path.extension.flatMap({ MediaFileType(pathExtension: $0) }) else {
             throw MediaError(
@@ -41,12 +41,12 @@ package struct ExportJob: Sendable {
     /// Writes the file.
     ///
     /// - Parameters:
-    ///   - path: Where it is to be.
-    ///   - outputs: Puts the file in place.
-    ///   - makesFolder: Whether the folder that it goes to is made where there is none.
-    ///   - progress: Is told now and then how far it has come, on whatever thread.
-    /// - Throws: what reading, encoding and writing throw, and an error that names the element of a timeline that cannot
-    ///   be exported. Nothing remains of the file then.
+    ///   - path: The path of the output.
+    ///   - outputs: The set that puts the file in place.
+    ///   - makesFolder: True to make the output's folder if it does not exist.
+    ///   - progress: Called from time to time with the progress, on any thread.
+    /// - Throws: The errors of reading, encoding and writing, and an error that names the timeline element that cannot
+    ///   be exported. No output remains in that case.
     package func run(
         to path: FilePath, outputs: OutputFileSet, makesFolder: Bool = false,
         progress: (@Sendable (JobProgress) -> Void)? = nil
@@ -87,7 +87,7 @@ package struct ExportJob: Sendable {
             guard let writer, let reencoder else { return }
             do throws(MediaError) {
                 var options = Asset.Options()
-                // Without an edit list only the samples themselves say what is there.
+                // Without an edit list, only the samples show what the file contains.
                 options.isPrecise = writer.inputs.contains { $0.settings == .stored } && !fileType.keepsEdits
                 var report = try ExportReport(
                     plan, witness, writer.inputs, made: Asset(path: temporary, options: options),
@@ -97,7 +97,7 @@ package struct ExportJob: Sendable {
                 report.warnings += writer.metadataLeftOut.map(\.description)
                 made.withLock { $0 = report }
             } catch {
-                // The file has a name of its own only now.
+                // Remove the temporary path; the file gets its own name only now.
                 throw MediaError(error.code, error.message, cause: error.cause)
             }
         }
@@ -105,7 +105,7 @@ package struct ExportJob: Sendable {
         do throws(MediaError) {
             try run()
         } catch {
-            // That nothing came to be written is told of the input, whose fault it is.
+            // If nothing was written, report the error of the input, which is the cause.
             if error.code == .invalidArgument, plan.requested == nil,
                 writer.inputs.allSatisfy({ witness.seen(in: $0) == nil }),
                 let track = plan.sources.first(where: { $0.statesContent(inFragments: false) })
@@ -123,12 +123,12 @@ package struct ExportJob: Sendable {
         return report
     }
 
-    /// How the input is named in errors that name nothing.
+    /// The input's name for errors that have no path.
     private var name: String {
         if case .media(let asset) = input { asset.displayName } else { "the timeline" }
     }
 
-    /// Adds what a plan says becomes of which track.
+    /// Adds the tracks of a plan.
     private func add(
         _ plan: ExportPlan, to reencoder: Reencoder, _ fileType: MediaFileType
     ) throws(MediaError) {
@@ -139,7 +139,7 @@ package struct ExportJob: Sendable {
             if let timecode = plan.startTimecode { input?.startTimecode = timecode }
         case .track(let track):
             if var settings = try request.videoSettings(for: track, in: fileType) {
-                // Where the file cannot say how pictures are turned, they are turned.
+                // Apply the display transform to the frames if the file cannot store it.
                 let isTurned = !fileType.keepsTurns && track.preferredTransform != .identity
                 if isTurned { settings.dimensions = settings.dimensions.map(track.preferredTransform.apply(to:)) }
                 try settings.checkBitRate(for: track, in: fileType)
@@ -170,9 +170,9 @@ package struct ExportJob: Sendable {
 }
 
 extension OutputFileSet {
-    /// Begins a media file; see ``begin(_:goesBack:)``.
+    /// Opens a media file for writing; see ``begin(_:goesBack:)``.
     ///
-    /// - Parameter makesFolder: Whether the folder that it goes to is made where there is none.
+    /// - Parameter makesFolder: True to make the output's folder if it does not exist.
     func beginning(_ path: FilePath, makesFolder: Bool) throws(MediaError) -> OutputFile {
         do {
             let folder = path.removingLastComponent()
@@ -188,31 +188,31 @@ extension OutputFileSet {
     }
 }
 
-/// Notes what goes into each track of an export, so that the finished file can be compared with it.
+/// Records what is written to each track of an export, to verify the finished file.
 ///
-/// Pairs report from threads of their own.
+/// Each pair of reader output and writer input reports on its own thread.
 final class ExportWitness: Sendable {
     private let state = Mutex<[ObjectIdentifier: Seen]>([:])
     private let range: MediaTimeRange
 
-    /// What went into one track.
+    /// A summary of the buffers of one track.
     struct Seen: Sendable {
-        /// Buffers that are shown within the range.
+        /// The number of buffers shown within the range.
         var shown = 0
-        /// When the first of all buffers begins that are shown, on the source's time line.
+        /// The start time of the first buffer that is not marked as hidden, on the source's time line.
         var start = MediaTime.positiveInfinity
-        /// When the first of all begins, also of those that are not shown.
+        /// The start time of the first buffer, including hidden ones.
         var earliest = MediaTime.positiveInfinity
-        /// When the first of them begins that begins in the range.
+        /// The start time of the first shown buffer that starts in the range.
         var firstInside = MediaTime.positiveInfinity
-        /// When that one ends.
+        /// The end time of that buffer.
         var firstInsideEnd = MediaTime.positiveInfinity
     }
 
-    /// - Parameter range: What is shown of the source.
+    /// - Parameter range: The part of the source that is shown.
     init(range: MediaTimeRange) { self.range = range }
 
-    /// Notes a buffer.
+    /// Records a buffer.
     func see(_ buffer: SampleBuffer, in input: AssetWriterInput) {
         let time = buffer.presentationTime
         guard time.isNumeric else { return }
@@ -236,6 +236,6 @@ final class ExportWitness: Sendable {
         }
     }
 
-    /// What went into a track; `nil` where nothing did.
+    /// Returns the summary of a track, or `nil` if it received no buffers.
     func seen(in input: AssetWriterInput) -> Seen? { state.withLock { $0[ObjectIdentifier(input)] } }
 }

@@ -2,46 +2,46 @@ internal import AssetKit
 internal import MediaBase
 internal import Pictures
 
-/// What an export is made of: from where it reads, and what of it becomes which track.
+/// The plan of an export: its source, and the input for each track of the output.
 struct ExportPlan {
-    /// What is read: a file, or a timeline's composition.
+    /// The source: a file, or the composition of a timeline.
     let asset: Asset
-    /// The pictures.
+    /// The source of the video.
     var video = Video.none
-    /// The tracks of sound that are written, in the order of the file; all in one where there is a ``mix``.
+    /// The audio tracks to write, in the order of the file; with a ``mix``, they become one track.
     var audio: [AssetTrack] = []
-    /// The subtitle tracks that are copied.
+    /// The subtitle tracks to copy.
     var subtitles: [AssetTrack] = []
-    /// How the tracks of sound become one; `nil` where each stays by itself.
+    /// The mix of the audio tracks into one; `nil` if each remains separate.
     var mix: AudioMix?
-    /// What of the time line is written.
+    /// The part of the time line to write.
     var range = MediaTimeRange(start: .zero, duration: .positiveInfinity)
-    /// The same as it was asked for.
+    /// The range as requested.
     var requested: RequestedRange?
-    /// Whether the end that was asked for is a moment of its own.
+    /// True if the requested end is an absolute position, not one derived from the duration.
     var namesEnd = false
-    /// The first frame's timecode, where the source does not say it itself.
+    /// The timecode of the first frame, if the source does not declare it itself.
     var startTimecode: String?
-    /// Tracks of the file that are not in the output.
+    /// The tracks of the file that are not in the output.
     var leftOut: [LeftOutTrack] = []
-    /// What is said of a timeline.
+    /// The report on the timeline.
     var timeline: ExportReport.Timeline?
-    /// What a person should know.
+    /// The warnings for the user.
     var warnings: [String] = []
 
-    /// Where pictures come from.
+    /// A source of video.
     enum Video {
-        /// There are none.
+        /// No video.
         case none
         /// A track as it is.
         case track(AssetTrack)
-        /// Frames that are composited of some tracks.
+        /// Frames composited from tracks.
         case frames(VideoComposition, [AssetTrack])
     }
 
     private init(_ asset: Asset) { self.asset = asset }
 
-    /// The file's tracks that are written, in the output's order; none of a timeline, whose tracks are no file's.
+    /// The file's tracks to write, in the output's order; empty for a timeline.
     var sources: [AssetTrack] {
         guard timeline == nil else { return [] }
         return switch video {
@@ -51,7 +51,7 @@ struct ExportPlan {
         }
     }
 
-    /// How many seconds there are to be done; `nil` where that is not known.
+    /// The number of seconds to process; `nil` if unknown.
     var length: Double? {
         let ends: [MediaTime] =
             switch video {
@@ -68,9 +68,9 @@ struct ExportPlan {
 // MARK: - A part of a file
 
 extension ExportPlan {
-    /// A part of one file.
+    /// Plans the export of a part of one file.
     ///
-    /// - Throws: what opening throws, `noSuchTrack`, and what is wrong with the range.
+    /// - Throws: The errors of opening the file, `noSuchTrack`, and the errors of resolving the range.
     init(_ request: ExportRequest, file: Asset, fileType: MediaFileType) throws(MediaError) {
         self.init(file)
         do throws(MediaError) {
@@ -121,7 +121,7 @@ extension ExportPlan {
         if request.copyFrom == .keyframe, let shown { try beginWithSyncSample(of: shown) }
     }
 
-    /// Says why tracks of other kinds than video and audio are not copied, and warns of it.
+    /// Sets the reasons why other tracks than video and audio are not copied, and adds a warning.
     private mutating func tellLeftOut(_ tracks: [AssetTrack], _ fileType: MediaFileType) {
         var told: [LeftOutTrack] = []
         for (place, left) in leftOut.enumerated() {
@@ -140,7 +140,7 @@ extension ExportPlan {
         }
     }
 
-    /// Has the copy begin with the sync sample that the first picture of the range needs.
+    /// Moves the start of a copy to the sync sample that the first frame of the range needs.
     private mutating func beginWithSyncSample(of track: AssetTrack) throws(MediaError) {
         guard range.start > .zero else { return }
         guard let first = try asset.syncSampleTime(of: track, notAfter: range.start) else {
@@ -150,7 +150,7 @@ extension ExportPlan {
         range = MediaTimeRange(start: min(range.start, max(.zero, first)), end: range.end)
     }
 
-    /// A track as frames of one size at one rate.
+    /// Returns a composition that shows a track in frames of one size at one rate.
     private func frames(of track: AssetTrack, _ request: ExportRequest) throws(MediaError) -> Video {
         let size: Dimensions
         if let wanted = request.size { size = wanted } else { size = try VideoComposition.renderSize(for: [track]) }
@@ -167,7 +167,7 @@ extension ExportPlan {
         return .frames(composition, [track])
     }
 
-    /// Tells the first frame's timecode; frames of another rate than the track's have none.
+    /// Sets the timecode of the first frame, unless the frame rate differs from the track's.
     private mutating func setTimecode(
         of track: AssetTrack, at rate: Rational?
     ) throws(MediaError) {
@@ -176,7 +176,7 @@ extension ExportPlan {
             warnings.append("the start timecode \(zero) is left out, because it counts frames of another rate")
             return
         }
-        // It is that of the track's first picture, which may come late.
+        // The start timecode belongs to the track's first frame, which may be late.
         let passed = try Timecode(elapsed: range.start, rate: zero.rate).frameNumber
         let late = try Timecode(
             elapsed: track.timeRange.start, rate: zero.rate, rounding: .halfAwayFromZero
@@ -186,19 +186,19 @@ extension ExportPlan {
 }
 
 extension ExportRequest {
-    /// Whether frames are made of a file's pictures, in another shape or at another rate.
+    /// True if frames are composited, because the size, the frame rate or a watermark was requested.
     fileprivate var composes: Bool { size != nil || frameRate != nil || watermark != nil }
 
-    /// How long frames last that are made of a track's pictures; `nil` where there is no such rate.
+    /// Returns the frame duration of a track's composited frames, or `nil` if the rate is not valid.
     fileprivate func frameDuration(of track: AssetTrack) -> MediaTime? {
         (frameRate ?? track.pictureRate ?? Rational(25)).inverse.map { MediaTime($0) }
     }
 
-    /// What lies over frames of a size.
+    /// Returns the overlays for frames of a given size.
     fileprivate func overlays(in size: Dimensions) -> [VideoComposition.Overlay] {
         guard let watermark else { return [] }
         let image = watermark.image
-        // A little off the corner.
+        // Leave a small margin to the corner.
         let margin = min(size.width, size.height) / 40
         let place = watermark.place ?? (size.width - image.width - margin, size.height - image.height - margin)
         return [VideoComposition.Overlay(image: image, x: Double(place.x), y: Double(place.y))]
@@ -208,10 +208,10 @@ extension ExportRequest {
 // MARK: - A timeline
 
 extension ExportPlan {
-    /// A timeline and the media that it names.
+    /// Plans the export of a timeline and the media that it refers to.
     ///
-    /// - Parameter media: The files, which are opened here.
-    /// - Throws: an error that names the element which cannot be read or rendered.
+    /// - Parameter media: The media files, which are opened here.
+    /// - Throws: An error that names the element which cannot be read or rendered.
     init(
         _ request: ExportRequest, timeline file: TimelineFile, media: TimelineMedia, fileType: MediaFileType
     ) throws(MediaError) {
@@ -257,7 +257,7 @@ extension ExportPlan {
             audioTracks: pieces.counts.audioTracks, mediaFiles: media.count)
     }
 
-    /// Resolves the range that was asked for on the timeline's own clock, and tells the first frame's timecode.
+    /// Resolves the requested range on the timeline's own clock, and sets the timecode of the first frame.
     private mutating func setRange(
         _ request: ExportRequest, _ timeline: Timeline, _ frame: MediaTime?, until end: MediaTime
     ) throws(MediaError) {
@@ -294,6 +294,6 @@ extension ExportPlan {
 }
 
 extension Rational {
-    /// Whether it can be a rate of frames, and not of samples or of a clock.
+    /// True if the value is plausible as a frame rate, rather than a sample rate or a clock rate.
     var isFrameRate: Bool { self > Rational(1) && self <= Rational(240) }
 }

@@ -2,106 +2,108 @@ internal import AssetKit
 package import MediaBase
 package import SystemPackage
 
-/// What ``ExportJob`` made of one input; its JSON has the keys in this order.
+/// The result of ``ExportJob`` for one input, in the key order of its JSON.
 package struct ExportReport: Encodable, Sendable {
-    /// Where the file is.
+    /// The path of the output.
     package var output: FilePath
     /// The preset's name.
     package var preset: String
-    /// Whether samples were taken as they are.
+    /// True if samples were copied.
     package var copied: Bool
-    /// How large the file is.
+    /// The file size in bytes.
     package var sizeBytes: Int64
-    /// The range that was asked for; `nil` for all of the input.
+    /// The requested range; `nil` for all of the input.
     package var requested: RequestedRange?
-    /// How long the file lasts.
+    /// The duration of the output.
     package var duration: MediaTime
-    /// The first frame's timecode; `nil` where there is none.
+    /// The timecode of the first frame; `nil` if there is none.
     package var startTimecode: String?
-    /// What the timeline is; `nil` for a media file.
+    /// The properties of the timeline; `nil` for a media file.
     package var timeline: Timeline?
-    /// The pictures that were written; `nil` where there are none.
+    /// The video track that was written; `nil` if there is none.
     package var video: Video?
-    /// The tracks of sound that were written.
+    /// The audio tracks that were written.
     package var audio: [Audio]
     /// The subtitle tracks that were copied.
     package var subtitles: [Subtitles]
-    /// The input's tracks that are not in the file.
+    /// The input's tracks that are not in the output.
     package var leftOut: [LeftOutTrack]
-    /// What a person should know although all was delivered.
+    /// The warnings about a successful export.
     package var warnings: [String]
-    /// What of the media could not be used.
+    /// The parts of the media that could not be used.
     package var damage: DamageSummary
 
-    /// What a timeline is made of.
+    /// The properties of a timeline.
     package struct Timeline: Encodable, Sendable {
-        /// Its name; empty where it has none.
+        /// The timeline's name; empty if it has none.
         package var name: String
-        /// How long it is.
+        /// The duration.
         package var duration: MediaTime
-        /// The size in which its pictures were composited; `nil` without pictures.
+        /// The size of the composited frames; `nil` without video.
         package var renderSize: Dimensions?
-        /// Frames a second; `nil` without pictures.
+        /// The frame rate; `nil` without video.
         package var frameRate: Rational?
-        /// How many clips it has.
+        /// The number of clips.
         package var clips: Int
-        /// How many dissolves it has.
+        /// The number of dissolves.
         package var dissolves: Int
-        /// How many tracks of pictures it has.
+        /// The number of video tracks.
         package var videoTracks: Int
-        /// How many tracks of sound it has.
+        /// The number of audio tracks.
         package var audioTracks: Int
-        /// How many media files it names.
+        /// The number of media files.
         package var mediaFiles: Int
     }
 
-    /// What a track shows of the input, by the finished file's word, on the input's time line.
+    /// The part of the input that an output track presents, as the finished file declares it.
+    ///
+    /// Times are on the input's time line.
     package struct Delivered: Encodable, Sendable, Hashable {
-        /// The first moment.
+        /// The start time.
         package var start: MediaTime
-        /// The first moment that is not shown any more.
+        /// The end time, which is not part of the output.
         package var end: MediaTime
-        /// From where samples are stored that are not shown, because others need them; `nil` where there are none.
+        /// The start time of stored samples that are not presented but needed by others; `nil` if there are none.
         package var storedFrom: MediaTime?
     }
 
-    /// The pictures of an output.
+    /// The video track of an output.
     package struct Video: Encodable, Sendable {
-        /// libavcodec's name of the codec.
+        /// The codec name in libavcodec.
         package var codec: String
-        /// The encoder's profile, in words.
+        /// The name of the encoder's profile.
         package var profile: String?
-        /// The stored picture.
+        /// The size of the stored picture.
         package var encodedSize: Dimensions
-        /// Width of a pixel by its height.
+        /// The ratio of a pixel's width to its height.
         package var sampleAspectRatio: Rational?
-        /// How many pictures are shown.
+        /// The number of frames shown.
         package var frameCount: Int
-        /// Pictures a second on average.
+        /// The average frame rate.
         package var frameRate: Rational?
-        /// What of the input is shown.
+        /// The part of the input that is shown.
         package var delivered: Delivered
     }
 
-    /// A track of sound of an output.
+    /// An audio track of an output.
     package struct Audio: Encodable, Sendable {
-        /// libavcodec's name of the codec.
+        /// The codec name in libavcodec.
         package var codec: String
-        /// Samples a second.
+        /// The sample rate in Hz.
         package var sampleRate: Int
-        /// How many channels there are.
+        /// The number of channels.
         package var channels: Int
-        /// Which they are; `nil` where only their number is known.
+        /// The channel layout; `nil` if only the number of channels is known.
         package var channelLayout: String?
-        /// What of the input is heard.
+        /// The part of the input that is heard.
         package var delivered: Delivered
     }
 
     /// A subtitle track of an output.
     package struct Subtitles: Encodable, Sendable {
-        /// libavcodec's name of the codec.
+        /// The codec name in libavcodec.
         package var codec: String
-        /// ISO 639-2 code of its language; `nil` where the file does not say.
+        /// The ISO 639-2 code of the language; `nil` if the file does not state it.
         package var language: String?
     }
 
@@ -110,7 +112,7 @@ package struct ExportReport: Encodable, Sendable {
         case subtitles, leftOut, warnings, damage
     }
 
-    /// Encodes into one object; what is not known has no key.
+    /// Encodes the report as one object; unknown values are omitted.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(output.string, forKey: .output)
@@ -132,15 +134,16 @@ package struct ExportReport: Encodable, Sendable {
 }
 
 extension ExportReport {
-    /// The report on a finished file.
+    /// Makes the report of a finished file.
     ///
     /// - Parameters:
-    ///   - inputs: What wrote its tracks, in their order.
+    ///   - allInputs: The writer inputs of its tracks, in order.
     ///   - made: The file.
-    ///   - keepsEdits: Whether such files say by edit lists what is shown.
-    ///   - keepsStarts: Whether they say when a track begins.
-    ///   - undecodable: Why tracks gave nothing, by their index.
-    /// - Throws: what reading its header throws; `verificationFailed` where it does not hold what was put into it.
+    ///   - keepsEdits: True if this type of file uses edit lists to state which part is presented.
+    ///   - keepsStarts: True if this type of file stores the start time of each track.
+    ///   - undecodable: The errors of tracks that could not be decoded, by index.
+    /// - Throws: The errors of reading the header; `verificationFailed` if the file does not contain what was written
+    ///   to it.
     init(
         _ plan: ExportPlan, _ witness: ExportWitness, _ allInputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
         keepsStarts: Bool, undecodable: [Int: MediaError]
@@ -153,7 +156,7 @@ extension ExportReport {
         let tracks = try made.loadNow(.tracks).filter {
             [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
         }
-        // What had nothing in the range is not there.
+        // A track without samples in the range is not in the file.
         let written = inputs.filter { (witness.seen(in: $0)?.shown ?? 0) > 0 }
         guard !written.isEmpty else { throw MediaError(.damaged, "there is nothing to be decoded in this range") }
         guard tracks.map(\.mediaType) == written.map(\.mediaType) else {
@@ -167,18 +170,18 @@ extension ExportReport {
                 ? zip(sources, inputs).filter { (witness.seen(in: $1)?.shown ?? 0) == 0 }.map(\.0) : [], undecodable)
         var video: Video?
         var audio: [Audio] = []
-        /// Until when sound may be incomplete, because packets before zero are not there.
+        /// The end of the part in which audio may be incomplete, because packets before zero are missing.
         var incomplete: MediaTime?
         for (input, track) in zip(written, tracks) {
             guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
             let isStored = input.settings == .stored
             var delivered = Delivered(plan, track, duration: try made.loadNow(.duration), storedFrom: input.storedFrom)
             if !keepsEdits { delivered.storedFrom = nil }
-            // Linear PCM is cut to the sample, and silence stands for what is not there.
-            // What begins before zero is priming, which is there and not heard.
+            // Linear PCM is cut to the sample, and missing samples are replaced by silence. Samples before zero are
+            // priming, which is stored but not heard.
             let hasPriming = plan.range.start == .zero && seen.start < .zero
             if isStored, !keepsStarts, !hasPriming, !format.codec.hasPrefix("pcm_") {
-                // Of Opus the header says how much of the first packets is not heard.
+                // For Opus, the header states how much of the first packets is skipped.
                 delivered.move(to: format.codec == "opus" ? seen.start : seen.firstInside, from: plan.range.start)
             }
             if isStored, !keepsEdits, format.audio != nil, seen.firstInsideEnd.isNumeric {
@@ -186,7 +189,7 @@ extension ExportReport {
                     let isLeftOut = seen.earliest < .zero && (input.storedFrom ?? .zero) >= .zero
                     if isLeftOut { incomplete = max(incomplete ?? .zero, seen.firstInsideEnd) }
                 } else if keepsStarts, format.codec == "vorbis" {
-                    // A decoder gives nothing for its first packet.
+                    // A decoder outputs nothing for the first packet.
                     delivered.start = max(delivered.start, seen.firstInsideEnd)
                 }
             }
@@ -196,7 +199,7 @@ extension ExportReport {
                         .verificationFailed,
                         "the file was not kept: of \(seen.shown) pictures that were written it has \(count)")
                 }
-                // Where nothing hides samples, those that are there are shown.
+                // Without edit lists, all stored samples are shown.
                 let isScanned = isStored && !keepsEdits
                 let count = isScanned ? track.sampleCount.flatMap { Int(exactly: $0) } : nil
                 video = Video(
@@ -249,7 +252,7 @@ extension ExportReport {
         }
     }
 
-    /// What is told of pictures of which the file cannot say how they are to be shown.
+    /// Returns warnings about display properties of the video that the file cannot store.
     private static func lost(_ track: AssetTrack, isStored: Bool, keepsAperture: Bool) -> [String] {
         var lost: [String] = []
         if isStored, track.preferredTransform != .identity { lost.append("turn") }
@@ -257,7 +260,7 @@ extension ExportReport {
         return lost.map { "the pictures' \($0) is lost; an output that ends with .mov or .mp4 keeps it" }
     }
 
-    /// What is told where not one track reaches the end that was asked for.
+    /// Returns a warning if no track reaches the requested end.
     private static func early(_ plan: ExportPlan, at last: MediaTime, pictures: MediaTime?) -> [String] {
         guard EarlyEnd.warning("", at: last, before: plan.requested?.end) != nil else { return [] }
         var (what, end) = (pictures == nil ? "the sound ends" : "the pictures end", pictures ?? last)
@@ -265,7 +268,9 @@ extension ExportReport {
         return [EarlyEnd.warning(what, at: end, before: plan.requested?.end)].compactMap(\.self)
     }
 
-    /// Tells of Vorbis that begins late: it begins with a whole packet also in files that cut other sound to the sample.
+    /// Returns warnings about Vorbis that starts late, because it starts with a whole packet.
+    ///
+    /// This applies even to files that cut other audio to the sample.
     private static func lateVorbis(_ plan: ExportPlan, _ audio: [Audio]) -> [String] {
         guard plan.requested?.start != nil, plan.audio.count == audio.count else { return [] }
         return zip(plan.audio, audio).compactMap { track, made in
@@ -278,7 +283,7 @@ extension ExportReport {
         }
     }
 
-    /// What is told of tracks that begin later than was asked for, as copies in containers without edit lists do.
+    /// Returns warnings about tracks that start later than requested, as copies do in containers without edit lists.
     private static func late(_ plan: ExportPlan, _ video: Video?, _ audio: [Audio]) -> [String] {
         guard plan.requested?.start != nil else { return [] }
         let wanted = plan.range.start
@@ -295,22 +300,22 @@ extension ExportReport {
         guard video == nil, let first = audio.first, let track = plan.audio.first,
             let later = delay(first.delivered, track)
         else { return [] }
-        // Of Vorbis these too begin with a whole packet.
+        // Vorbis starts with a whole packet in those files too.
         let advice = first.codec == "vorbis" ? "" : "; \(exact)"
         return ["the sound begins \(later) s later than asked for, with the first whole packet\(advice)"]
     }
 }
 
 extension ExportReport.Delivered {
-    /// A finished track's time range on the input's time line.
+    /// Makes the time range of a finished track on the input's time line.
     init(_ plan: ExportPlan, _ track: AssetTrack, duration: MediaTime, storedFrom stored: MediaTime?) {
         start = plan.range.start + track.timeRange.start
-        // Some containers say only how long they last as a whole.
+        // Some containers declare only the duration of the whole file.
         end = plan.range.start + (track.timeRange.end.isNumeric ? track.timeRange.end : duration)
         storedFrom = start <= plan.range.start ? stored.flatMap { $0 < plan.range.start ? $0 : nil } : nil
     }
 
-    /// Moves it to where the first sample is from, in files that always begin at zero.
+    /// Moves the range to the start of the first sample, for files that always start at zero.
     fileprivate mutating func move(to first: MediaTime, from start: MediaTime) {
         guard first.isNumeric, first > start else { return }
         self.start += first - start

@@ -3,97 +3,97 @@ package import MediaBase
 package import Pictures
 package import SystemPackage
 
-/// What is asked of ``ExportJob``.
+/// The options of ``ExportJob``.
 package struct ExportRequest: Sendable {
-    /// Where everything comes from that is not said below; `nil` for what goes with the type of the file.
+    /// The preset that supplies all other settings; `nil` for the default of the file type.
     package var preset: ExportSession.Preset?
-    /// Rows at most; `nil` for the preset's limit.
+    /// The maximum height in rows; `nil` for the preset's limit.
     package var height: Int?
-    /// The frames' size, whatever the sources' shape; `nil` for the source's, or that of the largest.
+    /// The frame size, regardless of the sources' shape; `nil` for the size of the source, or of the largest one.
     package var size: Dimensions?
-    /// Frames a second; `nil` for the source's own times, or the timeline's rate.
+    /// The frame rate; `nil` to keep the source's times, or to use the timeline's rate.
     package var frameRate: Rational?
-    /// A picture that lies over all frames; `nil` for none.
+    /// An image that is overlaid on all frames; `nil` for none.
     package var watermark: Watermark?
     /// The encoder's quality; `nil` for the preset's.
     package var quality: Int?
-    /// Bits a second of the pictures, in place of a quality.
+    /// The video bit rate in bits per second, in place of a quality.
     package var bitRate: Int?
-    /// Frames from one sync sample to the next at most.
+    /// The maximum number of frames from one keyframe to the next.
     package var keyFrameInterval: Int?
-    /// How much time the encoder takes.
+    /// The encoder's speed.
     package var speed: VideoOutputSettings.Speed?
-    /// What becomes of sound.
+    /// The treatment of audio.
     package var audio = ProxyRequest.AudioTreatment.encode
-    /// How sound is encoded; `nil` for the preset's.
+    /// The audio codec; `nil` for the preset's.
     package var audioCodec: AudioOutputSettings.Codec?
-    /// Bits a second of each track of sound.
+    /// The bit rate of each audio track in bits per second.
     package var audioBitRate: Int?
-    /// The first moment; `nil` for the beginning.
+    /// The start of the range; `nil` for the beginning of the input.
     package var start: TimeExpression?
-    /// The first moment that is not wanted any more; `nil` for the end.
+    /// The exclusive end of the range; `nil` for the end of the input.
     package var end: TimeExpression?
-    /// Where a copy begins.
+    /// The position at which a copy starts.
     package var copyFrom = CopyStart.exact
-    /// The track of pictures; `nil` for the first enabled one.
+    /// The video track; `nil` for the first enabled one.
     package var videoTrack: TrackSelector?
-    /// The tracks of sound, in the order of the file; `nil` for all.
+    /// The audio tracks, in the order of the file; `nil` for all.
     package var audioTracks: [TrackSelector]?
-    /// Whether a timeline may take media from outside its folder.
+    /// True if a timeline may use media outside its folder.
     package var allowsOutside = false
-    /// Folders in which a timeline's media is looked for by its name where the timeline's path does not lead to it.
+    /// The folders to search for media by file name if the timeline's path does not exist.
     package var mediaFolders: [FilePath] = []
-    /// Whether clips without media become gaps instead of errors.
+    /// True if clips without media become gaps instead of errors.
     package var allowsMissing = false
-    /// Whether a timeline's effects that cannot be rendered are left out instead of being errors.
+    /// True to ignore effects of a timeline that cannot be rendered, instead of failing.
     package var ignoresEffects = false
-    /// How a timeline's media is opened.
+    /// The options for opening a timeline's media.
     package var opening = Asset.Options()
-    /// Whether damage in the input is an error.
+    /// True if damage in the input is an error.
     package var isStrict = false
-    /// Threads that decode; 0 for the usual number.
+    /// The number of decoding threads; 0 for the default.
     package var threads = 0
 
-    /// Where a copy begins that starts between two sync samples.
+    /// The position at which a copy starts if ``start`` lies between two sync samples.
     package enum CopyStart: String, Sendable, Hashable, CaseIterable {
-        /// At ``start``, as far as the type of file can hide what is needed before it.
+        /// Start at ``start``, provided that the file type can hide the samples needed before it.
         case exact
-        /// At the sync sample before ``start``.
+        /// Start at the sync sample before ``start``.
         case keyframe
     }
 
-    /// A picture over all frames.
+    /// An image that is overlaid on all frames.
     package struct Watermark: Sendable {
-        /// The picture, with straight alpha.
+        /// The image, with straight alpha.
         package var image: Bitmap
-        /// Its left and upper edge in the frames' pixels; `nil` for the lower right corner.
+        /// The position of its upper left corner in frame pixels; `nil` for the lower right corner of the frame.
         package var place: (x: Int, y: Int)?
 
-        /// A picture.
+        /// Makes a watermark.
         package init(image: Bitmap, place: (x: Int, y: Int)? = nil) {
             self.image = image
             self.place = place
         }
     }
 
-    /// What goes with the type of the file.
+    /// Makes a request with the defaults of the file type.
     package init() {}
 }
 
 extension ExportRequest {
-    /// Whether samples are taken as they are.
+    /// True if samples are copied.
     package var copies: Bool { preset == .passthrough }
 
-    /// Whether ``start`` or ``end`` depend on how long the track is, so that an asset has to be opened with exact timing.
+    /// True if ``start`` or ``end`` depends on the duration, so that an asset must be opened with precise timing.
     package var needsExactDuration: Bool { TrimRange.needsExactDuration([start, end]) }
 
-    /// The preset for a type of file.
+    /// Returns the preset, or the default for a file type.
     func preset(for fileType: MediaFileType) -> ExportSession.Preset {
         let usual: ExportSession.Preset = fileType == .webm ? .vp9HighestQuality : .highestQuality
         return preset ?? (fileType.holdsPictures ? usual : .appleM4A)
     }
 
-    /// How pictures of a track are encoded; `nil` where they are left out.
+    /// Returns the encoder settings for a video track, or `nil` if it is omitted.
     func videoSettings(
         for track: AssetTrack, in fileType: MediaFileType
     ) throws(MediaError) -> VideoOutputSettings? {
@@ -117,11 +117,11 @@ extension ExportRequest {
         return settings
     }
 
-    /// How sound of a track is encoded.
+    /// Returns the encoder settings for an audio track.
     func audioSettings(for track: AssetTrack, in fileType: MediaFileType) -> AudioOutputSettings {
         var settings = AudioOutputSettings(codec: .aac)
         if case .encode(let usual) = preset(for: fileType).audio(for: track) { settings = usual }
-        // What such files hold, where nobody asked for a preset.
+        // Without a preset, use the usual codec of the file type.
         if preset == nil, let codec = Self.usualCodecs[fileType] { settings.codec = codec }
         settings.codec = audioCodec ?? settings.codec
         settings.bitRate = audioBitRate
@@ -130,7 +130,7 @@ extension ExportRequest {
 
     private static let usualCodecs: [MediaFileType: AudioOutputSettings.Codec] = [
         .wav: .pcm, .caf: .pcm, .aiff: .pcm, .flac: .flac, .ogg: .opus,
-        // Of AAC's priming a Matroska file cannot tell.
+        // Matroska cannot declare AAC's priming.
         .mka: .opus,
     ]
 }

@@ -1,17 +1,17 @@
 internal import MediaBase
 
-/// A value of JSON as a tree, in which objects keep the order of their keys.
+/// A tree of JSON values in which objects keep the order of their keys.
 ///
-/// The containers are objects with identity, because an `Encoder` may give a container away and fill it later.
+/// Containers are reference types because an `Encoder` may hand out a container and fill it later.
 enum JSONValue {
     case null
     case bool(Bool)
-    /// A number, as its text in JSON's grammar.
+    /// A number, as JSON text.
     case number(String)
     case string(String)
     case array(JSONArray)
     case object(JSONObject)
-    /// A value that is not known yet, as of `superEncoder()`.
+    /// A value that is not known yet, such as that of `superEncoder()`.
     case later(OrderedJSONTreeEncoder)
 }
 
@@ -20,17 +20,18 @@ final class JSONArray {
     var elements: [JSONValue] = []
 }
 
-/// The members of an object, in the order in which their keys came first.
+/// The members of an object, in the order in which their keys were first set.
 final class JSONObject {
     private(set) var members: [(key: String, value: JSONValue)] = []
 
-    /// Positions by the bytes of the key; filled once there are enough members for a search to be slower.
+    /// The positions of members by the bytes of their keys, used once a linear search would be slower.
     private var positions: [[UInt8]: Int] = [:]
     private static let searched = 16
 
-    /// Adds a member, or gives the member of that key another value in its place.
+    /// Adds a member, or replaces the value of an existing one in place.
     ///
-    /// Keys are the same if their bytes are: two that Swift holds equal, as a composed and a decomposed "é", are two.
+    /// Keys are compared by their bytes. A composed and a decomposed "é", which Swift considers equal, are different
+    /// keys.
     func set(_ value: JSONValue, for key: String) {
         if let position = position(of: key) {
             members[position].value = value
@@ -44,12 +45,12 @@ final class JSONObject {
         }
     }
 
-    /// The value of a key, or `nil`.
+    /// Returns the value of a key, or `nil`.
     func value(for key: String) -> JSONValue? {
         position(of: key).map { members[$0].value }
     }
 
-    /// Puts the members into the order of their keys' bytes.
+    /// Sorts the members by the bytes of their keys.
     func sort() {
         members.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         for (position, member) in members.enumerated() where members.count >= Self.searched {
@@ -64,16 +65,17 @@ final class JSONObject {
 }
 
 extension JSONValue {
-    /// A floating-point number by Swift's shortest text that reads back as the same; what is not finite has no number
-    /// in JSON and becomes `null`.
+    /// Returns a floating-point number as the shortest text that reads back as the same value.
+    ///
+    /// Numbers that are not finite become `null`, as JSON has no text for them.
     static func floatingPoint(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> JSONValue {
         number.isFinite ? .number(String(number)) : .null
     }
 
-    /// Sorts what came out of a collection without an order of its own, so that every run gives the same.
+    /// Sorts the encoded content of an unordered collection, so that every run has the same output.
     ///
-    /// Objects by their keys. Arrays by the text of their elements, or where they hold a dictionary whose keys are no
-    /// strings, by the text of their pairs of key and value.
+    /// Objects are sorted by key. Arrays are sorted by the text of their elements, or, for a dictionary whose keys are
+    /// not strings, by the text of their key-value pairs.
     func sortedAsUnordered(pairs: Bool) {
         switch self {
         case .object(let object): object.sort()
@@ -98,8 +100,8 @@ extension JSONValue {
 /// let tree = try JSONParser.parse(bytes, leavingOut: ["metadata"])
 /// ```
 ///
-/// `NaN`, `Infinity` and `Inf` are read as numbers too, as several programs write them. Of a key that stands twice in an
-/// object, the last value counts.
+/// `NaN`, `Infinity` and `Inf` are accepted as numbers, because several programs write them. If an object contains a
+/// key twice, the last value counts.
 struct JSONParser {
     private let bytes: [UInt8]
     private let leftOut: Set<String>
@@ -107,18 +109,18 @@ struct JSONParser {
     private var depth = 0
     private var valuesLeft: Int
 
-    /// How deep arrays and objects may lie in each other.
+    /// The maximum nesting depth of arrays and objects.
     static let maximumLevels = 512
-    /// How many values a text may have: each takes many times as much memory as it has bytes.
+    /// The maximum number of values; each takes many times more memory than its text.
     static let maximumValues = 10_000_000
 
-    /// The value that a text is.
+    /// Parses JSON text.
     ///
     /// - Parameters:
-    ///   - leftOut: Keys of objects whose values are read and not kept, wherever they stand.
-    ///   - most: How many values there may be, with those that are not kept.
-    /// - Throws: ``MediaError`` `damaged`, naming line and column, for what is no JSON; `limitExceeded` for what lies too
-    ///   deep, or has too many values.
+    ///   - leftOut: The keys of objects whose values are read but not kept, at any level.
+    ///   - most: The maximum number of values, including those not kept.
+    /// - Throws: ``MediaError`` `damaged` with line and column if the text is not JSON; `limitExceeded` if it is nested
+    ///   too deeply or has too many values.
     static func parse(
         _ bytes: [UInt8], leavingOut leftOut: Set<String> = [], atMost most: Int = maximumValues
     ) throws(MediaError) -> JSONValue {
@@ -235,8 +237,9 @@ struct JSONParser {
         }
     }
 
-    /// Whether a text is made of a number's characters and begins like one; `Double` knows the rest, and hexadecimal
-    /// digits that JSON does not.
+    /// Returns whether a text starts like a number and consists of its characters.
+    ///
+    /// `Double` checks the rest, but would also accept hexadecimal digits, which JSON does not allow.
     private static func isNumber(_ text: String) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard let first = digits.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) else { return false }
@@ -278,7 +281,7 @@ struct JSONParser {
         case UInt8(ascii: "t"): return [0x09]
         case UInt8(ascii: "u"):
             var units = [try codeUnit()]
-            // The second half of a character beyond 16 bits.
+            // The second half of a surrogate pair.
             if units[0] & 0xFC00 == 0xD800, bytes[position...].starts(with: Array("\\u".utf8)) {
                 position += 2
                 units.append(try codeUnit())

@@ -4,10 +4,10 @@ package import SystemPackage
 
 /// A path to one value in a result, such as `tracks[0].video.cleanAperture`.
 ///
-/// Names of members stand between dots, places in arrays, from 0, in square brackets; a negative place counts from the
-/// end.
+/// Member names are separated by dots. Array indices, from 0, stand in square brackets; a negative index counts from
+/// the end.
 package struct JSONSelection: Sendable, Hashable {
-    /// The path as it was written.
+    /// The path as written.
     package let text: String
     private let steps: [Step]
 
@@ -18,11 +18,11 @@ package struct JSONSelection: Sendable, Hashable {
 
     /// Reads a path.
     ///
-    /// - Throws: `invalidArgument` where it is none.
+    /// - Throws: `invalidArgument` if the text is not a path.
     package init(_ text: String) throws(MediaError) {
         var steps: [Step] = []
         var rest = text[...]
-        // A dot at the beginning is what users of jq write.
+        // Users of jq write a dot at the beginning.
         if rest.first == "." { rest.removeFirst() }
         var expectsName = true
         while let first = rest.first {
@@ -53,15 +53,15 @@ package struct JSONSelection: Sendable, Hashable {
                 + "with a number in the brackets")
     }
 
-    /// The value that the path leads to, as text without a line break at the end.
+    /// Returns the value at the path, as text without a line break at the end.
     ///
     /// - Parameters:
     ///   - value: The whole result.
-    ///   - layout: How JSON is laid out.
-    ///   - depth: How many levels the pretty lines after the first stand indented.
-    ///   - quotesStrings: Whether a string is written as JSON; else as it is.
-    /// - Returns: The text, or `nil` where nothing is there.
-    /// - Throws: What encoding throws.
+    ///   - layout: The layout of JSON.
+    ///   - depth: The indentation level of the pretty lines after the first.
+    ///   - quotesStrings: True to write a string as JSON, false to write its plain text.
+    /// - Returns: The text, or `nil` if there is no such value.
+    /// - Throws: The errors of encoding.
     package func text(
         in value: some Encodable, layout: OrderedJSONEncoder.Layout, depth: Int = 0, quotesStrings: Bool
     ) throws -> String? {
@@ -86,7 +86,7 @@ package struct JSONSelection: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// The value itself where it was given later.
+    /// The value itself, even if it was supplied later.
     var settled: JSONValue {
         var value = self
         while case .later(let encoder) = value { value = encoder.value }
@@ -95,13 +95,13 @@ extension JSONValue {
 }
 
 extension FilePath {
-    /// The path's bytes in base64 where it is not UTF-8, so that a program gets them from JSON; else `nil`.
+    /// The path's bytes in base64 if they are not UTF-8, so that programs can read them from JSON; otherwise `nil`.
     package var pathBytes: String? {
         String(validating: self) == nil ? base64(bytes) : nil
     }
 }
 
-/// Bytes as text in base64 with padding (RFC 4648, section 4).
+/// Returns bytes in base64 with padding (RFC 4648, section 4).
 package func base64(_ bytes: some Sequence<UInt8>) -> String {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var text: [UInt8] = []

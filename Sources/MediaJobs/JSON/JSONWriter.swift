@@ -1,10 +1,10 @@
-/// Turns a tree of JSON values into text (RFC 8259, UTF-8).
+/// Writes a tree of JSON values as text (RFC 8259, UTF-8).
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private let layout: OrderedJSONEncoder.Layout
     private var depth: Int
 
-    /// - Parameter depth: How many levels the text stands indented, of which the first line is left to the caller.
+    /// - Parameter depth: The indentation level of the text; the caller indents the first line.
     init(layout: OrderedJSONEncoder.Layout, depth: Int = 0) {
         self.layout = layout
         self.depth = depth
@@ -52,10 +52,11 @@ struct JSONWriter {
 
     /// Writes a string with its control characters escaped.
     ///
-    /// Those below U+0020 because JSON demands it, others because a terminal or an editor may obey them (``VisibleText``).
+    /// JSON requires this below U+0020. Other control characters are escaped because a terminal or an editor may
+    /// interpret them (``VisibleText``).
     private mutating func write(_ string: String) {
         bytes.append(UInt8(ascii: "\""))
-        // The bytes of a character that may be escaped, from its first one on.
+        // The bytes so far of a character that may need escaping.
         var (character, wanted) = (UInt32(0), 0)
         for byte in string.utf8 {
             if wanted > 0 {
@@ -81,7 +82,7 @@ struct JSONWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Writes a character of two or three bytes, escaped where it is a control character or turns the text's direction.
+    /// Writes a character of two or three bytes, escaped if it is a control character or changes the text direction.
     private mutating func write(character: UInt32) {
         let low = character & 0x3F | (character >> 8 & 0x3F) << 6
         let scalar = character > 0xFFFF ? low | (character >> 16 & 0x0F) << 12 : low & 0x7FF

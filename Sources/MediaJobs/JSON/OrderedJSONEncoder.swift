@@ -1,24 +1,26 @@
 internal import MediaBase
 
-/// Encodes values as JSON whose keys stand in the order in which they were encoded.
+/// Encodes values as JSON with keys in the order in which they were encoded.
 ///
-/// A synthesized `encode(to:)` encodes the properties as they are declared and leaves out optionals without a value, so
-/// a type's declaration is the schema's order. The same value gives the same bytes in every run. Numbers are printed by
-/// Swift's shortest text that reads back as the same; −∞, ∞ and NaN become `null`; slashes are not escaped; strings
-/// stay UTF-8 with control characters escaped. A key that is encoded twice keeps its first place and its last value.
-/// Dictionaries are sorted by their keys' bytes, sets by their elements' text, because they have no order of their own.
+/// A synthesized `encode(to:)` encodes the properties in declaration order and omits optionals without a value, so a
+/// type's declaration determines the schema's order. The same value has the same bytes in every run. Numbers are
+/// written as the shortest text that reads back as the same value; −∞, ∞ and NaN become `null`. Slashes are not
+/// escaped. Strings remain UTF-8 with control characters escaped. A key that is encoded twice keeps its first position
+/// and its last value. Dictionaries are sorted by their keys' bytes, sets by their elements' text, because they have no
+/// order of their own.
 ///
-/// It stands for Foundation's `JSONEncoder`, which shuffles keys; `docs/decisions/0002-ordered-json.md` says why.
+/// This replaces Foundation's `JSONEncoder`, which does not keep the order of keys; see
+/// `docs/decisions/0002-ordered-json.md`.
 package struct OrderedJSONEncoder: Sendable {
-    /// How the text is laid out.
+    /// The layout of the text.
     package enum Layout: Sendable {
-        /// No blanks and no line breaks, as JSON lines need it.
+        /// No blanks and no line breaks, as JSON lines require.
         case compact
-        /// Every member and element on a line of its own, indented by two blanks a level.
+        /// One line per member and element, indented by two blanks per level.
         case pretty
     }
 
-    /// How deep values may nest: as deep as Foundation's decoder reads.
+    /// The maximum nesting depth, which is that of Foundation's decoder.
     static let maximumDepth = 512
 
     private let layout: Layout
@@ -26,13 +28,14 @@ package struct OrderedJSONEncoder: Sendable {
     /// Makes an encoder.
     package init(layout: Layout = .compact) { self.layout = layout }
 
-    /// The value as UTF-8 text without a line break at the end.
+    /// Encodes a value as UTF-8 text without a line break at the end.
     ///
-    /// Throws what the value's own `encode(to:)` throws, and `limitExceeded` where values nest deeper than 512 levels.
+    /// Throws the errors of the value's own `encode(to:)`, and `limitExceeded` if values are nested deeper than 512
+    /// levels.
     ///
     /// - Parameters:
-    ///   - value: What to encode; one that encodes nothing gives `{}`.
-    ///   - depth: How many levels the pretty lines after the first stand indented, for a value inside an array that the
+    ///   - value: The value to encode; one that encodes nothing results in `{}`.
+    ///   - depth: The indentation level of the pretty lines after the first, for a value inside an array that the
     ///     caller writes.
     package func encode(_ value: some Encodable, depth: Int = 0) throws -> [UInt8] {
         let tree = try OrderedJSONTreeEncoder.tree(of: value, at: [])
@@ -41,13 +44,13 @@ package struct OrderedJSONEncoder: Sendable {
         return writer.bytes
     }
 
-    /// The value as text without a line break at the end; see ``encode(_:depth:)``.
+    /// Encodes a value as a string without a line break at the end; see ``encode(_:depth:)``.
     package func string(_ value: some Encodable) throws -> String {
         String(decoding: try encode(value), as: UTF8.self)
     }
 }
 
-/// Members of an object, as an `Encoder` hands them out.
+/// The encoding container for the members of an object.
 struct OrderedJSONKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let object: JSONObject
     let codingPath: [any CodingKey]
@@ -108,7 +111,7 @@ struct OrderedJSONKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol
     private func set(_ value: JSONValue, _ key: Key) { object.set(value, for: key.stringValue) }
 }
 
-/// Elements of an array, as an `Encoder` hands them out.
+/// The encoding container for the elements of an array.
 struct OrderedJSONUnkeyedContainer: UnkeyedEncodingContainer {
     let array: JSONArray
     let codingPath: [any CodingKey]
@@ -160,18 +163,18 @@ struct OrderedJSONUnkeyedContainer: UnkeyedEncodingContainer {
     private func append(_ value: JSONValue) { array.elements.append(value) }
 }
 
-/// The `Encoder` that a value sees: it keeps one value of JSON, which its containers fill.
+/// An `Encoder` for one JSON value, which its containers fill.
 ///
-/// Asked for containers of two kinds, which `Encoder` forbids, it keeps the later one.
+/// If containers of two kinds are requested, which `Encoder` forbids, the later one is kept.
 final class OrderedJSONTreeEncoder: Encoder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
     fileprivate(set) var value: JSONValue
 
-    /// Whether the value may be a collection without an order.
+    /// True if the value may be a collection without an order.
     ///
-    /// That is one that asked for an array, or for an object with the keys that a dictionary has. Asking the runtime
-    /// for a conformance takes longer than encoding most values.
+    /// This is so if it requested an array, or an object with the keys of a dictionary. Checking this first is faster,
+    /// because asking the runtime for a conformance takes longer than encoding most values.
     private var mayBeUnordered = false
 
     init(codingPath: [any CodingKey], value: JSONValue = .object(JSONObject())) {
@@ -179,7 +182,7 @@ final class OrderedJSONTreeEncoder: Encoder {
         self.value = value
     }
 
-    /// Encodes a value on its own.
+    /// Encodes a value as a separate tree.
     static func tree(of value: some Encodable, at codingPath: [any CodingKey]) throws -> JSONValue {
         guard codingPath.count < OrderedJSONEncoder.maximumDepth else {
             throw MediaError(
@@ -194,7 +197,7 @@ final class OrderedJSONTreeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        // The standard library's own type, which has no public name.
+        // A type of the standard library that has no public name.
         if _typeName(Key.self, qualified: false) == "_DictionaryCodingKey" { mayBeUnordered = true }
         return KeyedEncodingContainer(OrderedJSONKeyedContainer(object: object(), codingPath: codingPath))
     }
@@ -245,7 +248,7 @@ extension OrderedJSONTreeEncoder: SingleValueEncodingContainer {
     }
 }
 
-/// A key for a place that the encoded type gives none.
+/// A key for a position to which the encoded type assigns none.
 struct OrderedJSONKey: CodingKey {
     let stringValue: String
     let intValue: Int?
@@ -261,9 +264,9 @@ struct OrderedJSONKey: CodingKey {
     }
 }
 
-/// A collection whose elements come in another order in every run.
+/// A collection whose order of elements differs between runs.
 private protocol UnorderedEncodable {
-    /// Whether an array of it holds keys and values alternately.
+    /// True if an encoded array holds keys and values alternately.
     var isPairs: Bool { get }
 }
 

@@ -2,64 +2,64 @@ internal import AssetKit
 internal import Bitstreams
 package import MediaBase
 
-/// What is known of one track.
+/// The properties of one track.
 package struct TrackReport: Encodable, Sendable {
-    /// The container's own number of it; `nil` where a Matroska file's track list could not be read.
+    /// The track's number in the container; `nil` if the track list of a Matroska file could not be read.
     package var id: Int?
-    /// Its place in the container, from 0.
+    /// The track's index in the container, from 0.
     package var index: Int
-    /// What it carries: `video`, `audio`, `subtitle`, `timecode`, `data` or `attachment`.
+    /// The media type: `video`, `audio`, `subtitle`, `timecode`, `data` or `attachment`.
     package var type: String
-    /// libavcodec's name of the codec.
+    /// The codec name in libavcodec.
     package var codec: String?
-    /// How the container names the codec.
+    /// The codec's identifier in the container.
     package var codecTag: String?
     /// The codec's profile.
     package var profile: String?
     /// The level as the codec numbers it.
     package var level: Int?
-    /// The level as people write it, such as `4.1`.
+    /// The level in its usual notation, such as `4.1`.
     package var levelName: String?
-    /// ISO 639-2 code of the language.
+    /// The ISO 639-2 code of the language.
     package var language: String?
-    /// Whether it is meant to be used; `nil` for formats in which libavformat does not read that.
+    /// True if the track is enabled; `nil` for formats in which libavformat does not read this.
     package var enabled: Bool?
-    /// Roles by libavformat's names.
+    /// The roles of the track, by their names in libavformat.
     package var dispositions: [String]
-    /// Bits a second.
+    /// The bit rate in bits per second.
     package var bitRate: Int64?
-    /// The most bits in any second.
+    /// The maximum bit rate over one second, in bits per second.
     package var maximumBitRate: Int64?
-    /// From its first sample to its end on the presentation's time line.
+    /// The time range in the presentation, from the first sample to the end of the track.
     package var timeRange: TimeRangeReport
-    /// How long the stored media is, before any edits.
+    /// The duration of the stored media, before any edits.
     package var mediaDuration: MediaTime?
-    /// Ticks a second of the clock that its samples' times are counted by; `nil` where there is none.
+    /// The number of ticks per second of the clock for sample times; `nil` if there is none.
     package var timeScale: Int32?
-    /// How many samples there are; for video, frames.
+    /// The number of samples; for video, frames.
     package var sampleCount: Int64?
     /// The edit list; `nil` without one.
     package var editList: [EditReport]?
-    /// Numbers (``id``) of the tracks that this one refers to, by the kind of reference.
+    /// The ``id`` numbers of the tracks that this track refers to, by reference type.
     package var associatedTracks: [String: [Int]]?
     /// The timecode of the first frame.
     package var timecode: TimecodeReport?
-    /// All formats that the samples may have; `nil` where there is one.
+    /// The formats of the samples; `nil` if there is only one.
     package var formats: [FormatReport]?
-    /// The pictures.
+    /// The video properties.
     package var video: VideoReport?
-    /// The sound.
+    /// The audio properties.
     package var audio: AudioReport?
-    /// What reading all packets showed; `nil` where that was not asked for.
+    /// The result of reading all packets; `nil` unless requested.
     package var scan: ScanReport?
-    /// The track's own metadata.
+    /// The track's metadata.
     package var metadata: [MetadataReport]
 
-    /// The report.
+    /// Makes the report of a track.
     ///
     /// - Parameters:
-    ///   - headers: What the coded pictures say of themselves.
-    ///   - statistics: What reading all packets showed.
+    ///   - headers: The headers of the coded pictures.
+    ///   - statistics: The result of reading all packets.
     init(_ track: AssetTrack, in container: ContainerInfo, headers: PictureHeaders?, statistics: PacketStatistics?) {
         let format = track.formatDescriptions.first
         // Matroska numbers its tracks from 1.
@@ -90,7 +90,7 @@ package struct TrackReport: Encodable, Sendable {
         metadata = track.metadata.map { MetadataReport($0) }
     }
 
-    /// The level as people write it; `nil` for codecs whose numbers are no levels.
+    /// Returns the level in its usual notation, or `nil` for codecs whose numbers are not levels.
     private static func levelName(_ format: FormatDescription) -> String? {
         guard let level = format.level, level > 0 || format.codec == "av1" else { return nil }
         func decimal(_ tenths: Int) -> String { "\(tenths / 10)" + (tenths % 10 == 0 ? "" : ".\(tenths % 10)") }
@@ -105,19 +105,19 @@ package struct TrackReport: Encodable, Sendable {
     }
 }
 
-/// One of several formats that a track's samples may have.
+/// One of several formats of a track's samples.
 package struct FormatReport: Encodable, Sendable {
-    /// libavcodec's name of the codec.
+    /// The codec name in libavcodec.
     package var codec: String?
-    /// How the container names the codec.
+    /// The codec's identifier in the container.
     package var codecTag: String?
-    /// The stored picture.
+    /// The size of the stored picture.
     package var encodedSize: Dimensions?
-    /// What the container wants to be seen; `nil` where that is all of the picture.
+    /// The visible part declared by the container; `nil` if that is the whole picture.
     package var cleanAperture: CleanApertureReport?
-    /// Samples a second and channel.
+    /// The sample rate in Hz.
     package var sampleRate: Int?
-    /// How many channels there are.
+    /// The number of channels.
     package var channels: Int?
 
     init(_ format: FormatDescription) {
@@ -134,20 +134,20 @@ package struct FormatReport: Encodable, Sendable {
 package struct TimecodeReport: Encodable, Sendable {
     /// The timecode, `HH:MM:SS:FF` or `HH:MM:SS;FF`.
     package var start: String
-    /// Whether some numbers are left out so that timecode keeps up with the clock.
+    /// True for drop-frame timecode, which skips numbers to keep up with the clock.
     package var dropFrame: Bool
-    /// Where it is from: `track` for a timecode track's own sample, `metadata` for all else.
+    /// The source: `track` for a sample of a timecode track, `metadata` for all others.
     package var source: String
-    /// Frames since 00:00:00:00; `nil` unless it is a timecode track's.
+    /// The number of frames since 00:00:00:00; `nil` unless it is from a timecode track.
     package var frameNumber: Int64?
-    /// How long a frame lasts; `nil` unless it is a timecode track's.
+    /// The duration of a frame; `nil` unless it is from a timecode track.
     package var frameDuration: MediaTime?
-    /// The numbers in a second of timecode; `nil` unless it is a timecode track's.
+    /// The number of timecode values per second; `nil` unless it is from a timecode track.
     package var framesPerSecond: Int?
-    /// The reel that it belongs to.
+    /// The name of the reel.
     package var reel: String?
 
-    /// The timecode of a track; `nil` where it has none.
+    /// Makes the report of a track's timecode; returns `nil` if it has none.
     init?(_ track: AssetTrack) {
         let counter = track.timecode
         guard let start = counter?.start.description ?? track.startTimecode else { return nil }
@@ -161,13 +161,13 @@ package struct TimecodeReport: Encodable, Sendable {
     }
 }
 
-/// One edit: for how long it plays which part of the media, and how fast.
+/// An edit, which plays a part of the media at a rate for a duration.
 package struct EditReport: Encodable, Sendable {
-    /// How long it lasts in the presentation.
+    /// The duration in the presentation.
     package var segmentDuration: MediaTime?
-    /// Where in the media it begins; `nil` for an empty edit.
+    /// The start time in the media; `nil` for an empty edit.
     package var mediaTime: MediaTime?
-    /// The speed.
+    /// The playback rate.
     package var rate: Rational
 
     init(_ segment: AssetTrack.Segment) {
@@ -180,7 +180,7 @@ package struct EditReport: Encodable, Sendable {
         case segmentDuration, mediaTime, rate
     }
 
-    /// Writes `null` for the media time of an empty edit, and a whole number for a whole rate.
+    /// Encodes the media time of an empty edit as `null`, and a whole rate as a whole number.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: CodingKeys.self)
         try object.encodeIfPresent(segmentDuration, forKey: .segmentDuration)
@@ -193,30 +193,30 @@ package struct EditReport: Encodable, Sendable {
     }
 }
 
-/// What is known of a track's sound.
+/// The audio properties of a track.
 package struct AudioReport: Encodable, Sendable {
-    /// Samples a second and channel.
+    /// The sample rate in Hz.
     package var sampleRate: Int?
-    /// How many channels there are.
+    /// The number of channels.
     package var channels: Int?
-    /// Which loudspeakers the channels are for.
+    /// The speaker layout of the channels.
     package var channelLayout: String?
-    /// libavutil's name of what the decoder yields; a `p` at the end means a plane for each channel.
+    /// The format of decoded samples by its name in libavutil; a `p` at the end means one plane per channel.
     package var sampleFormat: String?
-    /// Significant bits of a stored sample; `nil` for codecs that have none.
+    /// The number of significant bits of a stored sample; `nil` for codecs to which this does not apply.
     package var bitsPerSample: Int?
-    /// Samples before the first real one, that the presentation cuts.
+    /// The number of samples before the first real one, which are cut from the presentation.
     package var priming: Int?
-    /// Samples after the last real one, that the presentation cuts.
+    /// The number of samples after the last real one, which are cut from the presentation.
     package var remainder: Int?
 
-    /// The report.
+    /// Makes the report of an audio format.
     ///
-    /// - Parameter speakers: Which loudspeakers the channels are for, where the format's layout does not say it.
+    /// - Parameter speakers: The speakers of the channels, if the format's layout does not state them.
     init(_ audio: AudioFormat, speakers: [String]?) {
         sampleRate = audio.sampleRate > 0 ? audio.sampleRate : nil
         channels = audio.channels > 0 ? audio.channels : nil
-        // "6 channels" is how libavutil says that it does not know which.
+        // libavutil names an unknown layout "6 channels".
         channelLayout = speakers?.joined(separator: "+") ?? audio.channelLayout.knownName
         sampleFormat = audio.sampleFormat.map { $0.rawValue + (audio.isPlanar ? "p" : "") }
         bitsPerSample = audio.bitsPerSample
@@ -225,27 +225,27 @@ package struct AudioReport: Encodable, Sendable {
     }
 }
 
-/// What reading all packets of a track showed.
+/// The result of reading all packets of a track.
 package struct ScanReport: Encodable, Sendable {
-    /// How many packets there are.
+    /// The number of packets.
     package var packetCount: Int
-    /// How many frames they are: fewer than packets where some hold one field; `nil` for other tracks than video.
+    /// The number of video frames, which is lower than that of packets if some hold one field; `nil` for other tracks.
     package var frameCount: Int?
-    /// Their bytes.
+    /// The size of all packets in bytes.
     package var sizeBytes: Int64
-    /// How many are damaged.
+    /// The number of damaged packets.
     package var corruptCount: Int
-    /// From the first presentation to the end of the last.
+    /// The time range from the first presentation to the end of the last.
     package var timeRange: TimeRangeReport?
-    /// From one presentation to the next.
+    /// The time from one presentation to the next.
     package var frameDuration: SpreadReport?
-    /// Where decoding can start; of video.
+    /// The keyframes of a video track.
     package var keyframes: KeyframesReport?
-    /// Bits a second over time.
+    /// The bit rate over time.
     package var bitRate: RateReport?
-    /// Stretches in which nothing is presented.
+    /// The time ranges in which nothing is presented.
     package var gaps: [TimeRangeReport]
-    /// How many such stretches there are, of which the first hundred are listed.
+    /// The number of such ranges, of which the first hundred are listed.
     package var gapCount: Int
 
     init(_ statistics: PacketStatistics, isVideo: Bool) {
@@ -262,16 +262,16 @@ package struct ScanReport: Encodable, Sendable {
     }
 }
 
-/// Lengths of time.
+/// The spread of durations.
 package struct SpreadReport: Encodable, Sendable {
-    /// The shortest.
+    /// The shortest duration.
     package var minimum: MediaTime
-    /// The mean.
+    /// The mean duration.
     package var average: MediaTime
-    /// The longest.
+    /// The longest duration.
     package var maximum: MediaTime
 
-    /// The report; `nil` where there is no length.
+    /// Makes the report of a spread; returns `nil` if there are no durations.
     init?(_ spread: PacketStatistics.Spread) {
         guard let minimum = spread.minimum, let average = spread.average, let maximum = spread.maximum,
             minimum.isNumeric, average.isNumeric, maximum.isNumeric
@@ -282,15 +282,15 @@ package struct SpreadReport: Encodable, Sendable {
     }
 }
 
-/// Where decoding can start.
+/// The keyframes of a track, at which decoding can start.
 package struct KeyframesReport: Encodable, Sendable {
-    /// How many there are.
+    /// The number of keyframes.
     package var count: Int
-    /// The time from one to the next.
+    /// The time from one keyframe to the next.
     package var spacing: SpreadReport?
-    /// The fewest frames from one to the next.
+    /// The smallest number of frames from one keyframe to the next.
     package var minimumFrames: Int?
-    /// The most frames from one to the next.
+    /// The largest number of frames from one keyframe to the next.
     package var maximumFrames: Int?
 
     init(_ statistics: PacketStatistics) {
@@ -301,18 +301,18 @@ package struct KeyframesReport: Encodable, Sendable {
     }
 }
 
-/// Bits a second over time.
+/// The bit rate over time, in bits per second.
 package struct RateReport: Encodable, Sendable {
-    /// Over the whole track.
+    /// The average over the whole track.
     package var average: Int64
-    /// In the fullest stretch.
+    /// The rate of the interval with the most data.
     package var maximum: Int64
-    /// How long a stretch is, in seconds.
+    /// The length of an interval in seconds.
     package var intervalSeconds: Int
-    /// In each stretch from time 0; the last one ends with the track.
+    /// The rate of each interval from time 0; the last interval ends with the track.
     package var values: [Int64]
 
-    /// The report; `nil` where the track has no duration.
+    /// Makes the report of a track's bit rate; returns `nil` if the track has no duration.
     init?(_ statistics: PacketStatistics) {
         guard let range = statistics.range, range.duration > .zero, range.end.isNumeric else { return nil }
         func rate(_ bytes: Int64, _ seconds: Double) -> Int64 {
@@ -323,7 +323,7 @@ package struct RateReport: Encodable, Sendable {
         intervalSeconds = interval
         let end = range.end.seconds
         values = statistics.rates.bytes.enumerated().map { place, bytes in
-            // What begins just before the end is no rate of a stretch.
+            // An interval that starts at or after the end has no meaningful length, so use a whole one.
             let length = min(Double(interval), end - Double(place * interval))
             return rate(bytes, length > 0 ? length : Double(interval))
         }

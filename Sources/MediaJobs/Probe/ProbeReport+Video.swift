@@ -2,56 +2,56 @@ internal import AssetKit
 internal import Bitstreams
 package import MediaBase
 
-/// What is known of a track's pictures.
+/// The video properties of a track.
 package struct VideoReport: Encodable, Sendable {
-    /// The stored picture.
+    /// The size of the stored picture.
     package var encodedSize: Dimensions
-    /// The stored picture with square pixels, in whole pixels.
+    /// The size of the stored picture with square pixels, in whole pixels.
     package var productionSize: Dimensions
-    /// The clean aperture with square pixels, in whole pixels.
+    /// The size of the clean aperture with square pixels, in whole pixels.
     package var cleanApertureSize: Dimensions
-    /// The picture as it is shown: clean aperture, square pixels, turned, in whole pixels.
+    /// The displayed size: the clean aperture with square pixels after rotation, in whole pixels.
     package var displaySize: Dimensions
-    /// Width of a pixel by its height.
+    /// The ratio of a pixel's width to its height.
     package var sampleAspectRatio: Rational?
-    /// Width of the clean aperture by its height, before it is turned.
+    /// The ratio of the clean aperture's width to its height, before rotation.
     package var displayAspectRatio: Rational?
-    /// What the container wants to be seen; `nil` where that is all of the picture.
+    /// The visible part declared by the container; `nil` if that is the whole picture.
     package var cleanAperture: CleanApertureReport?
-    /// The sizes that QuickTime keeps for the track.
+    /// The sizes that QuickTime stores for the track.
     package var trackAperture: TrackApertureReport?
     /// The nine numbers of the display matrix, row by row.
     package var displayMatrix: [Double]?
-    /// Degrees clockwise; `nil` where the file says nothing, or for another turn than by quarters.
+    /// The clockwise rotation in degrees; `nil` if the file declares none, or if it is not a multiple of 90.
     package var rotation: Int?
-    /// Whether the picture is flipped left to right before it is turned.
+    /// True if the picture is flipped horizontally before the rotation.
     package var mirrored: Bool?
-    /// How many frames there are a second.
+    /// The frame rate.
     package var frameRate: FrameRateReport?
-    /// The shortest time from one frame to the next; `nil` where unknown without reading all packets.
+    /// The shortest time from one frame to the next; `nil` if unknown without reading all packets.
     package var minimumFrameDuration: MediaTime?
-    /// The size in which Matroska wants the cropped pictures to be shown.
+    /// The display size of the cropped picture in a Matroska file.
     package var containerDisplay: ContainerDisplay?
-    /// `progressive`, `tt`, `bb`, `tb` or `bt`.
+    /// The field order: `progressive`, `tt`, `bb`, `tb` or `bt`.
     package var fieldOrder: String?
-    /// Who says what of fields.
+    /// The field orders declared by the container and by the stream.
     package var fields: FieldsReport?
-    /// libavutil's name of how pixels are stored.
+    /// The pixel format by its name in libavutil.
     package var pixelFormat: String?
-    /// Significant bits of a component.
+    /// The number of significant bits of a component.
     package var bitDepth: Int?
-    /// How many chroma samples there are for luma samples, such as `4:2:0`.
+    /// The chroma subsampling, such as `4:2:0`.
     package var chromaSubsampling: String?
-    /// What the numbers of colours mean.
+    /// The colour properties.
     package var color: ColorReport?
-    /// The exponent of the transfer function, as QuickTime has it.
+    /// The exponent of the transfer function, as stored by QuickTime.
     package var gamma: Rational?
-    /// What HDR metadata there is.
+    /// The HDR metadata.
     package var hdr: HDRInfo?
 
-    /// The report.
+    /// Makes the report of a video format.
     ///
-    /// - Parameter headers: What the coded pictures say of themselves.
+    /// - Parameter headers: The headers of the coded pictures.
     init(_ video: VideoFormat, of track: AssetTrack, headers: PictureHeaders?) {
         encodedSize = video.encodedSize
         productionSize = video.presentationDimensions(usePixelAspectRatio: true)
@@ -84,25 +84,24 @@ package struct VideoReport: Encodable, Sendable {
         hdr = HDRInfo(video.hdr, headers: headers)
     }
 
-    /// The fixed-point numbers a b u, c d v, x y w of a matrix: 16.16, but the third of each row 2.30.
+    /// Converts the fixed-point numbers a b u, c d v, x y w of a matrix: 16.16, but 2.30 for the third of each row.
     private static func numbers(of matrix: [Int32]) -> [Double] {
         matrix.enumerated().map { place, number in Double(number) / (place % 3 == 2 ? 0x1p30 : 0x1p16) }
     }
 }
 
-/// How many frames a track has a second.
+/// The frame rate of a track.
 package struct FrameRateReport: Encodable, Sendable {
-    /// What the container or the codec suggests.
+    /// The rate declared by the container or the codec.
     package var nominal: Rational?
-    /// Averaged over the track.
+    /// The average over the track.
     package var average: Rational?
-    /// `constant` or `variable`.
+    /// The mode: `constant` or `variable`.
     package var mode: String?
-    /// Whether the rates are supposed by the first time stamps; `nil` where the container or the codec states them, or all
-    /// packets were read.
+    /// True if the rates are guessed from the first time stamps; `nil` if they are declared or all packets were read.
     package var isEstimate: Bool?
 
-    /// The rates of a track; `nil` where nothing is known.
+    /// Makes the report of a track's frame rate; returns `nil` if nothing is known.
     init?(_ track: AssetTrack) {
         nominal = track.nominalFrameRate
         average = track.averageFrameRate
@@ -112,19 +111,20 @@ package struct FrameRateReport: Encodable, Sendable {
     }
 }
 
-/// What the numbers of colours mean, by all who say so.
+/// The colour properties declared by the container and by the stream.
 package struct ColorReport: Encodable, Sendable {
-    /// What the container says, apart from the coded pictures.
+    /// The properties declared by the container, apart from the coded pictures.
     package var container: ColorInfo?
-    /// What the coded pictures' own headers say; for codecs whose headers are not read, libavformat's word where the
-    /// container has none.
+    /// The properties declared by the headers of the coded pictures.
+    ///
+    /// For codecs whose headers are not read, they are libavformat's values, provided that the container declares none.
     package var stream: ColorInfo?
-    /// What a decoder goes by, as libavformat works it out of both.
+    /// The properties used for decoding, which libavformat derives from both.
     package var effective: ColorInfo?
-    /// Whether container and stream name something and disagree; `nil` unless both are known.
+    /// True if container and stream declare different values; `nil` unless both are known.
     package var conflict: Bool?
 
-    /// The report; `nil` where nothing is known.
+    /// Makes the report of a track's colours; returns `nil` if nothing is known.
     init?(container: ColorInfo?, headers: PictureHeaders?, effective: ColorInfo) {
         self.container = container
         stream = headers?.sequence == nil && container == nil ? effective : headers?.color
@@ -136,7 +136,7 @@ package struct ColorReport: Encodable, Sendable {
 }
 
 extension ColorInfo {
-    /// Whether something is named on both sides and not alike.
+    /// Returns whether any property is declared on both sides with different values.
     fileprivate func contradicts(_ other: ColorInfo) -> Bool {
         let pairs = [
             (primaries, other.primaries), (transfer, other.transfer), (matrix, other.matrix), (range, other.range),
@@ -146,16 +146,16 @@ extension ColorInfo {
     }
 }
 
-/// Who says what of the fields of frames.
+/// The field orders declared by the container and by the stream.
 package struct FieldsReport: Encodable, Sendable {
-    /// What the container says: `progressive`, `tt` or `bb`.
+    /// The value declared by the container: `progressive`, `tt` or `bb`.
     package var container: String?
-    /// What the coded pictures' headers say: also `interlaced` where they do not tell the order.
+    /// The value declared by the headers of the coded pictures; also `interlaced` if they do not state the order.
     package var stream: String?
-    /// Whether both name something and disagree; `nil` unless both are known.
+    /// True if container and stream declare different values; `nil` unless both are known.
     package var conflict: Bool?
 
-    /// The report; `nil` where nothing is known.
+    /// Makes the report of a track's fields; returns `nil` if nothing is known.
     init?(container: String?, stream: String?) {
         guard container != nil || stream != nil else { return nil }
         self.container = container
@@ -165,23 +165,23 @@ package struct FieldsReport: Encodable, Sendable {
         conflict = container != stream && !isLooser
     }
 
-    /// The order by whoever tells it, the pictures before the container.
+    /// The declared field order; the stream takes precedence over the container.
     var order: String? { stream == "interlaced" ? container == "progressive" ? nil : container : stream ?? container }
 }
 
-/// The part of a picture that the container wants to be seen.
+/// The part of a picture that is visible, as declared by the container.
 package struct CleanApertureReport: Encodable, Sendable {
-    /// Pixels across.
+    /// The width in pixels.
     package var width: Rational
-    /// Pixels down.
+    /// The height in pixels.
     package var height: Rational
-    /// From the picture's centre to the aperture's, to the right.
+    /// The horizontal distance from the picture's centre to the aperture's, to the right.
     package var horizontalOffset: Rational
-    /// From the picture's centre to the aperture's, downwards.
+    /// The vertical distance from the picture's centre to the aperture's, downwards.
     package var verticalOffset: Rational
-    /// What it cuts out, exactly.
+    /// The exact rectangle of the aperture.
     package var rect: ExactRectangle
-    /// The whole pixels of the picture in it.
+    /// The rectangle of whole pixels inside the aperture.
     package var pixelRect: PixelRectangle
 
     init(_ aperture: CleanAperture) {
@@ -194,20 +194,20 @@ package struct CleanApertureReport: Encodable, Sendable {
     }
 }
 
-/// The sizes that QuickTime keeps for a track (`tapt`).
+/// The sizes that QuickTime stores for a track (`tapt`).
 package struct TrackApertureReport: Encodable, Sendable {
-    /// Cropped to the clean aperture, square pixels.
+    /// The size cropped to the clean aperture, in square pixels.
     package var clean: Size?
-    /// The whole picture with square pixels.
+    /// The size of the whole picture in square pixels.
     package var production: Size?
-    /// The whole picture in stored pixels.
+    /// The size of the whole picture in stored pixels.
     package var encoded: Size?
 
     /// A size in fractions of a pixel.
     package struct Size: Encodable, Sendable {
-        /// Pixels across.
+        /// The width in pixels.
         package var width: Double
-        /// Pixels down.
+        /// The height in pixels.
         package var height: Double
 
         // 16.16 fixed point is exact in a Double.

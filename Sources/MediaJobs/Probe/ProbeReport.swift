@@ -1,13 +1,13 @@
 package import AssetKit
 package import MediaBase
 
-/// Finds out what a file says of itself: one asset in, a report out.
+/// Reads the declared properties of a file into a report.
 ///
 /// ```swift
 /// let report = try ProbeJob(asset: Asset(path: "a.mov")).run()
 /// ```
 ///
-/// Headers are read, and as many packets as it takes to know each track's format; no more.
+/// The job reads headers, and only as many packets as it needs to determine each track's format.
 package struct ProbeJob: Sendable {
     private let asset: Asset
     private let isStrict: Bool
@@ -16,10 +16,10 @@ package struct ProbeJob: Sendable {
     /// Makes a job.
     ///
     /// - Parameters:
-    ///   - asset: What is looked at; its options say whether all packets are read.
-    ///   - scans: Whether all packets are read, for what they show; with an asset of precise timing in one pass.
-    ///   - isStrict: Whether damage in the file's structure, and in packets where they are read, is an error instead of a
-    ///     warning in the report.
+    ///   - asset: The file; its options determine whether all packets are read.
+    ///   - scans: True to read all packets and report on them; an asset with precise timing needs only one pass.
+    ///   - isStrict: True if damage in the file's structure, and in packets that are read, is an error instead of a
+    ///     warning.
     package init(asset: Asset, scans: Bool = false, isStrict: Bool = false) {
         self.scans = scans
         self.asset = asset
@@ -28,7 +28,7 @@ package struct ProbeJob: Sendable {
 
     /// Reads the file.
     ///
-    /// - Throws: what opening the asset throws; `damaged` for damage where the job is strict.
+    /// - Throws: The errors of opening the asset; `damaged` for damage if the job is strict.
     package func run() throws(MediaError) -> ProbeReport {
         var warnings = try asset.loadNow(.warnings)
         let skipped = try asset.skippedBytes()
@@ -41,7 +41,7 @@ package struct ProbeJob: Sendable {
         let statistics = scans ? try asset.packetStatistics() : [:]
         if scans {
             warnings += Self.warnings(ofDamageIn: statistics)
-            // What is missing of which track, where the header tells, is among the warnings already.
+            // If the header shows what is missing of a track, there is already a warning.
             if try asset.isTruncated(), !warnings.contains(where: { $0.hasPrefix("the file breaks off") }) {
                 warnings.append(Self.breakOff)
             }
@@ -66,7 +66,7 @@ package struct ProbeJob: Sendable {
         throw MediaError(.damaged, "is damaged: \(first)", path: asset.displayName)
     }
 
-    /// What is to be said of packets that the demuxer found damaged, one sentence a track.
+    /// Returns a warning for each track with packets that the demuxer found damaged.
     private static func warnings(ofDamageIn statistics: [Int: PacketStatistics]) -> [String] {
         statistics.sorted { $0.key < $1.key }.compactMap { index, found -> String? in
             switch found.corruptCount {
@@ -78,32 +78,32 @@ package struct ProbeJob: Sendable {
     }
 }
 
-/// What `probe` tells of one file.
+/// The result of `probe` for one file.
 ///
-/// Here and in all parts, the properties are declared in the schema's order, which the encoder keeps, and what is
-/// unknown is `nil`, which it leaves out. `docs/schema/probe.json` describes each key.
+/// Here and in its parts, properties are declared in the order of the schema, which the encoder keeps. Unknown values
+/// are `nil`, and the encoder omits them. `docs/schema/probe.json` describes each key.
 package struct ProbeReport: Encodable, Sendable {
     /// The container as a whole.
     package var container: ContainerReport
     /// The tracks, in the container's order.
     package var tracks: [TrackReport]
-    /// The chapters, in their order.
+    /// The chapters, in order.
     package var chapters: [ChapterReport]
     /// The metadata of the container as a whole.
     package var metadata: [MetadataReport]
-    /// Files and pictures that travel in the container.
+    /// The attached files and pictures.
     package var attachments: [AttachmentReport]
     /// The programs of a transport stream.
     package var programs: [ProgramReport]
-    /// What was odd in the file's structure, one sentence each.
+    /// The warnings about the file's structure, one sentence each.
     package var warnings: [String]
 }
 
-/// A stretch of the presentation.
+/// A time range of the presentation.
 package struct TimeRangeReport: Encodable, Sendable {
-    /// When it begins.
+    /// The start time.
     package var start: MediaTime?
-    /// How long it lasts.
+    /// The duration.
     package var duration: MediaTime?
 
     init(_ range: MediaTimeRange) {
@@ -114,9 +114,9 @@ package struct TimeRangeReport: Encodable, Sendable {
 
 /// A chapter.
 package struct ChapterReport: Encodable, Sendable {
-    /// Its title.
+    /// The title.
     package var title: String?
-    /// When it begins and how long it lasts.
+    /// The time range.
     package var timeRange: TimeRangeReport
 
     init(_ chapter: Chapter) {
@@ -126,35 +126,35 @@ package struct ChapterReport: Encodable, Sendable {
 }
 
 extension MediaTime {
-    /// The time where it is a number; a report leaves out what is not known.
+    /// The time, or `nil` if it is not numeric; a report omits unknown values.
     var ifNumeric: MediaTime? { isNumeric ? self : nil }
 }
 
-/// What a container says of itself as a whole.
+/// The declared properties of a container as a whole.
 package struct ContainerReport: Encodable, Sendable {
-    /// The format's short name: the first of ``formatNames``.
+    /// The format's short name, which is the first of ``formatNames``.
     package var format: String
-    /// All names of the family of formats that is read alike, such as `mov`, `mp4`, `m4a`.
+    /// The names of all formats of the family, such as `mov`, `mp4`, `m4a`.
     package var formatNames: [String]
-    /// The first brand of an ISO or QuickTime file, with the blanks that fill it up to four characters.
+    /// The major brand of an ISO or QuickTime file, padded with blanks to four characters.
     package var majorBrand: String?
-    /// The version of the first brand.
+    /// The version of the major brand.
     package var majorBrandVersion: Int?
-    /// The other brands that the file claims to follow; `nil` for other formats.
+    /// The other brands with which the file claims to be compatible; `nil` for other formats.
     package var compatibleBrands: [String]?
-    /// How long the presentation lasts.
+    /// The duration of the presentation.
     package var duration: MediaTime?
-    /// Bits a second over all tracks.
+    /// The bit rate of all tracks together, in bits per second.
     package var bitRate: Int64?
-    /// Length in bytes; `nil` for a stream.
+    /// The size in bytes; `nil` for a stream.
     package var sizeBytes: Int64?
-    /// The earliest time stamp in the container's own clock.
+    /// The earliest time stamp, on the container's own clock.
     package var startTime: MediaTime?
-    /// The first frame's timecode.
+    /// The timecode of the first frame.
     package var startTimecode: String?
-    /// Whether samples lie in fragments; `nil` for formats without such a thing.
+    /// True if the samples are stored in fragments; `nil` for formats that have none.
     package var fragmented: Bool?
-    /// Whether the index lies before the media; `nil` for formats without such a thing.
+    /// True if the index precedes the media; `nil` for formats to which this does not apply.
     package var indexFirst: Bool?
 
     init(_ container: ContainerInfo, duration: MediaTime) {
@@ -175,15 +175,15 @@ package struct ContainerReport: Encodable, Sendable {
 
 /// A program of a transport stream.
 package struct ProgramReport: Encodable, Sendable {
-    /// The number that the program map gives it.
+    /// The program number in the program map.
     package var number: Int
-    /// The service's name.
+    /// The name of the service.
     package var name: String?
     /// The indices of its tracks.
     package var trackIndices: [Int]
-    /// The time stamp, in the program's own clock, from which the times of its tracks are counted.
+    /// The time stamp, on the program's own clock, from which the times of its tracks are counted.
     package var startTime: MediaTime?
-    /// How long it lasts.
+    /// The duration.
     package var duration: MediaTime?
 
     init(_ program: ContainerInfo.Program) {
@@ -195,20 +195,20 @@ package struct ProgramReport: Encodable, Sendable {
     }
 }
 
-/// A file or a picture that travels in the container.
+/// A file or a picture attached to the container.
 package struct AttachmentReport: Encodable, Sendable {
-    /// Which track it is.
+    /// The index of the track.
     package var trackIndex: Int
-    /// `picture` for cover art, `file` for all else.
+    /// The kind: `picture` for cover art, `file` for all others.
     package var kind: String
-    /// Its name.
+    /// The file name.
     package var fileName: String?
-    /// Its media type.
+    /// The MIME type.
     package var mimeType: String?
-    /// Its length.
+    /// The size in bytes.
     package var sizeBytes: Int
 
-    /// The attachment that a track is; `nil` for a track of other kind.
+    /// Makes the report of an attachment; returns `nil` for other tracks.
     init?(_ track: AssetTrack) {
         func text(_ key: String) -> String? { track.metadata.first { $0.identifier == key }?.value.text }
         let format = track.formatDescriptions.first
@@ -232,29 +232,29 @@ package struct AttachmentReport: Encodable, Sendable {
     ]
 }
 
-/// One piece of descriptive metadata.
+/// An item of descriptive metadata.
 package struct MetadataReport: Encodable, Sendable {
-    /// Which vocabulary the key is of.
+    /// The vocabulary that the key belongs to.
     package var keySpace: String
     /// The key.
     package var key: String
-    /// What kind of value it is: `text`, `number`, `date`, `location` or `data`.
+    /// The type of the value: `text`, `number`, `date`, `location` or `data`.
     package var type: String
-    /// What it says; `nil` for bytes.
+    /// The value; `nil` for bytes.
     package var value: Value?
-    /// How many bytes it is; `nil` for all else.
+    /// The number of bytes; `nil` for other types.
     package var sizeBytes: Int?
     /// The language of the value.
     package var language: String?
 
-    /// A value that JSON has.
+    /// A value as JSON represents it.
     package enum Value: Encodable, Sendable {
-        /// Words.
+        /// A string.
         case text(String)
         /// A number.
         case number(Double)
 
-        /// Writes the value alone; a whole number without a fraction.
+        /// Encodes the value without a wrapper; a whole number has no fraction.
         package func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             switch self {

@@ -1,16 +1,16 @@
 internal import AssetKit
 internal import MediaBase
 
-/// Compares a finished proxy with its source: what was read while it was made, and what the source says of itself.
+/// Compares a finished proxy with its source: with the samples read during encoding and with declared properties.
 struct ProxyChecks {
-    /// What was compared so far.
+    /// The results so far.
     private(set) var checks: [ProxyReport.Check] = []
     private let plan: ProxyPlan
     private let witness: ProxyWitness
     private let proxy: Asset
 
     /// - Parameters:
-    ///   - witness: What was read.
+    ///   - witness: The record of the samples that were read.
     ///   - proxy: The finished file.
     init(_ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset) {
         self.plan = plan
@@ -18,17 +18,17 @@ struct ProxyChecks {
         self.proxy = proxy
     }
 
-    /// The tracks of a plan that had something in its range, in the order of the file: those that the proxy has.
+    /// Returns the tracks of a plan that had samples in the range, in the order of the file, as the proxy has them.
     static func tracks(of plan: ProxyPlan, _ witness: ProxyWitness) -> [AssetTrack] {
         ([plan.video] + plan.audio).filter { witness.seen(of: $0) != nil }.sorted { $0.index < $1.index }
     }
 
-    /// What may differ in a copy that is of use all the same: what it says of itself, apart from its shape and times.
+    /// The names of descriptive checks; a proxy that fails only these is still usable.
     private static let descriptions: Set<String> = [
         "channelLayout", "color", "hdr", "language", "name", "dates", "metadata", "chapters",
     ]
 
-    /// What makes the copy useless, as an error; `nil` where nothing does.
+    /// The error if the proxy is not usable; `nil` otherwise.
     var failure: MediaError? {
         let failed = checks.filter { !$0.passed && !Self.descriptions.contains($0.name) }.map(\.failure)
         guard let first = failed.first else { return nil }
@@ -37,12 +37,12 @@ struct ProxyChecks {
         return error
     }
 
-    /// What is merely different.
+    /// The failed checks that leave the proxy usable.
     var differences: [MediaError.FailedCheck] {
         checks.filter { !$0.passed && Self.descriptions.contains($0.name) }.map(\.failure)
     }
 
-    /// Notes what is to be equal.
+    /// Adds a check that two values are equal.
     mutating func compare<Value: Equatable>(
         _ name: String, _ wanted: Value, _ found: Value, of track: AssetTrack? = nil, text: (Value) -> String
     ) {
@@ -56,11 +56,11 @@ struct ProxyChecks {
             ProxyReport.Check(name: name, trackIndex: track?.index, passed: passed, wanted: wanted, found: found))
     }
 
-    /// Reads the proxy and compares all of it.
+    /// Reads the proxy and runs all checks.
     ///
     /// - Parameters:
-    ///   - startTimecode: The timecode that the first picture should have.
-    ///   - metadata: What the file as a whole should say.
+    ///   - startTimecode: The expected timecode of the first frame.
+    ///   - metadata: The expected metadata of the file as a whole.
     mutating func run(startTimecode: String?, metadata: [MetadataItem], chapters: [Chapter]) throws(MediaError) {
         let container = try proxy.loadNow(.container)
         let found = try proxy.loadNow(.tracks).filter {
@@ -91,7 +91,7 @@ struct ProxyChecks {
 // MARK: - Times
 
 extension ProxyChecks {
-    /// A time of the source as it is counted in the proxy.
+    /// Converts a time of the source to the proxy's time line, clamped to the range.
     private func moved(_ time: MediaTime) -> MediaTime {
         max(.zero, min(time, plan.range.end) - plan.range.start)
     }
@@ -118,21 +118,21 @@ extension ProxyChecks {
         let isAAC = format.codec == "aac" && seen.sampleRate > 0
         let layout = seen.channelLayout ?? stored?.channelLayout
         compare("audioChannels", layout?.channels, found.channels, of: source) { $0.map { "\($0)" } ?? "unknown" }
-        // Several tracks of one channel in a QuickTime file are no monos but parts of one sound, whose places are not known.
+        // Mono tracks of a QuickTime file may be parts of one layout, whose speaker positions are unknown.
         if let layout, layout.channels != 1, case let written = isAAC ? layout.writtenAsAAC : layout,
             let name = written.knownName
         {
             compare("channelLayout", name, found.channelLayout.name, of: source) { $0 }
         }
         var end = seen.end
-        // Of stored samples an edit list shows a part.
+        // An edit list presents only a part of the stored samples.
         if seen.sampleRate == 0, !source.segments.isEmpty { end = min(end, source.timeRange.end) }
         let start = moved(seen.start ?? .zero)
         compare(start, copy.timeRange.start, as: "audioStart", rate: found.sampleRate, of: source)
         compare(moved(end), copy.timeRange.end, as: "audioEnd", rate: found.sampleRate, of: source)
     }
 
-    /// Notes times that may differ by one tick of a rate, as sound of another rate is rounded.
+    /// Adds a check of times that may differ by one tick of a rate, because resampled audio is rounded.
     private mutating func compare(
         _ wanted: MediaTime, _ found: MediaTime, as name: String, rate: Int, of track: AssetTrack
     ) {
@@ -177,11 +177,11 @@ extension ProxyChecks {
             [color.primaries, color.transfer, color.matrix, color.range].map { $0 ?? "unknown" }.joined(separator: " ")
         }
         var actual = ColorInfo(container: copy.containerColor, stream: found.color)
-        // What nobody says of the source is not asked for.
+        // Ignore properties that the source does not declare.
         if wanted.primaries == nil { actual.primaries = nil }
         if wanted.transfer == nil { actual.transfer = nil }
         if wanted.matrix == nil { actual.matrix = nil }
-        // Limited range is what goes without saying.
+        // Limited range is the default.
         if actual.range == nil, wanted.range == "tv" { actual.range = "tv" }
         if wanted.range == nil || settings.codec.isLimitedRangeOnly { actual.range = wanted.range }
         note("color", text(wanted) == text(actual), text(wanted), text(actual), of: source)
@@ -212,8 +212,8 @@ extension ProxyChecks {
 }
 
 extension HDRInfo {
-    /// The values of ST 2086 and CTA-861.3 in the units in which files have them, of 1/50000 and 1/10000 cd/m²; `nil` where
-    /// there are none.
+    /// The values of ST 2086 and CTA-861.3 in the units that files use, 1/50000 and 1/10000 cd/m²; `nil` if there are
+    /// none.
     fileprivate var valuesText: String? {
         func ticks(_ value: Rational, _ unit: Int64) -> String {
             value.multiplied(by: Rational(unit))?.rounded().map { "\($0)" } ?? "?"
@@ -234,7 +234,7 @@ extension HDRInfo {
 }
 
 extension VideoFormat {
-    /// Width by height of what is meant to be seen, in square pixels, exact.
+    /// The exact ratio of width to height of the visible part, in square pixels.
     fileprivate var displayShape: Rational? {
         let (width, height) =
             cleanAperture.map { ($0.width, $0.height) }

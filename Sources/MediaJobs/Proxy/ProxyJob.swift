@@ -4,10 +4,10 @@ internal import SystemCalls
 package import SystemPackage
 internal import Threading
 
-/// Makes a small editing copy of one file: the command `proxy`.
+/// Makes a small editing copy of one file, for the command `proxy`.
 ///
-/// The source is read once; decoding, scaling and encoding overlap. The finished file is compared with the source before
-/// it is put in place: it comes into being whole and right, or not at all.
+/// The source is read once; decoding, scaling and encoding overlap. The finished file is compared with the source
+/// before it is put in place, so the output is either complete and correct or does not exist.
 package struct ProxyJob: Sendable {
     private let request: ProxyRequest
     private let asset: Asset
@@ -18,12 +18,12 @@ package struct ProxyJob: Sendable {
         self.asset = asset
     }
 
-    /// Whether an asset should be opened with exact timing for a request.
+    /// Returns whether an asset should be opened with precise timing for a request.
     package static func needsPreciseTiming(_ request: ProxyRequest) -> Bool { request.needsExactDuration }
 
-    /// The type of file that a path names.
+    /// Returns the file type for the extension of a path.
     ///
-    /// - Throws: `invalidArgument` for another type than a proxy can have.
+    /// - Throws: `invalidArgument` if a proxy cannot have this type.
     package static func fileType(of path: FilePath) throws(MediaError) -> MediaFileType {
         guard let type = path.extension.flatMap({ MediaFileType(pathExtension: $0) }), [.mov, .mp4].contains(type)
         else {
@@ -37,12 +37,12 @@ package struct ProxyJob: Sendable {
     /// Makes the proxy.
     ///
     /// - Parameters:
-    ///   - path: Where it is to be.
-    ///   - outputs: Puts the file in place.
-    ///   - makesFolder: Whether the folder that it goes to is made where there is none.
-    ///   - progress: Is told now and then how far it has come, on whatever thread.
-    /// - Throws: what reading, encoding and writing throw; `verificationFailed` where the finished file is not what it
-    ///   should be. Nothing remains of it then.
+    ///   - path: The path of the output.
+    ///   - outputs: The set that puts the file in place.
+    ///   - makesFolder: True to make the output's folder if it does not exist.
+    ///   - progress: Called from time to time with the progress, on any thread.
+    /// - Throws: The errors of reading, encoding and writing; `verificationFailed` if the finished file is not as
+    ///   expected. No output remains in that case.
     package func run(
         to path: FilePath, outputs: OutputFileSet, makesFolder: Bool = false,
         progress: (@Sendable (JobProgress) -> Void)? = nil
@@ -111,7 +111,7 @@ package struct ProxyJob: Sendable {
             return try ProxyReport(
                 plan, witness, proxy: proxy, checks: checks, undecodable: undecodable, damage: damage)
         } catch {
-            // The file has a name of its own only now.
+            // Remove the temporary path; the file gets its own name only now.
             var unnamed = error
             unnamed.path = nil
             throw unnamed
@@ -123,7 +123,7 @@ package struct ProxyJob: Sendable {
         do throws(MediaError) { try run() } catch { throw error.at(path: asset.displayName) }
     }
 
-    /// Adds the tracks of a plan; gives the track of each input.
+    /// Adds the tracks of a plan, and returns the source track of each input.
     private func add(
         _ plan: ProxyPlan, to reencoder: Reencoder, _ fileType: MediaFileType
     ) throws(MediaError) -> [ObjectIdentifier: AssetTrack] {
@@ -152,40 +152,41 @@ package struct ProxyJob: Sendable {
     }
 }
 
-/// What a proxy of one file is made of: its tracks, the part of it, how each is encoded.
+/// The plan of a proxy: its tracks, its time range, and the encoder settings.
 struct ProxyPlan {
-    /// The file.
+    /// The source.
     let asset: Asset
-    /// The track of pictures.
+    /// The video track.
     let video: AssetTrack
-    /// How its pictures are encoded, with all that the track says of them.
+    /// The encoder settings of the video, including all properties that the track declares.
     let videoSettings: VideoOutputSettings
-    /// How pictures are turned before they are encoded.
+    /// The display transform applied to frames before encoding.
     let turn: DisplayTransform
-    /// The tracks of sound, in the order of the file.
+    /// The audio tracks, in the order of the file.
     let audio: [AssetTrack]
     /// All other tracks.
     let leftOut: [LeftOutTrack]
-    /// The part that is written.
+    /// The time range to write.
     let range: MediaTimeRange
-    /// The same as it was asked for; `nil` where nothing was.
+    /// The range as requested; `nil` if none was requested.
     let requested: RequestedRange?
-    /// Whether the end that was asked for is a moment of its own.
+    /// True if the requested end is an absolute position, not one derived from the duration.
     let namesEnd: Bool
 
-    /// Whether pixels are to be square.
+    /// True if pixels become square.
     let hasSquarePixels: Bool
-    /// Threads that decode; 0 for the usual number.
+    /// The number of decoding threads; 0 for the default.
     let threads: Int
 
-    /// How many seconds there are to be done; `nil` where that is not known.
+    /// The number of seconds to process; `nil` if unknown.
     var length: Double? {
         let end = min(range.end, video.timeRange.end.isNumeric ? video.timeRange.end : .positiveInfinity)
         let length = (end - range.start).seconds
         return length > 0 && length.isFinite ? length : nil
     }
 
-    /// - Throws: what opening throws, `noSuchTrack`, what is wrong with the range, and what the settings refuse.
+    /// - Throws: The errors of opening the file, `noSuchTrack`, the errors of resolving the range, and those of the
+    ///   settings.
     init(_ request: ProxyRequest, asset: Asset) throws(MediaError) {
         let tracks = try asset.loadNow(.tracks)
         do throws(MediaError) {
@@ -216,34 +217,34 @@ struct ProxyPlan {
 
 }
 
-/// Notes what was read of each track while a proxy is made, so that the finished file can be compared with it.
+/// Records what is read from each track while a proxy is made, to verify the finished file.
 ///
-/// Pairs report from threads of their own.
+/// Each pair of reader output and writer input reports on its own thread.
 final class ProxyWitness: Sendable {
     private let state = Mutex<[Int: Seen]>([:])
 
-    /// What was read of one track, on the source's time line.
+    /// A summary of the buffers of one track, on the source's time line.
     struct Seen: Sendable {
-        /// When each picture begins to be shown; empty for sound.
+        /// The presentation time of each video frame; empty for audio.
         var pictures: [MediaTime] = []
-        /// When the first buffer begins.
+        /// The start time of the first buffer.
         var start: MediaTime?
-        /// When the last one is over.
+        /// The end time of the last buffer.
         var end = MediaTime.negativeInfinity
-        /// Samples a second of sound as it was decoded; 0 for other tracks.
+        /// The sample rate of decoded audio in Hz; 0 for other tracks.
         var sampleRate = 0
-        /// Which channels sound has as it was decoded.
+        /// The channel layout of decoded audio.
         var channelLayout: ChannelLayout?
     }
 
-    /// Notes a buffer.
+    /// Records a buffer.
     func see(_ buffer: SampleBuffer, of track: AssetTrack) {
         let time = buffer.presentationTime
         guard time.isNumeric, !buffer.attachments.contains(.isNotShown) else { return }
         state.withLock { $0[track.index, default: Seen()].add(buffer, at: time, isPicture: track.mediaType == .video) }
     }
 
-    /// What was read of a track; `nil` where nothing was.
+    /// Returns the summary of a track, or `nil` if nothing was read.
     func seen(of track: AssetTrack) -> Seen? { state.withLock { $0[track.index] } }
 }
 

@@ -3,89 +3,89 @@ package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 
-/// What ``ProxyJob`` made of one file; its JSON has the keys in this order.
+/// The result of ``ProxyJob`` for one file, in the key order of its JSON.
 package struct ProxyReport: Encodable, Sendable {
-    /// Where the proxy is.
+    /// The path of the proxy.
     package var output: FilePath
     /// The preset's name.
     package var preset: String
-    /// How large the file is.
+    /// The file size in bytes.
     package var sizeBytes: Int64
-    /// The range that was asked for; `nil` for all of the file.
+    /// The requested range; `nil` for all of the file.
     package var requested: RequestedRange?
-    /// How long the proxy lasts.
+    /// The duration of the proxy.
     package var duration: MediaTime
-    /// The start timecode; `nil` where there is none.
+    /// The start timecode; `nil` if there is none.
     package var startTimecode: String?
-    /// Its pictures.
+    /// The video track.
     package var video: Video
-    /// Its tracks of sound.
+    /// The audio tracks.
     package var audio: [Audio]
-    /// The source's tracks that are not in it.
+    /// The source's tracks that are not in the proxy.
     package var leftOut: [LeftOutTrack]
-    /// What the proxy has not kept because its format cannot, or because something else was asked for.
+    /// The properties that were not kept because the format cannot store them, or because others were requested.
     package var changes: [String]
-    /// What of the source the proxy says in other words, or not, although it was to be kept.
+    /// The properties that should have been kept but differ or are missing.
     package var differences: [MediaError.FailedCheck]
-    /// What was compared with the source after writing.
+    /// The results of comparing the proxy with the source.
     package var checks: [Check]
-    /// What of the source could not be used.
+    /// The parts of the source that could not be used.
     package var damage: DamageSummary
-    /// What a person should know although all was delivered; no part of the JSON.
+    /// The warnings about a successful run; not part of the JSON.
     package var warnings: [String] = []
 
-    /// The pictures of a proxy.
+    /// The video track of a proxy.
     package struct Video: Encodable, Sendable {
-        /// The source's track: ``AssetTrack/index``.
+        /// The source track's ``AssetTrack/index``.
         package var trackIndex: Int
-        /// The container's own number of that track.
+        /// The source track's number in the container.
         package var trackID: Int
-        /// libavcodec's name of the codec.
+        /// The codec name in libavcodec.
         package var codec: String
-        /// The encoder's profile, in words.
+        /// The name of the encoder's profile.
         package var profile: String?
-        /// The stored picture.
+        /// The size of the stored picture.
         package var encodedSize: Dimensions
-        /// Width of a pixel by its height.
+        /// The ratio of a pixel's width to its height.
         package var sampleAspectRatio: Rational?
-        /// How many pictures there are.
+        /// The number of frames.
         package var frameCount: Int
-        /// Pictures a second on average.
+        /// The average frame rate.
         package var frameRate: Rational?
     }
 
-    /// A track of sound of a proxy.
+    /// An audio track of a proxy.
     package struct Audio: Encodable, Sendable {
-        /// The source's track: ``AssetTrack/index``.
+        /// The source track's ``AssetTrack/index``.
         package var trackIndex: Int
-        /// The container's own number of that track.
+        /// The source track's number in the container.
         package var trackID: Int
-        /// libavcodec's name of the codec.
+        /// The codec name in libavcodec.
         package var codec: String
-        /// Whether the source's samples were taken as they are.
+        /// True if the source's samples were copied.
         package var copied: Bool
-        /// Samples a second.
+        /// The sample rate in Hz.
         package var sampleRate: Int
-        /// How many channels there are.
+        /// The number of channels.
         package var channels: Int
-        /// Which they are; `nil` where only their number is known.
+        /// The channel layout; `nil` if only the number of channels is known.
         package var channelLayout: String?
     }
 
-    /// Something that has to be as in the source.
+    /// The comparison of one property with the source.
     package struct Check: Encodable, Sendable, Hashable {
-        /// What was compared, such as `frameTimes`.
+        /// The name of the property, such as `frameTimes`.
         package var name: String
-        /// The source's track; `nil` for the file as a whole.
+        /// The index of the source track; `nil` for the file as a whole.
         package var trackIndex: Int?
-        /// Whether it holds.
+        /// True if the proxy is as expected.
         package var passed: Bool
-        /// What the source says, or what follows from it.
+        /// The value of the source, or the value derived from it.
         package var wanted: String
-        /// What the finished file says.
+        /// The value of the finished file.
         package var found: String
 
-        /// The same as what did not hold.
+        /// The check as a failed check.
         var failure: MediaError.FailedCheck {
             MediaError.FailedCheck(name: name, trackIndex: trackIndex, wanted: wanted, found: found)
         }
@@ -96,7 +96,7 @@ package struct ProxyReport: Encodable, Sendable {
         case differences, checks, damage
     }
 
-    /// Encodes into one object; what is not known has no key.
+    /// Encodes the report as one object; unknown values are omitted.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(output.string, forKey: .output)
@@ -117,10 +117,10 @@ package struct ProxyReport: Encodable, Sendable {
 }
 
 extension ProxyReport {
-    /// The report on a finished proxy.
+    /// Makes the report of a finished proxy.
     ///
-    /// - Parameter undecodable: Why tracks gave nothing, by their index.
-    /// - Throws: what reading its header throws.
+    /// - Parameter undecodable: The errors of tracks that could not be decoded, by index.
+    /// - Throws: The errors of reading the header.
     init(
         _ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset, checks: ProxyChecks, undecodable: [Int: MediaError],
         damage: DamageSummary

@@ -1,28 +1,28 @@
 package import AssetKit
 package import MediaBase
 
-/// What a kind of proxy is made of.
+/// A preset with the settings for one kind of proxy.
 package struct ProxyPreset: Sendable, Hashable {
-    /// How it is called on the command line.
+    /// The name on the command line.
     package let name: String
-    /// What it is for, in one line.
+    /// The purpose, in one line.
     package let summary: String
-    /// How pictures are encoded.
+    /// The video codec.
     package let videoCodec: VideoOutputSettings.Codec
-    /// How large they may become.
+    /// The limit of the picture size.
     package let limit: PictureSizeLimit
-    /// The quality; `nil` where the codec says it all.
+    /// The quality; `nil` if the codec determines it.
     package let quality: Int?
-    /// How much time the encoder takes.
+    /// The encoder's speed.
     package let speed: VideoOutputSettings.Speed
-    /// From one sync sample to the next, in seconds; `nil` where every picture is one.
+    /// The keyframe interval in seconds; `nil` if every frame is a keyframe.
     package let keyFrameSeconds: Rational?
-    /// How sound is encoded.
+    /// The audio codec.
     package let audioCodec: AudioOutputSettings.Codec
-    /// The usual type of the file.
+    /// The default file type.
     package let fileType: MediaFileType
 
-    /// Whether every picture stands by itself.
+    /// True if every frame is a keyframe.
     package var isIntraOnly: Bool { keyFrameSeconds == nil }
 
     private init(
@@ -41,7 +41,7 @@ package struct ProxyPreset: Sendable, Hashable {
         self.fileType = fileType
     }
 
-    /// All of them, the usual one first.
+    /// All presets, starting with the default.
     package static let all: [ProxyPreset] = [
         ProxyPreset(
             "h264-540p", "H.264, 540 pixels along the shorter side, a keyframe every second; AAC", .h264,
@@ -61,69 +61,69 @@ package struct ProxyPreset: Sendable, Hashable {
             .shorterSide(1080), quality: 23, speed: .fast, keyFrameSeconds: Rational(2), fileType: .mp4),
     ]
 
-    /// The preset of a name; `nil` where there is none.
+    /// Returns the preset with a name, or `nil` if there is none.
     package init?(named name: String) {
         guard let preset = Self.all.first(where: { $0.name == name }) else { return nil }
         self = preset
     }
 }
 
-/// What is asked of ``ProxyJob``.
+/// The options of ``ProxyJob``.
 package struct ProxyRequest: Sendable {
-    /// Where everything comes from that is not said below.
+    /// The preset that supplies all other settings.
     package var preset: ProxyPreset
-    /// Rows at most; `nil` for the preset's limit.
+    /// The maximum height in rows; `nil` for the preset's limit.
     package var height: Int?
     /// The encoder's quality; `nil` for the preset's.
     package var quality: Int?
-    /// Bits a second of the pictures, in place of a quality.
+    /// The video bit rate in bits per second, in place of a quality.
     package var bitRate: Int?
-    /// Frames from one sync sample to the next at most.
+    /// The maximum number of frames from one keyframe to the next.
     package var keyFrameInterval: Int?
-    /// How much time the encoder takes.
+    /// The encoder's speed.
     package var speed: VideoOutputSettings.Speed?
-    /// What becomes of sound.
+    /// The treatment of audio.
     package var audio = AudioTreatment.encode
-    /// How sound is encoded; `nil` for the preset's.
+    /// The audio codec; `nil` for the preset's.
     package var audioCodec: AudioOutputSettings.Codec?
-    /// Bits a second of each track of sound.
+    /// The bit rate of each audio track in bits per second.
     package var audioBitRate: Int?
-    /// Whether pixels become square.
+    /// True if pixels become square.
     package var hasSquarePixels = false
-    /// Whether pictures are turned instead of being marked as to be turned.
+    /// True to rotate the frames instead of declaring the rotation.
     package var bakesRotation = false
-    /// The first moment; `nil` for the beginning.
+    /// The start of the range; `nil` for the beginning of the input.
     package var start: TimeExpression?
-    /// The first moment that is not wanted any more; `nil` for the end.
+    /// The exclusive end of the range; `nil` for the end of the input.
     package var end: TimeExpression?
-    /// The track of pictures; `nil` for the first enabled one.
+    /// The video track; `nil` for the first enabled one.
     package var videoTrack: TrackSelector?
-    /// The tracks of sound, in the order of the file; `nil` for all.
+    /// The audio tracks, in the order of the file; `nil` for all.
     package var audioTracks: [TrackSelector]?
-    /// Whether damage in the input is an error.
+    /// True if damage in the input is an error.
     package var isStrict = false
-    /// Threads that decode; 0 for the usual number.
+    /// The number of decoding threads; 0 for the default.
     package var threads = 0
 
-    /// What becomes of the tracks of sound.
+    /// The treatment of audio tracks.
     package enum AudioTreatment: String, Sendable, Hashable, CaseIterable {
-        /// They are encoded anew.
+        /// Audio is encoded again.
         case encode
-        /// They are taken as they are.
+        /// Audio is copied.
         case copy
-        /// They are left out.
+        /// Audio is omitted.
         case none
     }
 
-    /// What a preset says.
+    /// Makes a request with the settings of a preset.
     package init(preset: ProxyPreset) { self.preset = preset }
 
-    /// Whether ``start`` or ``end`` depend on how long the track is.
+    /// True if ``start`` or ``end`` depends on the duration of the track.
     var needsExactDuration: Bool { TrimRange.needsExactDuration([start, end]) }
 }
 
 extension ProxyRequest {
-    /// How pictures of a track are encoded.
+    /// Returns the encoder settings for a video track.
     func videoSettings(for track: AssetTrack) throws(MediaError) -> VideoOutputSettings {
         var settings = VideoOutputSettings(codec: preset.videoCodec)
         settings.quality = quality ?? preset.quality
@@ -147,7 +147,7 @@ extension ProxyRequest {
         return settings
     }
 
-    /// How pictures of a track are turned before they are encoded.
+    /// Returns the display transform applied to the frames of a track before encoding.
     func turn(of track: AssetTrack) -> DisplayTransform {
         bakesRotation && track.preferredTransform.isQuarterTurn ? track.preferredTransform : .identity
     }
@@ -158,16 +158,16 @@ extension ProxyRequest {
         return max(1, min(600, Int(clamping: rate.multiplied(by: seconds)?.rounded() ?? 25)))
     }
 
-    /// How sound of a track is encoded.
+    /// Returns the encoder settings for an audio track.
     func audioSettings(for track: AssetTrack, in fileType: MediaFileType) -> AudioOutputSettings {
         var settings = AudioOutputSettings(codec: audioCodec ?? usualAudioCodec(in: fileType), bitRate: audioBitRate)
-        // What a lossy codec decodes to has no depth of its own.
+        // The output of a lossy codec has no inherent bit depth.
         let depth = track.formatDescriptions.first?.audio?.bitsPerSample ?? 16
         if settings.codec != .aac, settings.codec != .opus { settings.bitsPerSample = depth > 16 ? 24 : 16 }
         return settings
     }
 
-    /// What of a preset's sound is another in such files, in words; `nil` where all is as the preset has it.
+    /// Returns a sentence if this type of file needs another audio codec than the preset's, or `nil`.
     func audioChange(in fileType: MediaFileType) -> String? {
         let usual = usualAudioCodec(in: fileType)
         guard audio == .encode, audioCodec == nil, usual != preset.audioCodec else { return nil }
@@ -176,7 +176,7 @@ extension ProxyRequest {
     }
 
     private func usualAudioCodec(in fileType: MediaFileType) -> AudioOutputSettings.Codec {
-        // MPEG-4 files hold PCM, but hardly a player reads it there.
+        // MPEG-4 files can hold PCM, but hardly any player supports it.
         preset.audioCodec == .pcm && fileType != .mov ? .aac : preset.audioCodec
     }
 }

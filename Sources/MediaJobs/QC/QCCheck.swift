@@ -1,4 +1,4 @@
-/// What `qc` can measure: the names that a policy uses after `check:`.
+/// The checks of `qc`, with the names that a policy uses after `check:`.
 package enum QCCheck: String, CaseIterable, Sendable {
     case audioTracks
     case loudness = "loudness.integrated"
@@ -38,29 +38,29 @@ package enum QCCheck: String, CaseIterable, Sendable {
     case referenceSoundOffset = "reference.soundOffset"
     case referenceSoundDifference = "reference.soundDifference"
 
-    /// What a check is about, and how it is said in a policy.
+    /// The definition and the defaults of a check.
     package struct Facts: Sendable {
-        /// What it measures, by which source.
+        /// A description of the measured value, with the standard that defines it.
         package let definition: String
-        /// The unit of what it measures; empty for numbers of things and for yes and no.
+        /// The unit of the value; empty for counts and Booleans.
         package let unit: String
-        /// The media that it needs.
+        /// The media that the check needs.
         package let subject: Subject
-        /// Its threshold and how long what it finds lasts at least; `nil` for a check that gives one value.
+        /// The default threshold and minimum duration; `nil` for a check that yields a single value.
         package let run: QCRunParameters?
     }
 
-    /// What a check is measured on.
+    /// The media that a check measures.
     package enum Subject: String, Sendable {
         case sound, pictures, file
-        /// Needs another file to compare with.
+        /// The comparison with another file.
         case reference
     }
 
-    /// Those that compare the sound of two files.
+    /// The checks that compare audio with the reference.
     static let ofReferenceSound: Set<QCCheck> = [.referenceSoundOffset, .referenceSoundDifference]
 
-    /// What it measures and its defaults.
+    /// The definition and the defaults of the check.
     package var facts: Facts {
         switch self {
         case .audioTracks: value("Audio tracks of which something can be decoded", "")
@@ -156,11 +156,11 @@ package enum QCCheck: String, CaseIterable, Sendable {
     }
 }
 
-/// From where on something counts, and how long it lasts at least to be found.
+/// The threshold and the minimum duration of a check that finds runs.
 package struct QCRunParameters: Sendable, Hashable {
-    /// In the unit of the check's definition.
+    /// The threshold, in the unit of the check's definition.
     package var threshold: Double
-    /// In seconds.
+    /// The minimum duration in seconds.
     package var minimumSeconds: Double
 
     /// Makes parameters.
@@ -169,11 +169,11 @@ package struct QCRunParameters: Sendable, Hashable {
         self.minimumSeconds = minimumSeconds
     }
 
-    /// The least number of units of a clock, at least one.
+    /// Returns the minimum duration in units of a clock, rounded up and at least one.
     func minimum(unitsPerSecond rate: Double) -> Int64 {
         Int64(min(max((minimumSeconds * rate - 1e-6).rounded(.up), 1), 0x1p62))
     }
 
-    /// The threshold from decibels to a part of full scale.
+    /// The threshold in dBFS, converted to a fraction of full scale.
     var amplitude: Double { QCRunParameters.amplitude(ofDecibels: threshold) }
 }

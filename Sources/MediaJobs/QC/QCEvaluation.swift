@@ -1,16 +1,16 @@
 internal import MediaAnalysis
 internal import MediaBase
 
-/// What came of a condition.
+/// The result of a condition.
 enum QCOutcome {
     case passed
-    /// What does not hold, and how much more of it there is than is listed.
+    /// The condition does not hold; `more` counts the violations not listed.
     case failed([QCFact], more: Int64 = 0)
-    /// The file has nothing that it is about; why.
+    /// The file has nothing to which the condition applies; the text states the reason.
     case notApplicable(String)
 }
 
-/// Why a condition does not hold.
+/// A violation of a condition.
 struct QCFact {
     var subject: String
     var measured: String
@@ -20,18 +20,18 @@ struct QCFact {
     var range: QCMeasurements.Range?
 }
 
-/// Holds a file's report and measurements against conditions.
+/// Evaluates conditions against a file's probe report and measurements.
 package struct QCEvaluation {
     private let report: JSONValue
     private let measurements: QCMeasurements
 
-    /// - Throws: what encoding the report throws.
+    /// - Throws: The errors of encoding the report.
     init(report: ProbeReport, measurements: QCMeasurements) throws {
         self.report = try OrderedJSONTreeEncoder.tree(of: report, at: [])
         self.measurements = measurements
     }
 
-    /// Facts that a condition lists at most.
+    /// The maximum number of violations listed for a condition.
     private static let maximumFacts = 10_000
 
     func outcome(of condition: QCCondition) -> QCOutcome {
@@ -62,19 +62,19 @@ package struct QCEvaluation {
         }
     }
 
-    /// As many facts as are listed, and how many more there are.
+    /// Returns a failure that lists the maximum number of violations and counts the rest.
     private static func failed(_ facts: [QCFact], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
         let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - maximumFacts))) { $0 + $1.more }
         return .failed(Array(facts.prefix(maximumFacts)), more: unlisted)
     }
 
-    // MARK: What the file says of itself
+    // MARK: Declared properties
 
     private func field(_ path: QCFieldPath, _ test: QCTest) -> QCOutcome {
         let found = path.values(in: report)
         guard !found.isEmpty else {
             guard let exists = test.exists else { return .notApplicable("the file has nothing at \(path.text)") }
-            // Whether there is something can be told of what is not there too.
+            // A test for existence applies even if nothing is found.
             guard exists else { return .passed }
             return .failed([QCFact(subject: path.text, measured: "not there", wanted: test.text)])
         }
@@ -102,7 +102,7 @@ package struct QCEvaluation {
             isApplicable = true
             guard !test.holds(for: measured.value) else { continue }
             var places = check == .correlation ? Self.windows(track, failing: test) : measured.places
-            // What is about the whole track has no place of its own.
+            // A violation by the whole track has no place of its own.
             if places.isEmpty { places = [Place()] }
             facts += places.prefix(max(0, Self.maximumFacts - facts.count)).map { place in
                 QCFact(
@@ -114,23 +114,23 @@ package struct QCEvaluation {
         return facts.isEmpty ? .passed : .failed(facts)
     }
 
-    /// What was measured of a track.
+    /// A measured value of a track.
     private struct Measured {
         var value: QCValue
         var text: String
-        /// Where it was; none for what is about the track as a whole.
+        /// The places of the value; empty if it applies to the whole track.
         var places: [Place] = []
     }
 
-    /// A place of what was measured.
+    /// A place of a measured value.
     private struct Place {
         var range: QCMeasurements.Range?
         var channel: Int?
-        /// What is there, where that is not all.
+        /// The value at this place, if it differs from the total.
         var text: String?
     }
 
-    /// Each place that is damaged, the end of a file that breaks off, and each track that gives nothing.
+    /// Tests the damage: damaged packets, a file that is cut off, and tracks of which nothing can be decoded.
     private func damage(_ test: QCTest) -> QCOutcome {
         let (damage, empty) = (measurements.damage, measurements.emptyTracks ?? [])
         let count = damage.packets + (damage.truncated ? 1 : 0) + (damage.skippedBytes > 0 ? 1 : 0) + empty.count
@@ -158,7 +158,7 @@ package struct QCEvaluation {
         return .failed(facts.isEmpty ? [fact("none")] : facts)
     }
 
-    /// The stretches in which the correlation of a pair fails a test, by windows that lie over each other or meet.
+    /// Returns the stretches in which the correlation of a pair fails a test, joining windows that overlap or touch.
     private static func windows(_ track: QCMeasurements.Track, failing test: QCTest) -> [Place] {
         guard let sound = track.sound else { return [] }
         var places: [Place] = []
@@ -193,7 +193,7 @@ package struct QCEvaluation {
         return places
     }
 
-    /// How many tracks give sound: a number that every file has.
+    /// Tests the number of audio tracks, which every file has.
     private func audioTracks(_ test: QCTest) -> QCOutcome {
         let count = measurements.tracks.filter { $0.sound != nil }.reduce(0) {
             $0 + ($1.pairedTrackIndex == nil ? 1 : 2)
@@ -202,7 +202,7 @@ package struct QCEvaluation {
         return .failed([QCFact(subject: QCCheck.audioTracks.rawValue, measured: "\(count)", wanted: test.text)])
     }
 
-    /// How far apart the tracks begin, or end.
+    /// Tests the largest difference between the start times, or the end times, of tracks.
     private func trackDifference(_ check: QCCheck, _ test: QCTest) -> QCOutcome {
         let sounds = measurements.tracks.compactMap(\.sound)
         let pictures = measurements.tracks.compactMap(\.pictures)
@@ -243,7 +243,7 @@ package struct QCEvaluation {
         let value: Double?
         let digits: Int
         var place: QCMeasurements.Range?
-        // Where nothing was compared there is no value, and where nothing differs it is infinite.
+        // A PSNR has no value if nothing was compared, and is infinite if nothing differs.
         let compared = reference.pictures.flatMap { $0.count > 0 ? $0 : nil }
         func range(_ scores: QCReferenceMeasurements.Scores?) -> QCMeasurements.Range? {
             (scores?.worst).map { .init(start: $0, end: scores?.worstEnd ?? $0) }
@@ -285,7 +285,8 @@ package struct QCEvaluation {
         ])
     }
 
-    /// A track's value, its text and its places, with −∞ dB for silence; `nil` where the track has no such thing.
+    /// Returns a track's value, its text and its places; silence is −∞ dB, and `nil` means that the check does not
+    /// apply.
     private func measured(_ check: QCCheck, _ track: QCMeasurements.Track) -> Measured? {
         func level(_ number: Double?, _ place: Place? = nil) -> Measured {
             Measured(
@@ -297,7 +298,7 @@ package struct QCEvaluation {
             Measured(value: .number(number), text: Self.decimals(number, digits) + check.unitText)
         }
         if let sound = track.sound {
-            /// The loudest channel, and where it is so.
+            /// Returns the highest level of all channels, and its place.
             func peak(
                 _ level: (QCMeasurements.Channel) -> Double?, _ range: (QCMeasurements.Channel) -> QCMeasurements.Range?
             )
@@ -325,7 +326,7 @@ package struct QCEvaluation {
                 return level(most, place)
             case .offset: return sound.channels.map { abs($0.dcOffset) }.max().map { plain($0, 5) }
             case .correlation:
-                // A part that is inverted may not show in the whole.
+                // An inverted part may not show in the correlation of the whole.
                 let least = sound.pairs.flatMap { [$0.correlation, $0.lowest?.correlation].compactMap(\.self) }.min()
                 return least.map { plain($0, 3) }
             case .dualMono:
@@ -398,7 +399,7 @@ package struct QCEvaluation {
                 && runs.minimumDuration == parameters.minimumSeconds
             {
                 isApplicable = true
-                // What is not listed has no place that could lie in a part.
+                // Runs that are not listed cannot be assigned to a part of the track.
                 if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
                 for range in runs.ranges {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
@@ -407,7 +408,7 @@ package struct QCEvaluation {
                         continue
                     }
                     let length = kept.end - kept.start
-                    // Times of clipping are samples; seconds would all be nearly nothing.
+                    // Clipping lasts a few samples, so its duration in seconds would round to almost nothing.
                     let measured =
                         check == .clipping ? "\(length.value) samples" : Self.decimals(length.seconds, 3) + " s"
                     facts.append(
@@ -423,7 +424,7 @@ package struct QCEvaluation {
         return facts.isEmpty ? .passed : .failed(facts, more: more)
     }
 
-    /// The part of a run that lies in a stretch; `nil` where it is too short, or none.
+    /// Returns the part of a run that lies in a stretch, or `nil` if there is none or it is too short.
     private func clipped(
         _ range: QCMeasurements.Range, to stretch: QCStretch, of track: QCMeasurements.Track,
         _ parameters: QCRunParameters
@@ -443,7 +444,7 @@ package struct QCEvaluation {
         return isCut && range.end - range.start < least ? nil : range
     }
 
-    /// A number with so many digits behind the point, at most 9.
+    /// Returns a number with a fixed number of decimal places, at most 9.
     package static func decimals(_ number: Double, _ digits: Int) -> String {
         guard number.isFinite, number.magnitude < 1e9 else { return "\(number)" }
         var scale: Int64 = 1
@@ -465,7 +466,7 @@ extension QCOutcome {
 extension QCCheck {
     fileprivate var unitText: String { facts.unit.isEmpty ? "" : " " + facts.unit }
 
-    /// Why a check could not be made.
+    /// The reason why the check is not applicable.
     fileprivate var missing: String {
         switch self {
         case .fieldMismatch: return "the file has no pictures that move enough to tell"

@@ -2,14 +2,14 @@ package import MediaBase
 
 /// A path to values in a probe report: `tracks[type=video].video.displaySize.width`.
 ///
-/// Names of members stand between dots. Square brackets hold a place in an array, from 0 and negative ones from the end,
-/// `*` for all elements, or a member and its value for those elements that have it; a cover is no track of `type=video`.
+/// Member names are separated by dots. Square brackets hold an array index, from 0 or negative from the end, `*` for
+/// all elements, or a member and its value to select the elements that have it. Cover art does not match `type=video`.
 package struct QCFieldPath: Sendable, Hashable {
-    /// The path as it was written.
+    /// The path as written.
     package let text: String
     let steps: [Step]
 
-    /// One step of the way.
+    /// One step of a path.
     enum Step: Sendable, Hashable {
         case member(String)
         case element(Int)
@@ -19,7 +19,7 @@ package struct QCFieldPath: Sendable, Hashable {
 
     /// Reads a path.
     ///
-    /// - Throws: `invalidArgument` where it is none.
+    /// - Throws: `invalidArgument` if the text is not a path.
     package init(_ text: String) throws(MediaError) {
         let failure = MediaError(
             .invalidArgument, "'\(text)' is not a field; write it like tracks[type=video].video.displaySize.width")
@@ -47,26 +47,27 @@ package struct QCFieldPath: Sendable, Hashable {
         self.steps = steps
     }
 
-    /// Whether only reading all packets tells what it leads to.
+    /// True if the values are known only after reading all packets.
     var isAboutScan: Bool { steps.contains(.member("scan")) }
 
-    /// Whether it leads to rates of frames.
+    /// True if the values are frame rates.
     var isAboutRate: Bool { steps.contains(.member("frameRate")) }
 
-    /// A place that a path leads to.
+    /// A place found by a path.
     struct Found {
-        /// The value; `nil` where the place has none that could be compared.
+        /// The value; `nil` if the place has none that can be compared.
         let value: QCValue?
-        /// Whether there is anything: a value, an object, a list with an element.
+        /// True if the place has a value, an object, or a list that is not empty.
         let isThere: Bool
-        /// The track that the path went through.
+        /// The index of the track on the path.
         let track: Int?
 
-        /// What is there, in words.
+        /// The found value as text.
         var text: String { value?.text ?? (isThere ? "there" : "not said") }
     }
 
-    /// All values that the path leads to in a report's tree; none where the media that it is about is not there.
+    /// Returns all places that the path leads to in a report; empty if the file lacks the media that the path refers
+    /// to.
     func values(in report: JSONValue) -> [Found] {
         var places: [(value: JSONValue?, track: Int?)] = [(report, nil)]
         var isTracks = false
@@ -76,7 +77,7 @@ package struct QCFieldPath: Sendable, Hashable {
                 switch (step, value?.settled) {
                 case (.member(let name), .object(let object)):
                     let found = object.value(for: name)
-                    // A track of another kind, and a container without such an index, is not what the rule is about.
+                    // The rule does not apply to tracks of another type, or to containers without such an index.
                     if found == nil, ["video", "audio", "indexFirst"].contains(name) { continue }
                     next.append((found, track))
                 case (.element(let place), .array(let array)):
@@ -90,7 +91,7 @@ package struct QCFieldPath: Sendable, Hashable {
                         guard case .object(let object) = element.settled,
                             object.value(for: name)?.value?.text == wanted
                         else { continue }
-                        // A cover is a picture, and no video to be watched.
+                        // Cover art is a still picture, not video.
                         if isTracks, name == "type", object.isAttachedPicture { continue }
                         next.append((element, isTracks ? place : track))
                     }
@@ -105,7 +106,7 @@ package struct QCFieldPath: Sendable, Hashable {
 }
 
 extension JSONObject {
-    /// Whether it is a track that holds an attached picture.
+    /// True if the object is a track with an attached picture.
     fileprivate var isAttachedPicture: Bool {
         guard case .array(let roles)? = value(for: "dispositions")?.settled else { return false }
         return roles.elements.contains { $0.value?.text == "attached_pic" }
@@ -113,7 +114,7 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// Whether it is anything at all.
+    /// True if the value is neither null nor an empty array.
     fileprivate var isThere: Bool {
         switch settled {
         case .null, .later: false
@@ -122,7 +123,9 @@ extension JSONValue {
         }
     }
 
-    /// The value as rules compare it: a time by its seconds, a fraction exactly; `nil` for null, and what has parts.
+    /// The value as rules compare it, or `nil` for null and for other objects.
+    ///
+    /// A time is compared by its seconds, a fraction exactly.
     fileprivate var value: QCValue? {
         switch settled {
         case .bool(let bool): return .bool(bool)
@@ -149,14 +152,14 @@ extension JSONValue {
     }
 }
 
-/// Which fields a probe report can have, from its JSON Schema, so that a rule about another one is an error.
+/// The fields that a probe report can have, read from its JSON Schema to reject rules about unknown fields.
 package struct QCFieldNames {
     private let report: JSONObject
     private let definitions: JSONObject
 
-    /// Reads the schema of `probe`; `nil` where it is not as expected.
+    /// Reads the schema of `probe`; returns `nil` if it is not as expected.
     ///
-    /// - Parameter schema: JSON.
+    /// - Parameter schema: The JSON text.
     package init?(schema: String) {
         guard case .object(let root)? = try? JSONParser.parse(Array(schema.utf8)),
             let definitions = root.object(for: "$defs"), let report = definitions.object(for: "report")
@@ -165,10 +168,10 @@ package struct QCFieldNames {
         self.definitions = definitions
     }
 
-    /// Checks that each name on a path exists.
+    /// Checks that each name in a path exists.
     ///
-    /// - Returns: Whether it leads to true or false.
-    /// - Throws: `invalidArgument` that says which one does not, and what may have been meant.
+    /// - Returns: True if the value is a Boolean.
+    /// - Throws: `invalidArgument` with the unknown name and a suggestion.
     func check(_ path: QCFieldPath) throws(MediaError) -> Bool {
         var place = report
         if case .member(let name)? = path.steps.first, ["schemaVersion", "path", "pathBytes"].contains(name) {
@@ -224,32 +227,32 @@ package struct QCFieldNames {
 }
 
 extension JSONValue {
-    /// Whether it is a certain text.
+    /// Returns whether the value is this string.
     fileprivate func isText(_ text: String) -> Bool { if case .string(text) = self { true } else { false } }
 }
 
 extension JSONObject {
-    /// The object that is the value of a key, or `nil`.
+    /// Returns the object for a key, or `nil`.
     fileprivate func object(for key: String) -> JSONObject? {
         if case .object(let object)? = value(for: key) { object } else { nil }
     }
 }
 
-/// The name that a person may have meant by one that does not exist.
+/// Finds the known name that is most similar to an unknown one.
 enum NearestName {
-    /// The name that takes the fewest changes of a letter; `nil` where all are too different.
+    /// Returns the name with the smallest edit distance, or `nil` if all are too different.
     static func of(_ name: String, among names: some Sequence<String>) -> String? {
         let limit = max(2, name.count / 3)
         return names.map { ($0, distance(name, $0)) }.min { ($0.1, $0.0) < ($1.1, $1.0) }
             .flatMap { $0.1 <= limit ? $0.0 : nil }
     }
 
-    /// The end of a message about a name that does not exist: `; did you mean 'max'?`.
+    /// Returns the end of a message about an unknown name, such as `; did you mean 'max'?`.
     static func hint(_ name: String, among names: some Sequence<String>) -> String {
         of(name, among: names).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// How many letters are put in, left out or changed (Levenshtein), capitals aside; long names are cut.
+    /// Returns the Levenshtein distance, ignoring case, of the first 64 characters.
     private static func distance(_ left: String, _ right: String) -> Int {
         let (left, right) = (Array(left.lowercased().prefix(64)), Array(right.lowercased().prefix(64)))
         var row = Array(0...right.count)

@@ -1,13 +1,14 @@
 package import AssetKit
 internal import MediaBase
 
-/// Checks one file against a policy: an asset in, a report out.
+/// Checks one file against a policy.
 ///
 /// ```swift
 /// let report = try QCJob(asset: Asset(path: "a.mov"), policy: policy).run()
 /// ```
 ///
-/// What the policy asks for is measured in one pass over the file; where it asks for headers alone, nothing is decoded.
+/// The job measures everything that the policy requires in one pass over the file. If the policy needs only headers,
+/// nothing is decoded.
 package struct QCJob: Sendable {
     private let asset: Asset
     private let policy: QCPolicy
@@ -16,27 +17,27 @@ package struct QCJob: Sendable {
     private let reference: Asset?
     private let options: Options
 
-    /// What else is wanted of a job.
+    /// Additional options of a job.
     package struct Options: Sendable {
-        /// Whether the report gets pictures for a page.
+        /// True if the report includes still pictures for an HTML page.
         package var illustrates = false
-        /// Whether the values of each compared picture are kept.
+        /// True if the scores of each compared frame are kept.
         package var keepsFrames = false
-        /// How many findings of one rule are listed.
+        /// The maximum number of findings listed for one rule.
         package var maximumListed = QCReport.usualListed
 
-        /// Nothing else.
+        /// Makes the default options.
         package init() {}
     }
 
-    /// Makes a job; nothing is read yet.
+    /// Makes a job; reading starts with ``run(progress:)``.
     ///
     /// - Parameters:
-    ///   - asset: The file.
-    ///   - policy: What it has to be like.
-    ///   - source: The file that it must be a proxy of; `nil` where it is no proxy.
-    ///   - reference: The file that its pictures and sound are compared with; `nil` for none.
-    ///   - threads: Threads for decoding; 0 for as many as there are cores.
+    ///   - asset: The file to check.
+    ///   - policy: The rules that the file must meet.
+    ///   - source: The file of which `asset` must be a proxy; `nil` if it is not a proxy.
+    ///   - reference: The file with which video and audio are compared; `nil` for none.
+    ///   - threads: The number of decoding threads; 0 for one per core.
     package init(
         asset: Asset, policy: QCPolicy, proxyOf source: Asset? = nil, reference: Asset? = nil, threads: Int = 0,
         options: Options = Options()
@@ -49,25 +50,25 @@ package struct QCJob: Sendable {
         self.threads = threads
     }
 
-    /// Whether a pipe has to be kept, because the work goes through the file more than once.
+    /// Returns whether input from a pipe must be stored because the job reads the file more than once.
     ///
     /// - Parameters:
-    ///   - policy: What the file has to be like.
-    ///   - isCompared: Whether there is a source or a reference that it is held against.
-    ///   - options: What else is wanted.
+    ///   - policy: The rules that the file must meet.
+    ///   - isCompared: True if the file is compared with a source or a reference.
+    ///   - options: The additional options of the job.
     package static func readsAgain(_ policy: QCPolicy, isCompared: Bool, options: Options) -> Bool {
         let request = policy.request
         let isMeasured = request.needsSound || request.needsPictures
         return isCompared || options.illustrates || request.needsScan && isMeasured
     }
 
-    /// Does the work.
+    /// Runs the job.
     ///
-    /// - Parameter progress: Told now and then which part is done, 0…1, and how many seconds that is.
-    /// - Throws: what opening and reading the file throw.
+    /// - Parameter progress: Called from time to time with the fraction done, 0…1, and the number of seconds processed.
+    /// - Throws: The errors of opening and reading the files.
     package func run(progress: ((Double, Double) -> Void)? = nil) throws -> QCReport {
         var request = policy.request
-        // What cannot be opened is told before hours of measuring.
+        // Report files that cannot be opened before hours of measuring.
         for (name, other) in [("the reference", reference), ("the proxy's source", source)] {
             if let other { try naming(other, name) { () throws(MediaError) in _ = try other.loadNow(.tracks) } }
         }
@@ -107,7 +108,9 @@ package struct QCJob: Sendable {
         return report
     }
 
-    /// Does some work; an error of another file names it in its message, as it is reported under the checked file's name.
+    /// Performs work on another file, and names that file in the message of its errors.
+    ///
+    /// The caller reports errors under the name of the checked file.
     private func naming<Value>(
         _ other: Asset, _ name: String, _ work: () throws(MediaError) -> Value
     ) throws(MediaError) -> Value {
@@ -142,13 +145,13 @@ package struct QCJob: Sendable {
     }
 }
 
-/// What comes of the rules, one after the other.
+/// Collects the results and findings of rules.
 private struct FindingsBuilder {
     let timecodes: QCTimecodes
     private(set) var rules: [QCReport.RuleResult] = []
     private(set) var findings: [QCFinding] = []
 
-    /// Findings of one file that are kept at most.
+    /// The maximum number of findings kept for one file.
     private static let maximumFindings = 100_000
 
     init(timecodes: QCTimecodes) { self.timecodes = timecodes }
@@ -201,17 +204,19 @@ private struct FindingsBuilder {
     }
 }
 
-/// The timecodes of moments, by the rate of the file's first video track: from its start timecode on, which is that of the
-/// first picture, else from 00:00:00:00 at time zero.
+/// Converts times to timecodes at the frame rate of the first video track.
+///
+/// Timecodes count from the file's start timecode, which belongs to the first frame, or else from 00:00:00:00 at time
+/// zero.
 private struct QCTimecodes {
-    /// What is added to a moment's time; `nil` where there are no pictures, or no such timecode.
+    /// The offset added to a time; `nil` if there is no video or the timecode is not valid.
     private var offset: MediaTime?
     private var rate: Timecode.Rate?
 
     init(_ report: ProbeReport) {
         let pictures = report.tracks.first { $0.video?.frameRate?.nominal != nil }
         guard let pictures, let frameRate = pictures.video?.frameRate?.nominal else { return }
-        // A picture's own time may have been rounded down to a tick; half a tick more is still the same picture.
+        // A frame's time may have been rounded down to a tick; half a tick later is still the same frame.
         let slack = pictures.timeScale.map { MediaTime(value: 1, timescale: $0).multiplied(by: 1, dividedBy: 2) }
         if let text = report.container.startTimecode {
             guard let kind = try? Timecode.Rate(frameRate: frameRate, isDropFrame: text.contains(";")),

@@ -1,32 +1,32 @@
 package import MediaAnalysis
 package import MediaBase
 
-/// What was measured of one file; what could not be measured is left out.
+/// The measurements of one file; values that could not be measured are omitted.
 package struct QCMeasurements: Encodable, Sendable {
-    /// The tracks that were decoded, in the container's order.
+    /// The decoded tracks, in the container's order.
     package var tracks: [Track]
-    /// What could not be used.
+    /// The damage found in the file.
     package var damage: DamageSummary
-    /// Tracks of sound or pictures of which nothing could be decoded; nothing where there are none.
+    /// The indices of audio and video tracks of which nothing could be decoded; `nil` if there are none.
     package var emptyTracks: [Int]?
-    /// What the container says otherwise than the coded media; nothing where that was not asked for.
+    /// The contradictions between the container and the coded media; `nil` unless requested.
     package var headerMismatches: [Mismatch]?
-    /// How the file differs from another one; nothing without one.
+    /// The differences from the reference; `nil` without one.
     package var reference: QCReferenceMeasurements?
-    /// What was asked for and could not be done, one sentence each; not part of the JSON.
+    /// The requests that could not be met, one sentence each; not part of the JSON.
     package var notes: [String] = []
 
     private enum CodingKeys: String, CodingKey {
         case tracks, damage, emptyTracks, headerMismatches, reference
     }
 
-    /// Makes measurements of tracks.
+    /// Makes measurements from those of tracks.
     package init(tracks: [Track], damage: DamageSummary) {
         self.tracks = tracks
         self.damage = damage
     }
 
-    /// Leaves so many ranges of each check that looks for runs.
+    /// Limits the ranges of each check that finds runs.
     mutating func cutRanges(to most: Int) {
         for track in tracks.indices {
             for runs in tracks[track].runs.indices where tracks[track].runs[runs].ranges.count > most {
@@ -35,7 +35,7 @@ package struct QCMeasurements: Encodable, Sendable {
         }
     }
 
-    /// The error that damage is where it is not allowed; `nil` where nothing is damaged.
+    /// The error that reports the damage in strict mode; `nil` if nothing is damaged.
     package var strictError: MediaError? {
         damage.strictError
             ?? emptyTracks?.first.map {
@@ -43,31 +43,31 @@ package struct QCMeasurements: Encodable, Sendable {
             }
     }
 
-    /// One thing that the container says otherwise than the coded media.
+    /// A contradiction between the container and the coded media.
     package struct Mismatch: Encodable, Sendable {
-        /// The track; nothing for the file as a whole.
+        /// The index of the track; `nil` for the file as a whole.
         package var trackIndex: Int?
-        /// What it is about: `size`, `sampleRate`, `channels`, `length`, `frameRate`, `color` or `fields`.
+        /// The property: `size`, `sampleRate`, `channels`, `length`, `frameRate`, `color` or `fields`.
         package var what: String
-        /// The container's word.
+        /// The value declared by the container.
         package var container: String
-        /// What the coded media say, or what came out of the decoder.
+        /// The value declared by the coded media or found by decoding.
         package var media: String
     }
 
-    /// One decoded track.
+    /// The measurements of one decoded track.
     package struct Track: Encodable, Sendable {
-        /// The track's place among all tracks.
+        /// The track's index among all tracks.
         package var trackIndex: Int
-        /// The track whose sound is the second channel; nothing for a track that was measured alone.
+        /// The index of the track that holds the second channel; `nil` for a track measured alone.
         package var pairedTrackIndex: Int?
-        /// What was measured of sound.
+        /// The measurements of audio.
         package var sound: Sound?
-        /// What was measured of pictures.
+        /// The measurements of video.
         package var pictures: Pictures?
-        /// What checks that look for runs found.
+        /// The results of the checks that find runs.
         package var runs: [Runs]
-        /// The sound as it is drawn; not part of the JSON.
+        /// The outline of the audio for a drawing; not part of the JSON.
         package var outline: SoundOutline?
 
         private enum CodingKeys: String, CodingKey {
@@ -75,67 +75,67 @@ package struct QCMeasurements: Encodable, Sendable {
         }
     }
 
-    /// Of a track's sound.
+    /// The measurements of a track's audio.
     package struct Sound: Encodable, Sendable {
-        /// Samples a second.
+        /// The sample rate in Hz.
         package var sampleRate: Int
-        /// When its first sample is heard.
+        /// The start time of the first sample.
         package var start: MediaTime
-        /// How long it is, with silence for late starts and holes.
+        /// The duration, including the silence inserted for a late start and for gaps.
         package var duration: MediaTime
-        /// In LUFS.
+        /// The integrated loudness in LUFS.
         package var integratedLoudness: Double?
-        /// In LU.
+        /// The loudness range in LU.
         package var loudnessRange: Double?
         /// The loudest 400 ms.
         package var momentaryMaximum: Loudest?
         /// The loudest 3 s.
         package var shortTermMaximum: Loudest?
-        /// The highest of all channels, in dBTP; nothing for silence.
+        /// The highest true peak of all channels, in dBTP; `nil` for silence.
         package var truePeak: Double?
-        /// Each channel.
+        /// The measurements of each channel.
         package var channels: [Channel]
-        /// Channels 1 and 2, 3 and 4 and so on.
+        /// The measurements of the channel pairs 1 and 2, 3 and 4 and so on.
         package var pairs: [Pair]
     }
 
-    /// A window of the greatest loudness.
+    /// The window with the highest loudness.
     package struct Loudest: Encodable, Sendable {
-        /// In LUFS.
+        /// The loudness in LUFS.
         package var loudness: Double
-        /// When the window begins.
+        /// The start time of the window.
         package var start: MediaTime
-        /// When it is over.
+        /// The end time of the window.
         package var end: MediaTime
     }
 
-    /// Of one channel.
+    /// The measurements of one channel.
     package struct Channel: Encodable, Sendable {
-        /// How much it counts for loudness; 0 for low-frequency effects.
+        /// The channel's weight in the loudness; 0 for low-frequency effects.
         package var weight: Double
-        /// In dBTP; nothing for silence, as for the others.
+        /// The true peak in dBTP; `nil` for silence, as for the other levels.
         package var truePeak: Double?
-        /// The sample that it is, or where it lies between two, the one before.
+        /// The time range of the sample at the true peak, or of the preceding sample if the peak lies between two.
         package var truePeakRange: Range?
-        /// In dBFS.
+        /// The sample peak in dBFS.
         package var samplePeak: Double?
-        /// The first sample that it is.
+        /// The time range of the first sample that reaches the sample peak.
         package var samplePeakRange: Range?
-        /// In dBFS.
+        /// The RMS level in dBFS.
         package var rms: Double?
-        /// The mean, as a part of full scale.
+        /// The mean of the samples, as a fraction of full scale.
         package var dcOffset: Double
     }
 
-    /// Of two channels together.
+    /// The measurements of two channels together.
     package struct Pair: Encodable, Sendable {
         /// The channels, from 0.
         package var channels: [Int]
-        /// -1…1, of the whole; nothing where one of the two is silent.
+        /// The correlation over the whole duration, -1…1; `nil` if one channel is silent.
         package var correlation: Double?
-        /// The window in which they are least alike; nothing where none is loud and long enough.
+        /// The window with the lowest correlation; `nil` if no window is loud and long enough.
         package var lowest: Lowest?
-        /// The largest difference of two samples, as a part of full scale.
+        /// The largest difference between two samples, as a fraction of full scale.
         package var highestDifference: Double
         /// The correlation of each window of ``CorrelationWindows``; not part of the JSON.
         package var windows: [Float] = []
@@ -144,50 +144,52 @@ package struct QCMeasurements: Encodable, Sendable {
             case channels, correlation, lowest, highestDifference
         }
 
-        /// The least correlation of three seconds.
+        /// The lowest correlation of a three-second window.
         package struct Lowest: Encodable, Sendable {
-            /// -1…1.
+            /// The correlation, -1…1.
             package var correlation: Double
-            /// When the window begins.
+            /// The start time of the window.
             package var start: MediaTime
-            /// When it is over.
+            /// The end time of the window.
             package var end: MediaTime
         }
     }
 
-    /// Of a track's pictures.
+    /// The measurements of a track's video.
     package struct Pictures: Encodable, Sendable {
-        /// How many were decoded.
+        /// The number of decoded frames.
         package var count: Int64
-        /// When the first one is shown.
+        /// The time at which the first frame is shown.
         package var start: MediaTime?
-        /// When the last one is shown.
+        /// The time at which the last frame is shown.
         package var lastStart: MediaTime?
-        /// When the last one is gone.
+        /// The end time of the last frame.
         package var end: MediaTime?
-        /// How many are the same as the one before; nothing unless it was asked for.
+        /// The number of frames identical to the preceding frame; `nil` unless requested.
         package var duplicates: Int64?
-        /// Where they are, each run with how many there are; not part of the JSON.
+        /// The runs of such frames, each with the number of frames; not part of the JSON.
         package var duplicateRuns: [(range: Range, count: Int64)] = []
-        /// How long most of them stay; nothing unless it was asked how evenly they follow each other.
+        /// The usual frame duration; `nil` unless the regularity of frames was requested.
         package var usualDuration: MediaTime?
-        /// Whether they stay for other times than usual; nothing likewise.
+        /// True if frame durations vary; `nil` unless the regularity of frames was requested.
         package var isVariable: Bool?
-        /// How many would fit into the places where one stays too long; nothing likewise.
+        /// The number of frames that would fit where a frame is shown too long.
+        ///
+        /// The value is `nil` unless the regularity of frames was requested.
         package var missing: Int64?
-        /// The first place where one is missing.
+        /// The first place where frames are missing.
         package var firstMissing: Range?
-        /// What moving pictures look like beside what they are flagged as; nothing unless it was asked for.
+        /// The scan type of moving frames compared with their flags; `nil` unless requested.
         package var fields: Fields?
-        /// The size of the first one.
+        /// The size of the first frame.
         package var size: Dimensions?
-        /// How often the size changes.
+        /// The number of size changes.
         package var sizeChanges: Int64
-        /// The greatest part of a picture's luma that was illegal; nothing where that does not apply.
+        /// The largest fraction of illegal luma samples in one frame; `nil` if not applicable.
         package var illegalLuma: Double?
-        /// The greatest part of a picture's colours that was illegal; nothing where that does not apply.
+        /// The largest fraction of illegal colours in one frame; `nil` if not applicable.
         package var illegalColor: Double?
-        /// Dark rows and columns at the edges; nothing where all pictures are dark.
+        /// The dark rows and columns at the edges; `nil` if all frames are completely dark.
         package var bars: Bars?
 
         private enum CodingKeys: String, CodingKey {
@@ -197,29 +199,29 @@ package struct QCMeasurements: Encodable, Sendable {
         }
     }
 
-    /// How many pictures look interlaced and progressive, of those that move enough to tell.
+    /// The numbers of frames that look interlaced and progressive, of those with enough motion to decide.
     package struct Fields: Encodable, Sendable {
-        /// Flagged as interlaced, and looking so.
+        /// The number of frames flagged as interlaced that look interlaced.
         package var interlaced: Int64
-        /// Flagged as progressive, and looking so.
+        /// The number of frames flagged as progressive that look progressive.
         package var progressive: Int64
-        /// Flagged as progressive, and looking interlaced.
+        /// The number of frames flagged as progressive that look interlaced.
         package var hiddenInterlaced: Int64
-        /// Flagged as interlaced, and looking progressive.
+        /// The number of frames flagged as interlaced that look progressive.
         package var hiddenProgressive: Int64
-        /// Flagged as interlaced with one field first, and looking as if it were the other one.
+        /// The number of interlaced frames that look as if their field order were the opposite of the flagged one.
         package var swapped: Int64
 
-        /// The part that looks otherwise than flagged; nothing where too little moves.
+        /// The fraction of frames that contradict their flags; `nil` if too few frames have motion.
         var mismatch: Double? {
             let wrong = hiddenInterlaced + hiddenProgressive + swapped
             return count >= Self.minimumCount ? Double(wrong) / Double(count) : nil
         }
 
-        /// Fewer pictures tell nothing.
+        /// The minimum number of frames for a meaningful fraction.
         private static let minimumCount: Int64 = 5
 
-        /// All that move enough to tell.
+        /// The number of frames with enough motion to decide.
         var count: Int64 { interlaced + progressive + hiddenInterlaced + hiddenProgressive + swapped }
 
         init(_ tally: FieldTally) {
@@ -231,40 +233,40 @@ package struct QCMeasurements: Encodable, Sendable {
         }
     }
 
-    /// Dark edges.
+    /// The dark edges of frames.
     package struct Bars: Encodable, Sendable {
-        /// Rows and columns.
+        /// The numbers of rows and columns.
         package var top, bottom, left, right: Int
     }
 
-    /// What a check that looks for runs found in one track, or in one channel of it.
+    /// The results of a check that finds runs, in one track or one channel.
     package struct Runs: Encodable, Sendable {
         /// The check's name.
         package var check: String
-        /// From where on it counts.
+        /// The threshold that was applied.
         package var threshold: Double
-        /// How long a run lasts at least, in seconds.
+        /// The minimum duration of a run in seconds.
         package var minimumDuration: Double
-        /// The channel, from 0; nothing for a check of all channels or of pictures.
+        /// The channel, from 0; `nil` for a check of all channels or of video.
         package var channel: Int?
-        /// How many there are, with those that are not listed.
+        /// The number of runs, including those not listed.
         package var count: Int64
-        /// How long they are together.
+        /// The total duration of the runs.
         package var total: MediaTime
-        /// Each of them; at most 10,000, and in JSON as many as findings are listed.
+        /// The runs; at most 10,000, and in JSON at most as many as findings are listed.
         package var ranges: [Range]
     }
 
-    /// One run.
+    /// The time range of a run.
     package struct Range: Encodable, Sendable, Hashable {
-        /// The first moment.
+        /// The start time.
         package var start: MediaTime
-        /// The first moment that is not part of it.
+        /// The end time, which is not part of the run.
         package var end: MediaTime
     }
 }
 
 extension Double {
-    /// The number where it is one; JSON has no infinity.
+    /// The value, or `nil` if it is not finite, as JSON has no infinity.
     var ifFinite: Double? { isFinite ? self : nil }
 }

@@ -4,19 +4,19 @@ internal import MediaAnalysis
 package import MediaBase
 internal import Pictures
 
-/// The results of a run as one page of HTML that needs nothing else: no script, no font, no picture from elsewhere.
+/// The results of a run as a self-contained HTML page without scripts, fonts or external images.
 package struct QCPage {
     private var body = ""
     private var counts = (files: 0, failed: 0, warned: 0, errors: 0)
     private var spotCount = 0
 
-    /// Pictures in a page at most, of however many files.
+    /// The maximum number of images in a page, regardless of the number of files.
     private static let maximumSpots = 512
 
-    /// Begins without files.
+    /// Makes a page without files.
     package init() {}
 
-    /// Adds what came of a file.
+    /// Adds the result of a file.
     package mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
         counts.files += 1
         switch result {
@@ -36,7 +36,7 @@ package struct QCPage {
         }
     }
 
-    /// The whole page.
+    /// The HTML text.
     package var text: String {
         EmbeddedFile.qcPage.text(replacing: [
             "summary": "\(counts.files) \(counts.files == 1 ? "file" : "files"): \(counts.failed) failed, "
@@ -60,7 +60,7 @@ package struct QCPage {
 
     private func row(_ cells: [String], tag: String = "td") -> String {
         let row = "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
-        // The head of a table stands on each page that it is printed on.
+        // The head of a table is repeated on each printed page.
         return (tag == "th" ? "<thead>\(row)</thead>" : row) + "\n"
     }
 
@@ -80,7 +80,7 @@ package struct QCPage {
             + more
     }
 
-    /// Pictures of the places that findings are about.
+    /// Returns images of the places that findings refer to.
     private func spots(_ report: QCReport) -> String {
         guard let spots = report.illustrations?.spots, !spots.isEmpty else { return "" }
         return "<div class=\"spots\">\n"
@@ -134,21 +134,21 @@ package struct QCPage {
     }
 }
 
-/// A drawing of where in time findings lie, below the sound of the file, as SVG that stands in a page.
+/// An SVG drawing of the findings over time, below the waveform of the file, for embedding in a page.
 struct QCTimeline {
     let report: QCReport
 
-    /// Where the lanes begin and how wide they are, of a thousand.
+    /// The left edge and the width of the lanes, of a total width of 1000.
     private static let left = 180.0
     private static let width = 815.0
     private static let laneHeight = 22
     private static let waveHeight = 36
-    /// Lanes of rules, channels, and marks in a lane at most.
+    /// The maximum numbers of rule lanes, of channels, and of marks in a lane.
     private static let maximumRules = 40
     private static let maximumChannels = 8
     private static let maximumMarks = 2000
 
-    /// The drawing; empty where nothing in the file has a place in time.
+    /// The drawing; empty if the file has no duration, or neither audio nor findings with a time.
     var svg: String {
         let timed = report.findings.filter { $0.start != nil }
         let ends = report.measurements.tracks.compactMap { ($0.sound?.duration ?? $0.pictures?.end)?.seconds }
@@ -177,7 +177,7 @@ struct QCTimeline {
         "<text x=\"0\" y=\"\(y)\" font-size=\"12\">\(QCMarkup.escaped(String(text.prefix(26))))</text>"
     }
 
-    // MARK: Sound
+    // MARK: Audio
 
     private func waves(of track: QCMeasurements.Track, _ length: Double, _ y: inout Int) -> String {
         guard let outline = track.outline, let rate = track.sound?.sampleRate, rate > 0 else { return "" }
@@ -194,7 +194,7 @@ struct QCTimeline {
         return shapes
     }
 
-    /// A closed path along the highest samples and back along the lowest.
+    /// Returns a closed path along the highest samples and back along the lowest.
     private func outlinePath(_ ranges: [ClosedRange<Float>], _ step: Double, _ length: Double, _ y: Int) -> String {
         let columns = min(ranges.count, Int(Self.width))
         guard columns > 0 else { return "" }
@@ -209,7 +209,7 @@ struct QCTimeline {
             let high = part.map(\.upperBound).max() ?? 0
             let low = part.map(\.lowerBound).min() ?? 0
             let place = text(x(Double(part.startIndex) * step, length))
-            // A line of half a pixel stands for silence.
+            // Silence appears as a line about half a pixel thick.
             upper += (column == 0 ? "M" : "L") + place + " " + text(min(height(high), middle - 0.3))
             lower.append("L" + place + " " + text(max(height(low), middle + 0.3)))
         }
@@ -252,28 +252,30 @@ struct QCTimeline {
     }
 }
 
-/// Small pictures of the places that findings are about, for a page.
+/// Small images of the places that findings refer to, for a page.
 package struct QCIllustrations: Sendable {
-    /// A picture at a moment.
+    /// An image at one time.
     package struct Spot: Sendable {
-        /// The moment.
+        /// The time.
         package let time: MediaTime
-        /// The rules that found something there.
+        /// The rules with findings at this time.
         package let rules: [String]
-        /// A JPEG file.
+        /// The JPEG file.
         package let jpeg: [UInt8]
-        /// Its size in pixels.
+        /// The size in pixels.
         package let width, height: Int
     }
 
-    /// The pictures, in the order of their times.
+    /// The images, in order of time.
     package let spots: [Spot]
 
-    /// Places that are shown at most, and how large.
+    /// The maximum number of places shown, followed by the maximum size of an image.
     private static let maximumSpots = 16
     private static let size = Dimensions(width: 240, height: 180)
 
-    /// Makes pictures of the first places, those of failures before those of warnings; what cannot be shown is left out.
+    /// Makes images of the first places, those of failures before those of warnings.
+    ///
+    /// Places of which no image can be made are omitted.
     init(_ asset: Asset, findings: [QCFinding]) {
         var places: [(time: MediaTime, rules: [String])] = []
         for finding in findings.filter({ $0.severity == .fail }) + findings.filter({ $0.severity == .warn }) {

@@ -2,17 +2,17 @@ internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
 
-/// One picture with luma in a plane of its own, as the measurements take it.
+/// A video frame with luma in its own plane, ready for measuring.
 struct QCPicture {
-    /// The picture; another one than was given where that stores its samples otherwise.
+    /// The frame's pixels, converted if the original stores luma differently.
     let pixels: PixelBuffer
     private let levels: PictureLevels
     private let isWide: Bool
-    /// Whether its codes are those that it was stored with, so that their legality means something.
+    /// True if the samples are the stored ones, so that their legality can be checked.
     private let isStored: Bool
     private let size: Dimensions
 
-    /// - Throws: `invalidArgument` where a picture in red, green and blue cannot be converted.
+    /// - Throws: `invalidArgument` if an RGB frame cannot be converted.
     init(_ pixels: PixelBuffer) throws(MediaError) {
         isStored = !pixels.isRGB && pixels.sampleLayout(0).map { $0.step == 1 } ?? false
         self.pixels = isStored ? pixels : try pixels.converted(to: pixels.bitDepth > 8 ? .yuv420p10 : .yuv420p)
@@ -23,7 +23,7 @@ struct QCPicture {
             isFullRange: self.pixels.assumedColor.range == "pc" || self.pixels.pixelFormat.rawValue.hasPrefix("yuvj"))
     }
 
-    /// Whether 98 % of the luma samples are at most so great a part of the way from black to white.
+    /// Returns whether 98 % of the luma samples are at most at this fraction of the way from black to white.
     func isBlack(threshold: Double) -> Bool {
         let (count, overflow) = size.width.multipliedReportingOverflow(by: size.height)
         guard !overflow, count > 0 else { return false }
@@ -39,7 +39,7 @@ struct QCPicture {
         return found != nil
     }
 
-    /// The part of luma that EBU R 103 does not allow; `nil` where the range is full.
+    /// The fraction of luma samples that EBU R 103 does not allow; `nil` for full range.
     var illegalLuma: Double? {
         guard isStored, !levels.isFullRange, size.width > 0, size.height > 0 else { return nil }
         let range = levels.legalLuma
@@ -54,7 +54,7 @@ struct QCPicture {
         return Double(found) / (Double(size.width) * Double(size.height))
     }
 
-    /// Rows and columns at the edges that are dark; `nil` where the whole picture is.
+    /// The dark rows and columns at the edges; `nil` if the whole frame is dark.
     var bars: PictureBars? {
         let limit = levels.code(atMost: 0.04)
         let found =
@@ -68,8 +68,9 @@ struct QCPicture {
         return found.top >= size.height ? nil : found
     }
 
-    /// The part of colours that EBU R 103 does not allow, on a grid of at most 128 by 72 places; `nil` where the range is
-    /// full, and for colours that are not stored as two planes of chroma.
+    /// The fraction of colours that EBU R 103 does not allow, sampled on a grid of at most 128 by 72 points.
+    ///
+    /// The value is `nil` for full range, and for colours that are not stored as two chroma planes.
     var illegalColor: Double? {
         guard isStored, !levels.isFullRange, pixels.planeCount >= 3,
             pixels.sampleLayout(1)?.step == 1, pixels.sampleLayout(2)?.step == 1
@@ -107,7 +108,7 @@ struct QCPicture {
         return Double(illegal) / Double(columns * lines)
     }
 
-    /// Whether the mean difference of all samples from those of another picture is at most so great a part of full scale.
+    /// Returns whether the mean difference of all samples from another frame is at most a fraction of full scale.
     func isSame(as other: PixelBuffer, within part: Double) -> Bool {
         guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions else { return false }
         let shapes = (0..<pixels.planeCount).map { pixels.planeShape($0) }
@@ -130,8 +131,9 @@ struct QCPicture {
         return total <= limit
     }
 
-    /// The mean difference of luma from another picture, as a part of full scale, over one row in four; `nil` where they
-    /// are of different kinds.
+    /// Returns the mean luma difference from another frame, as a fraction of full scale, over every fourth row.
+    ///
+    /// Returns `nil` if the frames differ in format or size.
     func motion(since other: PixelBuffer) -> Double? {
         let rows = size.height / 4
         guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions, rows > 0, size.width > 0
@@ -149,7 +151,9 @@ struct QCPicture {
         return Double(total) / (Double(rows) * Double(size.width) * Double(1 << levels.depth))
     }
 
-    /// What the picture before this one looks like, by this one and the one before both; `nil` where that cannot be told.
+    /// Returns the scan type that the preceding frame appears to have, judged by its two neighbours.
+    ///
+    /// Returns `nil` if the frames differ in format or size, or if the scan type cannot be determined.
     func look(ofPrevious previous: PixelBuffer, before: PixelBuffer) -> CombDetector.Look? {
         let others = [previous, before]
         guard others.allSatisfy({ $0.pixelFormat == pixels.pixelFormat && $0.dimensions == pixels.dimensions }) else {
@@ -167,7 +171,7 @@ struct QCPicture {
         previous.withSamples(of: type, plane: 0) { plane, stride in
             before.withSamples(of: type, plane: 0) { past, pastStride in
                 pixels.withSamples(of: type, plane: 0) { future, futureStride in
-                    // Pictures of one decoder lie alike in memory.
+                    // Frames of one decoder have the same memory layout.
                     guard stride == pastStride, stride == futureStride else { return CombDetector() }
                     return kernel(plane, past, future, luma(stride))
                 }
@@ -201,19 +205,18 @@ struct QCPicture {
     }
 }
 
-/// Takes every measurement of one track's pictures, which come in presentation order.
+/// Measures the video of one track, frame by frame in presentation order.
 ///
-/// Times are counted in ticks of the track's time scale from the first picture on. How long a picture is shown is known
-/// when the next one comes.
+/// Times are counted in ticks of the track's time scale. The duration of a frame is known once the next one arrives.
 struct QCPictureMeter {
     private let request: QCRequest
     private let timescale: Int32
     private var first: Int64?
     private var pending: (facts: QCPictureFacts, start: Int64, end: Int64)?
     private var previous: PixelBuffer?
-    /// The one before that, where fields are looked at.
+    /// The frame before `previous`, if fields are checked.
     private var beforePrevious: PixelBuffer?
-    /// For each set of parameters, the picture with which the video last moved.
+    /// The frame at which the video last moved, for each set of parameters.
     private var references: [PixelBuffer?]
     private var frozen: [FreezeDetector]
     private var black: [RunFinder]
@@ -221,7 +224,7 @@ struct QCPictureMeter {
     private var illegalColor: [RunFinder]
     private var count: Int64 = 0
     private var duplicates: Int64?
-    /// Runs of pictures that are the same as the one before, with how many there are.
+    /// The runs of frames identical to the preceding frame, with the number of frames.
     private var duplicateRuns: [(start: Int64, end: Int64, count: Int64)] = []
     private var intervals: FrameIntervals?
     private var repeats: [FrameCadence]
@@ -259,7 +262,7 @@ struct QCPictureMeter {
         illegalColor = finders(.illegalColor)
     }
 
-    /// Takes the next picture; anything else is left out.
+    /// Measures the next frame; samples without a decoded frame are ignored.
     mutating func append(_ sample: SampleBuffer) throws(MediaError) {
         guard let pixels = sample.pixelBuffer,
             let start = sample.presentationTime.sampleIndex(rate: timescale, rounding: .halfAwayFromZero)
@@ -308,7 +311,7 @@ struct QCPictureMeter {
         pending = nil
         let ticks = max(0, end.subtractingReportingOverflow(start).partialValue)
         if facts.isDuplicate { noteDuplicate(from: start, until: max(start, end)) }
-        // How long the last one stays is the container's word.
+        // The duration of the last frame is only declared by the container.
         if !isLast { intervals?.append(start: start, ticks: ticks) }
         for index in repeats.indices { repeats[index].append(ticks: ticks, difference: facts.motion) }
         for index in jumps.indices { jumps[index].append(ticks: ticks, difference: facts.motion) }
@@ -332,7 +335,7 @@ struct QCPictureMeter {
         }
     }
 
-    /// Ends the track; `nil` where no picture came.
+    /// Finishes the track; returns `nil` if there were no frames.
     mutating func finish(trackIndex: Int) -> QCMeasurements.Track? {
         guard count > 0 else { return nil }
         let (last, end) = (pending?.start, pending?.end)
@@ -376,13 +379,13 @@ struct QCPictureMeter {
     }
 }
 
-/// What one picture shows, apart from when.
+/// The measurements of one frame, apart from its time.
 private struct QCPictureFacts {
     var black: [Bool] = []
     var isSame: [Bool] = []
-    /// Whether it is the same as the picture before.
+    /// True if the frame is identical to the preceding one.
     var isDuplicate = false
-    /// The mean difference from the picture before.
+    /// The mean difference from the preceding frame.
     var motion: Double?
     var illegalLuma: Double?
     var illegalColor: Double?

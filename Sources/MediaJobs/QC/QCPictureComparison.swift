@@ -2,22 +2,22 @@ internal import AssetKit
 internal import MediaAnalysis
 package import MediaBase
 
-/// Compares the pictures of two files, each with the one that is shown at the same time.
+/// Compares the video of two files, pairing frames that are shown at the same time.
 ///
-/// The reference's are brought to the other's size and pixel format where they differ.
+/// The reference's frames are converted to the size and pixel format of the other file if they differ.
 struct QCPictureComparison {
     let file: Asset
     let reference: Asset
     let threads: Int
-    /// Whether each picture's values are kept.
+    /// True if the scores of each frame are kept.
     let keepsFrames: Bool
 
-    /// What one picture differs by.
+    /// The difference between one frame and its counterpart.
     struct Score {
-        /// The mean squared error of each component, and the similarity.
+        /// The mean squared error of each component, followed by the similarities.
         var errors: [Double] = []
         var similarities: [Double] = []
-        /// The part of all samples that a component has.
+        /// The share of all samples that belongs to each component.
         var weights: [Double] = []
         var peak = 255.0
 
@@ -25,7 +25,7 @@ struct QCPictureComparison {
         var similarity: Double { zip(similarities, weights).reduce(0) { $0 + $1.0 * $1.1 } }
     }
 
-    /// Reads both files.
+    /// Reads both files and compares their frames.
     func run() throws(MediaError)
         -> QCReferenceMeasurements.Outcome<(QCReferenceMeasurements.Pictures, [QCReferenceMeasurements.Frame])>
     {
@@ -92,7 +92,7 @@ struct QCPictureComparison {
         try reader.startReading()
     }
 
-    /// A format of planes in which a picture can be compared.
+    /// Returns a planar format in which frames like this one can be compared.
     private static func comparable(_ picture: PixelBuffer) -> PixelFormat {
         let isPlanar = (0..<picture.planeCount).allSatisfy { picture.sampleLayout($0).map { $0.step == 1 } ?? false }
         if isPlanar { return picture.pixelFormat }
@@ -106,13 +106,13 @@ struct QCPictureComparison {
         }
     }
 
-    /// Compares pictures of one format and size.
+    /// Compares frames that have the same format and size.
     private struct Meter {
         private var similarity: StructuralSimilarity?
 
         mutating func score(_ one: PixelBuffer, _ other: PixelBuffer) -> Score? {
             guard one.pixelFormat == other.pixelFormat, one.dimensions == other.dimensions else { return nil }
-            // Alpha is not seen.
+            // Alpha is ignored.
             let planes = min(one.planeCount, 3)
             let bytes = one.bitDepth > 8 ? 2 : 1
             let shapes = (0..<planes).map { one.planeShape($0) }
@@ -134,7 +134,7 @@ struct QCPictureComparison {
                     }
                 guard let squares = found.0 else { return nil }
                 score.errors.append(Double(squares) / counts[plane])
-                // Planes smaller than a window are only as alike as the first.
+                // A plane smaller than a window gets the first plane's similarity.
                 score.similarities.append(found.1 ?? score.similarities.first ?? 1)
                 score.weights.append(counts[plane] / all)
             }
@@ -156,7 +156,7 @@ struct QCPictureComparison {
     }
 }
 
-/// Adds up what pictures differ by.
+/// Accumulates the scores of all compared frames.
 private struct QCComparisonTally {
     let keepsFrames: Bool
     var unpaired: Int64 = 0
@@ -171,9 +171,9 @@ private struct QCComparisonTally {
 
     init(keepsFrames: Bool) { self.keepsFrames = keepsFrames }
 
-    /// Adds a picture.
+    /// Adds the score of a frame.
     ///
-    /// - Parameter shown: From when to when it is shown.
+    /// - Parameter shown: The time range in which the frame is shown.
     mutating func add(_ score: QCPictureComparison.Score, shown: MediaTimeRange) {
         if errors.isEmpty {
             errors = score.errors.map { _ in 0 }
@@ -184,7 +184,7 @@ private struct QCComparisonTally {
             similarities[index] += score.similarities[index]
         }
         let error = score.error
-        // Sums of weights are not quite one.
+        // The weights may not add up to exactly one.
         let similarity = error == 0 ? 1 : score.similarity
         totals = (totals.error + error, totals.similarity + similarity)
         if error > worstError?.value ?? 0 { worstError = (error, shown, count) }
@@ -220,38 +220,42 @@ private struct QCComparisonTally {
     }
 }
 
-/// How a file differs from another one that it is compared with.
+/// The differences between a file and the reference that it is compared with.
 package struct QCReferenceMeasurements: Encodable, Sendable {
-    /// The pictures; nothing where one of the two has none.
+    /// The video comparison; `nil` if either file has no video.
     package var pictures: Pictures?
-    /// The sound; nothing where one of the two has none, or is silent.
+    /// The audio comparison; `nil` if either file has no audio or is silent.
     package var sound: Sound?
-    /// Why the file's pictures could not be compared though the reference has some, such as `has no pictures`; not part of
-    /// the JSON.
+    /// The reason why the file's video could not be compared although the reference has some, such as `has no
+    /// pictures`.
+    ///
+    /// It is not part of the JSON.
     package var missingPictures: String?
-    /// Why the file's sound could not be compared though the reference has some, such as `is silent`; not part of the JSON.
+    /// The reason why the file's audio could not be compared although the reference has some, such as `is silent`.
+    ///
+    /// It is not part of the JSON.
     package var missingSound: String?
-    /// Each picture; not part of the JSON, and nothing unless it was asked for.
+    /// The scores of each frame; not part of the JSON, and empty unless requested.
     package var frames: [Frame] = []
 
     private enum CodingKeys: String, CodingKey {
         case pictures, sound
     }
 
-    /// What comes of comparing.
+    /// The result of a comparison.
     enum Outcome<Value> {
         case compared(Value)
         /// The reference has nothing to compare with.
         case notApplicable
-        /// The file lacks what the reference has; how, as a predicate.
+        /// The file lacks something that the reference has; the text is a predicate that says what.
         case missing(String)
     }
 
-    /// Of the first video track of each file.
+    /// The comparison of the first video tracks.
     package struct Pictures: Encodable, Sendable {
-        /// How many pictures were compared.
+        /// The number of frames compared.
         package var count: Int64
-        /// How many of either file had no other one shown at the same time.
+        /// The number of frames, of either file, without a counterpart shown at the same time.
         package var unpaired: Int64
         /// Peak signal-to-noise ratios in dB.
         package var psnr: Scores
@@ -259,41 +263,44 @@ package struct QCReferenceMeasurements: Encodable, Sendable {
         package var ssim: Scores
     }
 
-    /// A measure of all pictures.
+    /// One measure over all frames.
     package struct Scores: Encodable, Sendable {
-        /// Of luma, or the first component; nothing for a PSNR where nothing differs, as for the others.
+        /// The score of luma, or of the first component; a PSNR is `nil` if nothing differs, here and in the other
+        /// properties.
         package var luma: Double?
-        /// Of each of the two others; none for pictures in grey.
+        /// The scores of the two other components; empty for greyscale.
         package var chroma: [Double?]
-        /// Of all components, by the number of their samples.
+        /// The score of all components, weighted by their numbers of samples.
         package var all: Double?
-        /// Of all components of the picture that differs most.
+        /// The score, over all components, of the frame that differs most.
         package var minimum: Double?
-        /// When that picture is shown; nothing where nothing differs.
+        /// The time at which that frame is shown; `nil` if nothing differs.
         package var worst: MediaTime?
-        /// When the next one is; nothing likewise.
+        /// The time at which that frame ends; `nil` if nothing differs.
         package var worstEnd: MediaTime?
-        /// Its number, from 0.
+        /// The number of that frame, from 0.
         package var worstFrame: Int64?
     }
 
-    /// Of the first audio track of each file.
+    /// The comparison of the first audio tracks.
     package struct Sound: Encodable, Sendable {
-        /// How much later the file's sound is; nothing where the two are alike nowhere.
+        /// The time by which the file's audio is later; `nil` if the two do not match anywhere.
         package var offset: MediaTime?
-        /// How alike the beginnings of both are when they are in step, -1 to 1; near -1 one is inverted.
+        /// The correlation of both beginnings once aligned, -1 to 1; near -1, one of the two is inverted.
         package var correlation: Double
-        /// What is left when one is taken from the other in step, or as they are where they are alike nowhere, in dB against the reference; nothing where nothing is.
+        /// The level of the difference signal in dB, relative to the reference; `nil` if nothing differs.
+        ///
+        /// Both are aligned before they are subtracted, unless they do not match anywhere.
         package var difference: Double?
     }
 
-    /// One picture.
+    /// The scores of one frame.
     package struct Frame: Sendable {
-        /// When it is shown.
+        /// The time at which the frame is shown.
         package var time: MediaTime
-        /// The PSNR of each component, and of all, in dB; infinite where nothing differs.
+        /// The PSNR of each component, then of all components, in dB; infinite if nothing differs.
         package var psnr: [Double]
-        /// The similarity of each component, and of all.
+        /// The similarity of each component, then of all components.
         package var similarities: [Float]
     }
 }

@@ -2,26 +2,26 @@ internal import EmbeddedFiles
 package import MediaBase
 internal import YAMLText
 
-/// What a file has to be like: rules over what it says of itself and over what was measured.
+/// A set of rules about a file's declared properties and its measurements.
 ///
-/// ``init(yaml:named:fields:)`` reads one; ``QCBuiltInPolicy`` has some.
+/// ``init(yaml:named:fields:)`` reads a policy; ``QCBuiltInPolicy`` lists the built-in ones.
 package struct QCPolicy: Sendable {
-    /// Its name, for reports.
+    /// The policy's name, for reports.
     package var name: String
-    /// What it is for, in a sentence.
+    /// The policy's purpose, in a sentence.
     package var summary: String?
-    /// The rules, each with an id of its own.
+    /// The rules, each with a unique id.
     package var rules: [QCRule]
-    /// Tracks of one channel each that are measured as one sound of two.
+    /// Pairs of mono tracks that are measured as one stereo track.
     package var pairs: [QCTrackPair] = []
 
-    /// Makes a policy of rules.
+    /// Makes a policy from rules.
     package init(name: String, rules: [QCRule]) {
         self.name = name
         self.rules = rules
     }
 
-    /// What has to be measured for it.
+    /// The measurements that the rules require.
     package var request: QCRequest {
         var request = QCRequest()
         for rule in rules { rule.condition.ask(&request) }
@@ -30,37 +30,37 @@ package struct QCPolicy: Sendable {
     }
 }
 
-/// One rule.
+/// A rule of a policy.
 package struct QCRule: Sendable {
-    /// The name by which reports speak of it.
+    /// The name that identifies the rule in reports.
     package var id: String
-    /// What it means when it does not hold.
+    /// The severity of a violation.
     package var severity: QCSeverity
-    /// What is said when it does not hold, with `{measured}`, `{wanted}`, `{track}`, `{start}` and `{end}` in it.
+    /// The message for a violation; may contain `{measured}`, `{wanted}`, `{track}`, `{start}` and `{end}`.
     package var message: String?
-    /// What must hold.
+    /// The condition that must hold.
     package var condition: QCCondition
 }
 
-/// How bad it is that a rule does not hold.
+/// The severity of a violated rule.
 package enum QCSeverity: String, Sendable, CaseIterable, Encodable {
-    /// It is said, and the file passes.
+    /// The violation is reported, and the file passes.
     case warn
     /// The file fails.
     case fail
 }
 
-/// What must hold.
+/// A condition that a file must meet.
 package indirect enum QCCondition: Sendable {
-    /// What the file says of itself.
+    /// A test of a property that the file declares.
     case field(QCFieldPath, QCTest)
-    /// What was measured; the stretch is for checks that find runs.
+    /// A test of a measurement; the stretch applies to checks that find runs.
     case check(QCCheck, QCRunParameters?, QCStretch, QCTest)
-    /// All of them.
+    /// All conditions must hold.
     case all([QCCondition])
-    /// At least one of them.
+    /// At least one condition must hold.
     case any([QCCondition])
-    /// The opposite.
+    /// The condition must not hold.
     case not(QCCondition)
 
     fileprivate func ask(_ request: inout QCRequest) {
@@ -73,48 +73,48 @@ package indirect enum QCCondition: Sendable {
     }
 }
 
-/// Which part of a track counts.
+/// The part of a track to which a check applies.
 package struct QCStretch: Sendable, Hashable {
-    /// Only the first so many seconds.
+    /// Limits the check to this many seconds at the start.
     package var head: Double?
-    /// Only the last so many seconds.
+    /// Limits the check to this many seconds at the end.
     package var tail: Double?
 
-    /// All of it, unless given.
+    /// Makes a stretch; by default, the whole track.
     package init(head: Double? = nil, tail: Double? = nil) {
         self.head = head
         self.tail = tail
     }
 }
 
-/// What a value must be; everything that is given must hold.
+/// The criteria for a value; all that are set must be met.
 package struct QCTest: Sendable {
-    /// This value.
+    /// The required value.
     package var equals: QCValue?
-    /// This or more.
+    /// The smallest allowed value.
     package var minimum: Double?
-    /// This or less.
+    /// The largest allowed value.
     package var maximum: Double?
-    /// One of these.
+    /// The allowed values.
     package var oneOf: [QCValue]?
-    /// A regular expression that is met somewhere in its text.
+    /// A regular expression that must match somewhere in the value's text.
     package var matches: String?
-    /// Whether there is anything at all; an empty list is nothing.
+    /// True to require a value, false to require that there is none; an empty list is no value.
     package var exists: Bool?
-    /// Whether values are rates of frames: 29.97 then is 30000/1001, as it is for `export`.
+    /// True if values are frame rates: 29.97 then equals 30000/1001, as in `export`.
     package var isAboutRate = false
 
-    /// Nothing, unless given.
+    /// Makes a test; by default, one without criteria.
     package init(equals: QCValue? = nil, minimum: Double? = nil, maximum: Double? = nil) {
         self.equals = equals
         self.minimum = minimum
         self.maximum = maximum
     }
 
-    /// Whether anything at all is wanted.
+    /// True if the test has no criteria.
     package var isEmpty: Bool { !comparesValue && exists == nil }
 
-    /// Whether what a path led to is as wanted: what is not there is as no comparison wants it.
+    /// Returns whether a place found by a path meets the test; a missing value meets no comparison.
     func holds(for found: QCFieldPath.Found) -> Bool {
         if let exists, exists != found.isThere { return false }
         if exists == false { return true }
@@ -122,12 +122,12 @@ package struct QCTest: Sendable {
         return holds(for: value)
     }
 
-    /// Whether anything is wanted of the value itself.
+    /// True if the test has criteria for the value itself.
     private var comparesValue: Bool {
         equals != nil || minimum != nil || maximum != nil || oneOf != nil || matches != nil
     }
 
-    /// Whether a value is as wanted.
+    /// Returns whether a value meets the test.
     func holds(for value: QCValue) -> Bool {
         if exists == false { return false }
         if let equals, !isSame(value, equals) { return false }
@@ -138,7 +138,7 @@ package struct QCTest: Sendable {
         if let maximum, !(value.number.map { $0 <= maximum } ?? false), !isSame(value, .number(maximum)) {
             return false
         }
-        // The expression was tried when the policy was read.
+        // The expression was validated when the policy was read.
         if let matches, (try? Regex(matches).firstMatch(in: value.text)) == nil { return false }
         return true
     }
@@ -149,7 +149,7 @@ package struct QCTest: Sendable {
         return rate == other.number.flatMap { Rational(rate: $0) }
     }
 
-    /// What is wanted, in words.
+    /// The criteria, in words.
     var text: String {
         var parts: [String] = []
         if let equals { parts.append(equals.text) }
@@ -162,7 +162,7 @@ package struct QCTest: Sendable {
     }
 }
 
-/// A value of a policy or of a report.
+/// A value in a policy or a report.
 package enum QCValue: Sendable, Equatable {
     case number(Double)
     /// An exact fraction, with its text.
@@ -170,7 +170,7 @@ package enum QCValue: Sendable, Equatable {
     case text(String)
     case bool(Bool)
 
-    /// It as a number, where it is one.
+    /// The numeric value, or `nil` if it is not a number.
     package var number: Double? {
         switch self {
         case .number(let number), .fraction(let number, _): number
@@ -178,7 +178,7 @@ package enum QCValue: Sendable, Equatable {
         }
     }
 
-    /// It as a person reads it.
+    /// The value as readable text.
     package var text: String {
         switch self {
         case .number(let number):
@@ -188,7 +188,7 @@ package enum QCValue: Sendable, Equatable {
         }
     }
 
-    /// Numbers are the same within a billionth; a fraction is the same as a number or another one of its value.
+    /// Compares two values; numbers and fractions are equal if they agree within a billionth.
     package static func == (left: QCValue, right: QCValue) -> Bool {
         if let one = left.number, let other = right.number {
             return abs(one - other) <= 1e-9 * max(1, one.magnitude)
@@ -202,27 +202,28 @@ package enum QCValue: Sendable, Equatable {
 }
 
 extension QCPolicy {
-    /// Bytes of a policy at most.
+    /// The maximum size of a policy in bytes.
     package static let maximumBytes = 4 << 20
-    /// How deep lists, and conditions in each other, may nest.
+    /// The maximum nesting depth of lists and conditions.
     static let maximumDepth = 32
-    /// Different thresholds and lengths that one check can be asked for with: each is measured for itself.
+    /// The maximum number of parameter sets that a policy may use for one check; each set is measured separately.
     static let maximumParameters = 16
-    /// Pairs of tracks at most.
+    /// The maximum number of track pairs.
     static let maximumPairs = 64
-    /// What a policy looks like, for errors.
+    /// A hint at the form of a policy, for error messages.
     private static let form = "write 'rules:' and a line with '- id: …' for each rule"
 
-    /// Reads a policy from a file's bytes.
+    /// Reads a policy from the bytes of a file.
     ///
-    /// - Throws: as ``init(yaml:named:fields:)``, and `invalidArgument` with the line for what is not UTF-8.
+    /// - Throws: The errors of ``init(yaml:named:fields:)``, and `invalidArgument` with the line number if the text is
+    ///   not UTF-8.
     package init(bytes: [UInt8], named name: String, fields: QCFieldNames?) throws(MediaError) {
         let isWide = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
         guard !isWide, !bytes.prefix(2).contains(0) else {
             throw MediaError(.invalidArgument, "line 1: the text is UTF-16, or not a text; save it as UTF-8")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            // A line's end is never a part of a longer character.
+            // In UTF-8, the byte of a line feed is never part of a longer character.
             let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
             throw MediaError(.invalidArgument, "line \(line + 1): the text is not UTF-8; save it as UTF-8")
@@ -230,13 +231,13 @@ extension QCPolicy {
         try self.init(yaml: text, named: name, fields: fields)
     }
 
-    /// Reads a policy; `docs/schema/qc-policy.json` describes its form.
+    /// Reads a policy in the form described by `docs/schema/qc-policy.json`.
     ///
     /// - Parameters:
     ///   - yaml: The text.
-    ///   - name: What it is called where it does not say so itself.
-    ///   - fields: Which fields there are; `nil` for not checking them.
-    /// - Throws: `invalidArgument` with the line where it is not as it must be, `limitExceeded` where it is too large.
+    ///   - name: The name to use if the policy does not state its own.
+    ///   - fields: The known fields; `nil` to skip checking field names.
+    /// - Throws: `invalidArgument` with the line number if the policy is not valid, `limitExceeded` if it is too large.
     package init(yaml: String, named name: String, fields: QCFieldNames?) throws(MediaError) {
         guard yaml.utf8.count <= Self.maximumBytes else {
             throw MediaError(.limitExceeded, "a policy has at most 4 MB")
@@ -277,18 +278,18 @@ extension QCPolicy {
     }
 }
 
-/// The policies that come with the program; they are read like any other.
+/// The built-in policies, which are read like any other.
 package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
-    /// Whether browsers play a file well.
+    /// Checks that browsers play the file well.
     case web
-    /// Loudness for broadcasting in Europe.
+    /// Checks loudness for broadcasting in Europe.
     case ebuR128 = "ebu-r128"
-    /// Whether anything is wrong that no programme wants.
+    /// Checks for faults that are never wanted in a programme.
     case content
-    /// Whether it looks and sounds like a reference that is given.
+    /// Checks that the file looks and sounds like a given reference.
     case reference
 
-    /// Its text.
+    /// The policy's YAML text.
     package var yaml: String {
         switch self {
         case .web: EmbeddedFile.webPolicy.text

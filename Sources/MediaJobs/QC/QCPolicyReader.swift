@@ -1,10 +1,10 @@
 internal import MediaBase
 internal import YAMLText
 
-/// Reads the parts of a policy from YAML's nodes; every key that is not known is an error with the nearest that is.
+/// Reads the parts of a policy from YAML nodes; an unknown key is an error that suggests the nearest known key.
 struct QCPolicyReader {
     let fields: QCFieldNames?
-    /// The rule that is read, which errors name.
+    /// The id of the rule being read, for error messages.
     private var ruleID: String?
 
     init(fields: QCFieldNames?) { self.fields = fields }
@@ -121,7 +121,7 @@ struct QCPolicyReader {
 
     private static let testNames = "write one of 'equals', 'min', 'max', 'oneOf', 'matches', 'exists'"
 
-    /// - Parameter isBoolean: Whether what is tested is true or false.
+    /// - Parameter isBoolean: True if the tested value is a Boolean.
     private func test(
         _ entries: [String: YAMLNode], _ node: YAMLNode, isBoolean: Bool
     ) throws(MediaError) -> QCTest {
@@ -165,7 +165,7 @@ struct QCPolicyReader {
         return test
     }
 
-    /// Pairs of tracks: a list of lists of two.
+    /// Reads pairs of tracks from a list of two-element lists.
     func pairs(_ node: YAMLNode) throws(MediaError) -> [QCTrackPair] {
         let form = "'pairs' is a list of two tracks each, like [[a:0, a:1], [a:2, a:3]]"
         guard let list = node.sequence else { throw error(node, form) }
@@ -189,11 +189,11 @@ struct QCPolicyReader {
         return pairs
     }
 
-    // MARK: YAMLNodes
+    // MARK: YAML nodes
 
-    /// The entries of a mapping by their keys.
+    /// Returns the entries of a mapping by key.
     ///
-    /// - Throws: `invalidArgument` where it is none, or has a key that is not allowed.
+    /// - Throws: `invalidArgument` if the node is not a mapping or has a key that is not allowed.
     func entries(_ node: YAMLNode, _ what: String, allowed: Set<String>) throws(MediaError) -> [String: YAMLNode] {
         guard let mapping = node.mapping else { throw error(node, "\(what) has keys and values, like 'id: a-name'") }
         var entries: [String: YAMLNode] = [:]
@@ -215,7 +215,6 @@ struct QCPolicyReader {
         }
     }
 
-    /// A text.
     func string(_ node: YAMLNode, _ key: String) throws(MediaError) -> String {
         guard let text = node.scalar else { throw error(node, "'\(key)' is a text") }
         return text
@@ -239,7 +238,7 @@ struct QCPolicyReader {
         return isText ? .text(text) : QCValue(scalar: text)
     }
 
-    /// True or false, as the core schema of YAML 1.2 writes them.
+    /// Reads a Boolean as written in the core schema of YAML 1.2.
     private func boolean(_ node: YAMLNode, _ key: String) throws(MediaError) -> Bool {
         switch node.content {
         case .scalar("true", false), .scalar("True", false), .scalar("TRUE", false): return true
@@ -250,7 +249,7 @@ struct QCPolicyReader {
         }
     }
 
-    /// An error that says where in the policy it is.
+    /// Makes an error that states the line and the rule in the policy.
     func error(_ node: YAMLNode, _ text: String) -> MediaError {
         let rule = ruleID.map { "rule '\($0)': " } ?? ""
         return MediaError(.invalidArgument, "line \(node.line): \(rule)\(text)")
@@ -258,7 +257,7 @@ struct QCPolicyReader {
 }
 
 extension QCValue {
-    /// A value without quotes: a number, a fraction such as 30000/1001, true or false, else a text.
+    /// Reads an unquoted value: a number, a fraction such as 30000/1001, a Boolean, or else text.
     init(scalar text: String) {
         let sides = text.split(separator: "/", omittingEmptySubsequences: false)
         if text == "true" || text == "false" {
@@ -274,10 +273,10 @@ extension QCValue {
 }
 
 extension QCCheck {
-    /// Whether it tells yes or no.
+    /// True if the check yields a Boolean.
     fileprivate var isBoolean: Bool { self == .dualMono || self == .variableFrameRate }
 
-    /// What is wanted where a rule does not say it.
+    /// The test that applies if a rule states none.
     var standardTest: QCTest? {
         switch self {
         case .dualMono, .variableFrameRate: QCTest(equals: .bool(false))

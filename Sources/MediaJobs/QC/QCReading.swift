@@ -4,16 +4,16 @@ internal import MediaBase
 internal import SystemCalls
 import Threading
 
-/// Decodes all sound and pictures of a file once, and has them measured.
+/// Decodes all audio and video of a file once and measures it.
 struct QCReading {
     let asset: Asset
     let request: QCRequest
-    /// Threads for decoding; 0 for as many as there are cores.
+    /// The number of decoding threads; 0 for one per core.
     let threads: Int
 
-    /// Reads the whole file.
+    /// Reads and measures the whole file.
     ///
-    /// - Parameter progress: Told now and then which part is done, 0…1, and how many seconds that is.
+    /// - Parameter progress: Called from time to time with the fraction done, 0…1, and the number of seconds processed.
     func measure(progress: ((Double, Double) -> Void)?) throws -> QCMeasurements {
         let tracks = try asset.loadNow(.tracks)
         let wanted = tracks.filter { track in
@@ -33,7 +33,7 @@ struct QCReading {
         var measurements = QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
         var undecodable: [Int: MediaError] = [:]
         if !wanted.isEmpty { (measurements, undecodable) = try measure(wanted, pairs, progress: progress) }
-        // Nothing was read of a file whose header breaks off before it names a track.
+        // Nothing was read if the file's header is cut off before it names a track.
         if wanted.isEmpty, request.checks.contains(.damage) { measurements.damage.truncated = try asset.isTruncated() }
         let empty = try emptyTracks(of: wanted, measurements.tracks, undecodable)
         measurements.emptyTracks = empty.isEmpty ? nil : empty.map(\.index)
@@ -46,7 +46,7 @@ struct QCReading {
         return measurements
     }
 
-    /// The tracks that gave nothing, save those of which the container itself says that there is nothing.
+    /// Returns the tracks of which nothing was decoded, except those that the container itself declares empty.
     private func emptyTracks(
         of wanted: [AssetTrack], _ measured: [QCMeasurements.Track], _ undecodable: [Int: MediaError]
     ) throws -> [AssetTrack] {
@@ -58,7 +58,7 @@ struct QCReading {
         }
     }
 
-    /// The pairs that the file has, and why others cannot be.
+    /// Returns the pairs of tracks in the file, and notes about the pairs that are not possible.
     private func pairs(in tracks: [AssetTrack]) -> (pairs: [(AssetTrack, AssetTrack)], notes: [String]) {
         var pairs: [(AssetTrack, AssetTrack)] = []
         var notes: [String] = []
@@ -85,9 +85,9 @@ struct QCReading {
         return (pairs, notes)
     }
 
-    /// Measures tracks; tells why nothing of some can be decoded, by their index.
+    /// Measures tracks, and returns the errors of those that cannot be decoded, by track index.
     ///
-    /// - Throws: that error where it is so with all of them.
+    /// - Throws: The first of those errors if nothing at all was measured.
     private func measure(
         _ tracks: [AssetTrack], _ pairs: [(AssetTrack, AssetTrack)], progress: ((Double, Double) -> Void)?
     ) throws(MediaError) -> (QCMeasurements, undecodable: [Int: MediaError]) {
@@ -117,7 +117,7 @@ struct QCReading {
         }
         try reader.startReading()
         let end = tracks.map(\.timeRange.end).filter(\.isNumeric).map(\.seconds).max() ?? 0
-        // Outputs are pulled in step, so that little of what lies between them in the file has to wait.
+        // Read the outputs in step, so that few packets queue up for the others.
         while let next = lanes.indices.filter({ !lanes[$0].isOver }).min(by: { lanes[$0].seconds < lanes[$1].seconds })
         {
             try lanes[next].step()
@@ -132,7 +132,7 @@ struct QCReading {
         return (QCMeasurements(tracks: measured, damage: DamageSummary(reader.damage)), undecodable)
     }
 
-    /// The form of a track's sound as it is decoded.
+    /// Returns the form of a track's decoded audio.
     static func form(of sound: AudioBuffer, _ track: AssetTrack) -> QCSoundMeter.Form {
         let isFloating = sound.sampleFormat == .float32 || sound.sampleFormat == .float64
         let bits = track.formatDescriptions.first?.audio?.bitsPerSample
@@ -142,19 +142,19 @@ struct QCReading {
     }
 }
 
-/// What is read of one track, or of some that belong together, and its meter.
+/// Reads and measures one track, or several tracks that belong together.
 protocol TrackMeasurer {
-    /// How far it has come, in seconds of the presentation.
+    /// The position reached, in seconds of the presentation.
     var seconds: Double { get }
-    /// Whether nothing more comes.
+    /// True if the end was reached.
     var isOver: Bool { get }
-    /// Takes what comes next.
+    /// Reads and measures the next part.
     mutating func step() throws(MediaError)
-    /// The measurements; `nil` where nothing could be decoded.
+    /// Returns the measurements, or `nil` if nothing could be decoded.
     mutating func finish() throws(MediaError) -> QCMeasurements.Track?
 }
 
-/// The pictures of a track.
+/// Measures the video of a track.
 struct QCPictureLane: TrackMeasurer {
     private(set) var seconds = 0.0
     private(set) var isOver = false
@@ -180,7 +180,7 @@ struct QCPictureLane: TrackMeasurer {
     mutating func finish() -> QCMeasurements.Track? { meter.finish(trackIndex: track.index) }
 }
 
-/// The sound of a track.
+/// Measures the audio of a track.
 struct QCSoundLane: TrackMeasurer {
     private(set) var seconds = 0.0
     private(set) var isOver = false
@@ -199,7 +199,7 @@ struct QCSoundLane: TrackMeasurer {
     mutating func step() throws(MediaError) {
         switch try sound.nextPiece() {
         case nil: isOver = true
-        // Before the first sound nobody knows its form, and what comes in pieces is measured as one.
+        // The form is unknown before the first samples, and consecutive silences are measured as one.
         case .silence(let frames): silence += frames
         case .sound(let buffer): try append(buffer)
         }
@@ -227,7 +227,7 @@ struct QCSoundLane: TrackMeasurer {
     }
 }
 
-/// Two tracks of one channel each, measured as the two channels of one sound.
+/// Measures two mono tracks as the two channels of one stereo signal.
 struct QCPairLane: TrackMeasurer {
     private(set) var seconds = 0.0
     private(set) var isOver = false
@@ -236,7 +236,7 @@ struct QCPairLane: TrackMeasurer {
     private var readers: (SoundPlaneReader, SoundPlaneReader)
     private var meter: QCSoundMeter?
 
-    /// Frames that are read at once.
+    /// The number of frames read at once.
     private static let block = 4096
 
     init(
@@ -253,7 +253,7 @@ struct QCPairLane: TrackMeasurer {
             isOver = true
             return
         }
-        // The one that ends first is silent from there on.
+        // Pad the shorter track with silence.
         let count = max(left.count, right.count)
         left += repeatElement(0, count: count - left.count)
         right += repeatElement(0, count: count - right.count)
@@ -278,16 +278,16 @@ struct QCPairLane: TrackMeasurer {
     }
 }
 
-/// Measures linear PCM straight from the file, part by part on all cores, and what comes behind it as ever.
+/// Measures linear PCM directly from the file in parallel, and decodes what follows those samples in the usual way.
 struct QCPlainReading {
     private let sound: RawPCMTrack
     private let track: AssetTrack
     private let reading: QCReading
 
-    /// Steps of 10 ms that a worker takes at once, and frames that it reads at once.
+    /// The number of 10 ms steps that a worker takes at once, followed by the number of frames that it reads at once.
     private static let partSteps: Int64 = 3000
     private static let blockFrames = 1 << 15
-    /// Parts at most, however long the sound is.
+    /// The maximum number of parts, regardless of the duration.
     private static let maximumParts: Int64 = 1 << 16
 
     init(_ sound: RawPCMTrack, _ track: AssetTrack, _ reading: QCReading) {
@@ -296,7 +296,7 @@ struct QCPlainReading {
         self.reading = reading
     }
 
-    /// Measures all of the track; `nil` where the sound is not what it seems to be.
+    /// Measures the whole track; returns `nil` if the samples are not the expected PCM.
     func measure(progress: ((Double, Double) -> Void)?) throws -> QCMeasurements? {
         let start = MediaTime(value: sound.frames, timescale: Int32(clamping: sound.sampleRate))
         let reader = try AssetReader(asset: reading.asset)
@@ -305,7 +305,7 @@ struct QCPlainReading {
         try reader.add(output)
         try reader.startReading()
         var rest = ContinuousSound(output, from: start)
-        // The decoder's own word on what the samples are.
+        // Compare the expected format with the decoder's output.
         guard case .sound(let first) = try rest.nextPiece(), first.sampleFormat == sound.sampleFormat,
             !first.isPlanar, first.sampleRate == sound.sampleRate, first.channelLayout.channels == sound.channels
         else { return nil }
@@ -328,7 +328,7 @@ struct QCPlainReading {
     ) throws -> QCSoundMeter {
         var whole = try QCSoundMeter(form, reading.request)
         let steps = sound.frames / Int64(max(1, sound.sampleRate / LoudnessSteps.perSecond)) + 1
-        // Whole stretches of ten seconds, in which some measurements look for what belongs together.
+        // Parts consist of whole ten-second stretches, which some measurements evaluate as a unit.
         let stretch = Int64(FlatTopDetector.stretchSeconds * LoudnessSteps.perSecond)
         let length = max(Self.partSteps, (steps / Self.maximumParts / stretch + 1) * stretch)
         let starts = Array(stride(from: Int64(0), through: steps, by: Int64.Stride(length))).filter {

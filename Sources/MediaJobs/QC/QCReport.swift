@@ -1,33 +1,34 @@
 internal import Glibc
 package import MediaBase
 
-/// What came of one file under a policy.
+/// The result of checking one file against a policy.
 package struct QCReport: Encodable, Sendable {
-    /// Whether the file passes.
+    /// The overall result.
     package var verdict: Verdict
     /// The policy's name.
     package var policy: String
-    /// What came of each rule, in the policy's order.
+    /// The result of each rule, in the policy's order.
     package var rules: [RuleResult]
-    /// What does not hold, rule by rule; at most 10,000 of a rule and 100,000 in all.
+    /// The violations, rule by rule; at most 10,000 per rule and 100,000 in all.
     package var findings: [QCFinding]
-    /// What was measured.
+    /// The measurements.
     package var measurements: QCMeasurements
-    /// What was odd in the file's structure.
+    /// Warnings about the file's structure.
     package var warnings: [String]
-    /// Pictures of findings, for a page; not part of the JSON.
+    /// Still pictures of findings for an HTML page; not part of the JSON.
     package var illustrations: QCIllustrations?
-    /// How many findings of one rule, and ranges of one check, are listed in JSON and other tables.
+    /// The maximum number of findings of one rule, and of ranges of one check, that are listed in JSON and other
+    /// tables.
     package var maximumListed = QCReport.usualListed
 
-    /// How many are listed where nobody says how many.
+    /// The default of ``maximumListed``.
     package static let usualListed = 200
 
     private enum CodingKeys: String, CodingKey {
         case verdict, policy, rules, findings, measurements, warnings
     }
 
-    /// The first findings of each rule, as many as are listed.
+    /// The first findings of each rule, at most ``maximumListed``.
     package var listedFindings: [QCFinding] {
         var counts: [String: Int] = [:]
         return findings.filter { finding in
@@ -36,7 +37,7 @@ package struct QCReport: Encodable, Sendable {
         }
     }
 
-    /// Writes the report, with as many findings and ranges as are listed.
+    /// Encodes the report with at most ``maximumListed`` findings per rule and ranges per check.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(verdict, forKey: .verdict)
@@ -49,80 +50,82 @@ package struct QCReport: Encodable, Sendable {
         try container.encode(warnings, forKey: .warnings)
     }
 
-    /// How a file or a rule did.
+    /// The result of a file.
     package enum Verdict: String, Encodable, Sendable {
-        /// All holds.
+        /// All rules hold.
         case pass
-        /// Something does not hold that only has to be said.
+        /// Only rules with the severity `warn` are violated.
         case warn
-        /// Something does not hold.
+        /// At least one rule with the severity `fail` is violated.
         case fail
     }
 
-    /// What came of one rule.
+    /// The result of one rule.
     package struct RuleResult: Encodable, Sendable {
         /// The rule's id.
         package var id: String
-        /// What came of it.
+        /// The status of the rule.
         package var status: Status
-        /// Why it is not applicable.
+        /// The reason why the rule is not applicable.
         package var reason: String?
-        /// How many findings there are, with those that are not listed; nothing where the rule holds.
+        /// The number of findings, including those not listed; `nil` if the rule holds.
         package var findingCount: Int64?
 
-        /// What came of a rule.
+        /// The status of a rule.
         package enum Status: String, Encodable, Sendable {
             case pass, warn, fail
-            /// The file has nothing that the rule is about: neither pass nor fail.
+            /// The file has nothing to which the rule applies; neither pass nor fail.
             case notApplicable
         }
     }
 }
 
-/// Something that does not hold.
+/// A violation of a rule.
 package struct QCFinding: Encodable, Sendable {
-    /// The same for the same file and policy: the rule, the track and channel, and when it begins.
+    /// An identifier that is stable for the same file and policy, made of the rule, the track, the channel and the
+    /// start time.
     package var id: String
     /// The rule's id.
     package var rule: String
-    /// How bad it is.
+    /// The severity of the violation.
     package var severity: QCSeverity
-    /// The track; nothing for the file as a whole.
+    /// The index of the track; `nil` for the file as a whole.
     package var trackIndex: Int?
-    /// The channel, from 0; nothing for all.
+    /// The channel, from 0; `nil` for all channels.
     package var channel: Int?
-    /// When it begins; nothing for the whole track or file.
+    /// The start time; `nil` for the whole track or file.
     package var start: MediaTime?
-    /// The first moment after it.
+    /// The end time, which is not part of the finding.
     package var end: MediaTime?
-    /// The timecode of the picture at its start, from the file's start timecode on, else from 00:00:00:00; nothing
-    /// without pictures.
+    /// The timecode of the frame at the start; `nil` without video.
+    ///
+    /// It counts from the file's start timecode, or else from 00:00:00:00.
     package var startTimecode: String?
-    /// The timecode of the picture at its end, the first one after it.
+    /// The timecode of the frame at the end, the first one after the finding.
     package var endTimecode: String?
-    /// What was measured.
+    /// The measured value.
     package var measured: String
-    /// What was wanted.
+    /// The wanted value.
     package var wanted: String
-    /// It in a sentence.
+    /// The finding as a sentence.
     package var message: String
 }
 
-/// What of a file is to be measured: each check that finds runs, with each set of parameters that is asked for.
+/// The measurements to take: the checks, and each set of parameters of those that find runs.
 package struct QCRequest: Sendable, Hashable {
-    /// The checks and their parameters, without repetition, in the order in which they were asked for.
+    /// The checks that find runs, with their parameters, unique and in the order of the requests.
     package private(set) var runs: [Run] = []
-    /// Whether sound has to be decoded.
+    /// True if audio must be decoded.
     package private(set) var needsSound = false
-    /// Whether pictures have to be decoded.
+    /// True if video must be decoded.
     package private(set) var needsPictures = false
-    /// Whether all packets have to be read, for what `scan` tells of them.
+    /// True if all packets must be read, for the `scan` part of the probe report.
     package var needsScan = false
-    /// The checks that are asked for.
+    /// The requested checks.
     package private(set) var checks: Set<QCCheck> = []
-    /// Tracks of one channel each that are measured as the two channels of one sound.
+    /// Pairs of mono tracks that are measured as one stereo track.
     package var pairs: [QCTrackPair] = []
-    /// Whether an outline of the sound is gathered, for a drawing.
+    /// True if an outline of the audio is collected, for a drawing.
     package var drawsSound = false
     private var known: Set<Run> = []
 
@@ -130,23 +133,23 @@ package struct QCRequest: Sendable, Hashable {
     package struct Run: Sendable, Hashable {
         /// The check.
         package let check: QCCheck
-        /// Its parameters.
+        /// The parameters of the check.
         package let parameters: QCRunParameters
     }
 
-    /// Asks for nothing.
+    /// Makes an empty request.
     package init() {}
 
-    /// Everything, with the checks' own thresholds.
+    /// A request for all checks, with their default parameters.
     package static var standard: QCRequest {
         var request = QCRequest()
         for check in QCCheck.allCases { request.add(check) }
         return request
     }
 
-    /// Asks for a check.
+    /// Adds a check.
     ///
-    /// - Parameter parameters: For a check that finds runs; its own where there are none.
+    /// - Parameter parameters: The parameters of a check that finds runs; `nil` for its defaults.
     package mutating func add(_ check: QCCheck, _ parameters: QCRunParameters? = nil) {
         let facts = check.facts
         checks.insert(check)
@@ -166,9 +169,9 @@ package struct QCRequest: Sendable, Hashable {
     }
 }
 
-/// Two tracks of one channel each, the first and the second channel of one sound.
+/// Two mono tracks that hold the first and the second channel of one stereo signal.
 package struct QCTrackPair: Sendable, Hashable {
-    /// Which tracks are meant.
+    /// The selectors of the tracks.
     package let first, second: TrackSelector
 
     /// Makes a pair.

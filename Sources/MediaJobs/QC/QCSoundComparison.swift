@@ -3,34 +3,37 @@ internal import Glibc
 internal import MediaAnalysis
 internal import MediaBase
 
-/// Compares the sound of two files: by how much one is later, and what differs when both are in step.
+/// Compares the audio of two files: the offset of one, and the difference once both are aligned.
 ///
-/// The reference's is brought to the other's rate and channels where they differ.
+/// The reference's audio is converted to the sample rate and channels of the other file if they differ.
 struct QCSoundComparison {
     let file: Asset
     let reference: Asset
 
-    /// Seconds of both that are looked at for the offset, and the largest offset.
+    /// The number of seconds of both files that are searched for the offset, followed by the largest offset.
     private static let window = 30
     private static let maximumOffset = 10
-    /// The rate at which a place is looked for at first.
+    /// The sample rate of the first, coarse search.
     private static let coarseRate = 8000
-    /// Frames and samples of each that are kept for the offset at most, and how many are taken together at most, whatever
-    /// rate a file claims.
+    /// The maximum numbers of frames and of samples kept for the offset, and of frames combined in the coarse search.
+    ///
+    /// They apply whatever sample rate a file claims.
     private static let maximumFrames = 1 << 23
     private static let maximumSamples = 1 << 25
     private static let largestFactor = 64
-    /// From which correlation on two sounds are alike.
+    /// The minimum correlation of audio that matches.
     private static let likeness = 0.3
-    /// Frames that are compared at once.
+    /// The number of frames compared at once.
     private static let block = 1 << 14
 
-    /// Names of the usual layouts of one to eight channels, as `av_channel_layout_default` has them.
+    /// The names of the usual layouts of one to eight channels, as in `av_channel_layout_default`.
     private static let usualLayouts = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
-    /// The part of a channel's energy from which on the sum of all channels is taken for what they have in common.
+    /// The minimum energy of the sum of all channels, as a fraction of the loudest channel's, for the sum to be used.
     private static let minimumOfSum = 1e-4
 
-    /// Reads both files; silence in the part that is looked at for the offset is nothing to compare.
+    /// Reads both files and compares their audio.
+    ///
+    /// There is nothing to compare if either is silent in the part that is searched for the offset.
     func run() throws(MediaError) -> QCReferenceMeasurements.Outcome<QCReferenceMeasurements.Sound> {
         guard let otherTrack = try Self.track(of: reference) else { return .notApplicable }
         guard let track = try Self.track(of: file), let format = track.formatDescriptions.first?.audio,
@@ -65,7 +68,7 @@ struct QCSoundComparison {
                 correlation: correlation, difference: difference?.ifFinite))
     }
 
-    /// The layout that both are brought to; `nil` where channels are compared as they are.
+    /// Returns the layout to which both are converted, or `nil` to compare the channels as they are.
     private static func layout(for format: AudioFormat, _ other: AudioFormat?) -> ChannelLayout? {
         if format.channelLayout.knownName != nil { return format.channelLayout }
         guard format.channels != other?.channels, usualLayouts.indices.contains(format.channels - 1) else { return nil }
@@ -86,7 +89,8 @@ struct QCSoundComparison {
         return SoundPlaneReader(output)
     }
 
-    /// What is matched of each: the sum of all channels, or one of them where channels cancel each other out.
+    /// Returns the signals to align: the sums of all channels, or one channel of each if channels cancel each other
+    /// out.
     private static func matched(_ one: [[Float]], _ other: [[Float]]) -> ([Float], [Float]) {
         let sums = (mixed(one), mixed(other))
         func cancels(_ sum: [Float], _ channels: [[Float]]) -> Bool {
@@ -109,12 +113,12 @@ struct QCSoundComparison {
         return sum
     }
 
-    /// The level of what differs against the reference's, in dB, over all that both have in step.
+    /// Returns the level of the difference in dB, relative to the reference, where both overlap once aligned.
     private static func difference(
         _ head: ([[Float]], [[Float]]), _ sound: inout SoundPlaneReader, _ wanted: inout SoundPlaneReader, offset: Int
     ) throws(MediaError) -> Double? {
         var sums = (difference: 0.0, reference: 0.0)
-        // What is first of the one that is later has nothing beside it.
+        // The beginning of the later one has no counterpart.
         var left = head.0.map { Array($0.dropFirst(max(0, offset))) }
         var right = head.1.map { Array($0.dropFirst(max(0, -offset))) }
         while true {
@@ -140,13 +144,13 @@ struct QCSoundComparison {
     }
 }
 
-/// Holds a proxy against the file that it stands for: what editors need to be the same to put one in the other's place.
+/// Compares a proxy with its source in the properties that editors need to swap one for the other.
 struct QCProxyComparison {
     let proxy: Asset
     let source: Asset
     let threads: Int
 
-    /// What was compared, and what differs.
+    /// The comparison of one property.
     struct Entry {
         /// The rule's id.
         let id: String
@@ -209,7 +213,7 @@ struct QCProxyComparison {
         one - other <= slack && other - one <= slack
     }
 
-    /// The first video track's index, one tick of its clock, and when each of its pictures is shown.
+    /// Returns the first video track's index, one tick of its clock, and the times at which its frames are shown.
     private func frames(of asset: Asset) throws(MediaError) -> (Int, MediaTime, [MediaTime])? {
         let tracks = try asset.loadNow(.tracks)
         guard let track = tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }) else { return nil }
@@ -226,17 +230,17 @@ struct QCProxyComparison {
     }
 }
 
-/// Holds what a container says of its tracks against the coded media in them.
+/// Compares the container's declarations about tracks with the coded media.
 struct QCHeaderComparison {
     let tracks: [AssetTrack]
     let report: ProbeReport
     let measurements: QCMeasurements
 
-    /// By how much lengths may differ, in seconds, and rates, as a part.
+    /// The tolerance of lengths in seconds, followed by the relative tolerance of rates.
     private static let lengthSlack = 0.1
     private static let rateSlack = 0.005
 
-    /// What differs, track by track.
+    /// The contradictions, track by track.
     var mismatches: [QCMeasurements.Mismatch] {
         measurements.tracks.flatMap { measured -> [QCMeasurements.Mismatch] in
             let index = measured.trackIndex
@@ -248,7 +252,7 @@ struct QCHeaderComparison {
                 found += Self.headers(described?.video)
             }
             if let sound = measured.sound, measured.pairedTrackIndex == nil { found += Self.sound(track, sound) }
-            // Streams without an index say nothing of lengths; what is known is libavformat's estimate.
+            // Streams without an index declare no lengths; the known length is libavformat's estimate.
             if ContainerFormat(report.container.format).statesNoLength { found.removeAll { $0.0 == "length" } }
             return found.map { .init(trackIndex: index, what: $0.0, container: $0.1, media: $0.2) }
         }
@@ -303,7 +307,7 @@ struct QCHeaderComparison {
     private static func sound(_ track: AssetTrack, _ sound: QCMeasurements.Sound) -> [(String, String, String)] {
         var found: [(String, String, String)] = []
         let format = track.formatDescriptions.first?.audio
-        // AAC's spectral band replacement doubles the rate, and containers may say either.
+        // AAC's spectral band replacement doubles the rate, and containers may declare either.
         let stated = track.containerSampleRate ?? format?.sampleRate
         if let stated, stated > 0, sound.sampleRate != stated, sound.sampleRate != 2 * stated {
             found.append(("sampleRate", "\(stated)", "\(sound.sampleRate)"))

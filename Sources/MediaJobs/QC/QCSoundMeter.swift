@@ -3,13 +3,13 @@ internal import Glibc
 internal import MediaAnalysis
 internal import MediaBase
 
-/// Takes every measurement of one track's sound in one pass; meters of parts that follow each other are joined.
+/// Measures the audio of one track in one pass; the meters of consecutive parts can be joined.
 struct QCSoundMeter: Sendable {
-    /// How the sound is stored.
+    /// The format of the audio.
     struct Form: Sendable, Hashable {
         let sampleRate: Int
         let layout: ChannelLayout
-        /// The bits of an integer source that carry signal; `nil` for floating point.
+        /// The number of significant bits of an integer source; `nil` for floating point.
         let significantBits: Int?
     }
 
@@ -27,10 +27,10 @@ struct QCSoundMeter: Sendable {
     private var flatTops: [FlatTopDetector]
     private var outline: SoundOutline?
 
-    /// Frames that are measured at once: they stay in the nearest cache.
+    /// The number of frames measured at once, small enough for the fastest cache.
     private static let sliceFrames = 4096
 
-    /// - Parameter step: The step of ``LoudnessSteps`` with which a part begins.
+    /// - Parameter step: The step of ``LoudnessSteps`` at which the part starts.
     init(_ form: Form, _ request: QCRequest, startingAt step: Int64 = 0) throws(MediaError) {
         let channels = form.layout.channels
         let rate = Double(form.sampleRate)
@@ -63,7 +63,7 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Samples in a row that are clipping.
+    /// Returns the minimum number of consecutive samples that count as clipping.
     private static func shortestClipping(_ parameters: QCRunParameters) -> Int64 {
         Int64(min(max(parameters.threshold, 1), 1e9))
     }
@@ -72,9 +72,9 @@ struct QCSoundMeter: Sendable {
         request.runs.filter { $0.check == .silence || $0.check == .channelSilence }
     }
 
-    // MARK: Taking sound
+    // MARK: Appending audio
 
-    /// Takes decoded sound of the same form.
+    /// Measures decoded audio of the same form.
     mutating func append(_ sound: AudioBuffer) {
         var start = 0
         while start < sound.sampleCount {
@@ -85,7 +85,7 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Takes planes of the same number of channels.
+    /// Measures planes; their number must match the number of channels.
     mutating func append(_ channels: [[Float]]) {
         guard channels.count == planes.channels else { return }
         let frames = channels.map(\.count).min() ?? 0
@@ -101,12 +101,12 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Takes frames that were read straight from the file.
+    /// Measures frames that were read directly from the file.
     mutating func append(_ samples: PlainSoundReader.Samples, frames: Int) {
         eachSlice(of: samples, frames: frames) { $0.measure() }
     }
 
-    /// Lets the filters see what comes before a part.
+    /// Runs the audio that precedes a part through the filters.
     mutating func warmUp(_ samples: PlainSoundReader.Samples, frames: Int) {
         eachSlice(of: samples, frames: frames) { meter in
             meter.steps.warmUp(meter.planes)
@@ -137,12 +137,12 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Takes samples of silence, in a time that does not grow with their number.
+    /// Measures silence in constant time, regardless of its duration.
     mutating func appendSilence(frames count: Int64) {
-        // A time stamp may say anything.
+        // A time stamp may have any value, so limit the number of frames.
         let count = min(count, 1 << 62 - frames)
         let stretch = Int64(form.sampleRate) * Int64(FlatTopDetector.stretchSeconds)
-        // What was heard before rings on and is looked at as sound is; after that nothing happens any more.
+        // The filters decay during the measured part of the silence; the rest changes nothing and can be skipped.
         let skipped = max(0, count / stretch - 1)
         measureSilence(frames: count - skipped * stretch)
         skipSilence(stretches: skipped, frames: skipped * stretch)
@@ -188,12 +188,12 @@ struct QCSoundMeter: Sendable {
 
     // MARK: Parts
 
-    /// Says that a part is over.
+    /// Finishes a part.
     mutating func finishPart() {
         for channel in peaks.indices { peaks[channel].finishPart() }
     }
 
-    /// Takes what was measured of the part that comes next, and goes on from its end.
+    /// Joins the measurements of the part that follows, and continues at its end.
     mutating func append(_ part: QCSoundMeter) {
         var part = part
         loudness.append(steps.takeSteps())
@@ -213,9 +213,9 @@ struct QCSoundMeter: Sendable {
 
     // MARK: Results
 
-    /// Ends the sound.
+    /// Finishes the measurements.
     ///
-    /// - Parameter lateStart: How many samples of silence stand for a late start.
+    /// - Parameter lateStart: The number of frames of silence inserted for a late start.
     mutating func finish(trackIndex: Int, lateStart: Int64 = 0) -> QCMeasurements.Track {
         loudness.append(steps.takeSteps())
         for channel in peaks.indices { peaks[channel].finish() }
@@ -239,7 +239,7 @@ struct QCSoundMeter: Sendable {
         }
         func place(_ sample: Int64?) -> QCMeasurements.Range? {
             guard let sample, frames > 0 else { return nil }
-            // What rings on after the last sample belongs to that.
+            // A peak in the filter's decay after the last sample is assigned to that sample.
             let first = min(max(sample, 0), frames - 1)
             return .init(start: time(first), end: time(first + 1))
         }

@@ -1,13 +1,13 @@
 package import MediaBase
 
-/// The findings of a run as comma-separated values (RFC 4180), with a line for each.
+/// Formats the findings of a run as comma-separated values (RFC 4180), with one line per finding.
 package enum QCCSV {
-    /// The names of the columns, with a line break.
+    /// The column names, with a line break.
     package static let header =
         "path,status,rule,severity,track,channel,start,end,startSeconds,endSeconds,timecode,endTimecode,"
         + "measured,wanted,message\r\n"
 
-    /// The lines of a file: its findings, or one that says that it passes or why it could not be processed.
+    /// Returns the lines of a file: its findings, or one line that states that it passed or why it was not processed.
     package static func lines(of result: Result<QCReport, MediaError>, path: String) -> String {
         switch result {
         case .failure(let error):
@@ -28,12 +28,13 @@ package enum QCCSV {
         }
     }
 
-    /// The names of the columns of ``frames(_:path:)``, with a line break.
+    /// The column names of ``frames(_:path:)``, with a line break.
     package static let frameHeader =
         "path,frame,time,seconds,psnrLuma,psnrCb,psnrCr,psnr,ssimLuma,ssimCb,ssimCr,ssim\r\n"
 
-    /// A line for each compared picture; a PSNR where nothing differs is `inf`, and what a picture in grey has not is
-    /// empty.
+    /// Returns a line for each compared frame.
+    ///
+    /// The PSNR of frames that do not differ is `inf`; columns that greyscale frames lack are empty.
     package static func frames(_ frames: [QCReferenceMeasurements.Frame], path: String) -> String {
         var text = ""
         for (number, frame) in frames.enumerated() {
@@ -53,18 +54,18 @@ package enum QCCSV {
     }
 }
 
-/// The results of a run as JUnit's XML: a suite a file, a test case a rule.
+/// The results of a run as JUnit XML, with a suite per file and a test case per rule.
 ///
-/// Warnings are system output of their test case, which passes; not applicable is skipped; a file that could not be
-/// processed is an error.
+/// A warning is system output of a test case that passes. A rule that is not applicable is skipped. A file that could
+/// not be processed is an error.
 package struct QCJUnit {
     private var suites = ""
     private var counts = (tests: 0, failures: 0, errors: 0)
 
-    /// Begins without files.
+    /// Makes a result without files.
     package init() {}
 
-    /// Adds what came of a file.
+    /// Adds the result of a file.
     package mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
         var cases = ""
         var (tests, failures, errors, skipped) = (0, 0, 0, 0)
@@ -104,7 +105,7 @@ package struct QCJUnit {
         counts = (counts.tests + tests, counts.failures + failures, counts.errors + errors)
     }
 
-    /// The whole file.
+    /// The XML text.
     package var text: String {
         """
         <?xml version="1.0" encoding="UTF-8"?>
@@ -116,11 +117,12 @@ package struct QCJUnit {
     }
 }
 
-/// Text for XML and HTML.
+/// Escapes text for XML and HTML.
 enum QCMarkup {
-    /// Text with the characters that mean something in markup, also between quotes, as references.
+    /// Replaces characters that are special in markup, including quotation marks, with references.
     ///
-    /// Control characters, of which XML 1.0 has few, and what turns the direction of text are escaped as in C.
+    /// Control characters, most of which XML 1.0 does not allow, and those that change the text direction are escaped
+    /// as in C.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in VisibleText.line(text).unicodeScalars {

@@ -3,26 +3,27 @@ import MediaBase
 import SystemCalls
 import Threading
 
-/// Makes the images of moments in rising order, in one sweep over the file.
+/// Makes the images for a ascending list of times in one sweep over the file.
 ///
-/// The moments are split into runs that are decoded apart, each from a sync sample. Where there are several, several
-/// workers share them out, each with a generator and one codec thread of its own: that is faster than a decoder with
-/// several threads. A single run gets all threads for its decoder. What is delivered does not depend on any of this.
+/// The times are split into runs that are decoded independently, each from a sync sample. If there are several runs,
+/// several workers share them, each with its own generator and one codec thread; this is faster than one decoder with
+/// several threads. A single run uses all threads in its decoder. The result does not depend on the number of runs or
+/// threads.
 ///
-/// Few images are held at a time, however many there are: each is delivered as soon as all before it are.
+/// Few images are held at a time, regardless of their number: each is delivered as soon as all earlier ones have been.
 struct FrameExtraction {
-    /// What makes the images, configured; further workers have one like it.
+    /// The configured generator; each further worker has its own with the same configuration.
     let generator: ImageGenerator
-    /// How far an image may be from its time.
+    /// The maximum distance between an image and its requested time.
     let tolerance: ThumbsRequest.Tolerance
-    /// Where images may be taken from; `nil` for everywhere.
+    /// The range from which images may be taken; `nil` for no limit.
     private let range: MediaTimeRange?
     private let threads: Int
 
-    /// How many bytes of images may wait for those before them.
+    /// The maximum size in bytes of the images that wait for earlier ones to be delivered.
     private static let room = 48 << 20
 
-    /// - Parameter range: What tolerances do not lead out of; `nil` where they may lead anywhere.
+    /// - Parameter range: The range that tolerances must not leave; `nil` for no limit.
     init(
         _ asset: Asset, track: AssetTrack, request: ThumbsRequest, tolerance: ThumbsRequest.Tolerance,
         range: MediaTimeRange? = nil
@@ -38,26 +39,27 @@ struct FrameExtraction {
         generator = ImageGenerator(asset: asset)
         generator.configuration = configuration
         self.tolerance = tolerance
-        // A picture that begins with the end is outside; times of pictures are whole ticks.
+        // A frame that starts exactly at the end is outside the range. Frame times are whole ticks.
         let scale = track.naturalTimeScale
         let tick = scale > 0 ? MediaTime(value: 1, timescale: scale) : .zero
         self.range = range.map { MediaTimeRange(start: $0.start, end: max($0.start, $0.end - tick)) }
     }
 
-    /// What could not be decoded on the way to the images.
+    /// The data that could not be decoded while the images were made.
     var damage: DamageReport { generator.damage }
 
     /// Makes the images.
     ///
-    /// Where one picture stands for several moments, it is prepared once, with the place of the first of them, and what
-    /// came of it is delivered for each.
+    /// If one frame serves several times, it is prepared once, with the index of the first of them, and the result is
+    /// delivered for each.
     ///
     /// - Parameters:
-    ///   - times: The moments, each later than the one before.
-    ///   - prepare: Makes of an image what is to be delivered, as a rule the bytes of a file; gets the place of a moment
-    ///     in `times` and its image, or why there is none. Called on any thread, in any order, several times at once.
-    ///   - deliver: Gets the place of a moment and what was prepared for it, in rising order, on the calling thread.
-    /// - Throws: what `prepare` or `deliver` throws, which ends the sweep.
+    ///   - times: The times, each later than the previous one.
+    ///   - prepare: Converts an image into the value to deliver, usually the bytes of a file. Receives the index of a
+    ///     time in `times` and its image, or the error if there is none. Called on any thread, in any order, several
+    ///     times concurrently.
+    ///   - deliver: Receives the index of a time and its prepared value, in ascending order, on the calling thread.
+    /// - Throws: The error thrown by `prepare` or `deliver`, which ends the sweep.
     func run<Prepared: Sendable>(
         _ times: [MediaTime],
         prepare:
@@ -82,7 +84,7 @@ struct FrameExtraction {
     }
 }
 
-/// Makes the images of one run of moments after the other.
+/// Makes the images of one run of times sequentially.
 private struct RunMaker<Prepared: Sendable>: Sendable {
     let times: [MediaTime]
     let tolerance: ThumbsRequest.Tolerance
@@ -91,8 +93,8 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
 
     /// Makes the images of a run.
     ///
-    /// - Parameter yield: Gets the place of a moment, what was prepared for it, and about how many bytes that has; says
-    ///   whether more is wanted.
+    /// - Parameter yield: Receives the index of a time, its prepared value and the value's approximate size in bytes;
+    ///   returns false to stop.
     func make(
         _ run: Range<Int>, with generator: ImageGenerator,
         yield: (Int, Prepared, Int) -> Bool
@@ -131,7 +133,7 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
         }
     }
 
-    /// How far an image may be from a moment without leaving the range.
+    /// Returns the tolerance at a time, limited so that it does not leave the range.
     private func tolerance(at time: MediaTime) -> ThumbsRequest.Tolerance {
         guard let range else { return tolerance }
         return ThumbsRequest.Tolerance(
@@ -139,9 +141,10 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
             after: max(.zero, min(tolerance.after, range.end - time)))
     }
 
-    /// Whether no other picture is allowed for a moment: all that is near enough lies in this one's time on screen.
+    /// Indicates whether a frame is the only one allowed for a time, because its display time covers the whole
+    /// tolerance.
     ///
-    /// Then many moments are answered by one decoded and converted picture.
+    /// A frame that is decoded and converted once can then serve many times.
     private func isOnlyOne(
         _ image: ImageGenerator.GeneratedImage, for time: MediaTime, _ tolerance: ThumbsRequest.Tolerance
     ) -> Bool {
@@ -150,7 +153,7 @@ private struct RunMaker<Prepared: Sendable>: Sendable {
 }
 
 extension ThumbsRequest.Aperture {
-    /// The image generator's word for it.
+    /// The corresponding aperture mode of the image generator.
     fileprivate var mode: ApertureMode {
         switch self {
         case .clean: .cleanAperture

@@ -3,28 +3,29 @@ import MediaAnalysis
 import MediaBase
 import Pictures
 
-/// The moments that a request means in one file.
+/// The times that a request denotes in one file.
 struct RequestedTimes {
-    /// One for every time asked for, in that order; a failure where the file has no such time.
+    /// One result for every requested time, in that order; a failure if the file has no such time.
     let requested: [Result<MediaTime, MediaError>]
-    /// How far apart they are; `nil` where they were named or found in the file.
+    /// The distance between consecutive times; `nil` if the times were named or found in the file.
     let spacing: MediaTime?
-    /// The part of the track that they are of; all of it where they were named.
+    /// The part of the track that the times lie in; the whole track if the times were named.
     let range: MediaTimeRange
-    /// Where pictures may be taken from; `nil` for everywhere, where the times were named.
+    /// The range from which frames may be taken; `nil` for no limit, if the times were named.
     let limit: MediaTimeRange?
-    /// What is told where the pictures end before the end that was asked for; `nil` where they do not.
+    /// The warning if the video ends before the requested end; `nil` otherwise.
     let warning: String?
 
-    /// Works the times out.
+    /// Resolves the requested times.
     ///
     /// - Parameters:
-    ///   - context: What is known of the track.
-    ///   - frameTime: Gives the time of a frame by its number.
-    ///   - firstPicture: Gives the time of the first picture that can be decoded, where that may be later than the track's
-    ///     start: nothing is asked for before it where only the number of images is named.
-    ///   - find: Gives the times in a range, in rising order, that only the file's content tells: sync samples or scenes.
-    /// - Throws: where the range cannot be told or contains nothing, or the times are too many.
+    ///   - context: The known properties of the track.
+    ///   - frameTime: Returns the time of a frame by its number.
+    ///   - firstPicture: Returns the time of the first decodable frame if it may be later than the track's start. If
+    ///     only the number of images is requested, none is requested before that time.
+    ///   - find: Returns the times in a range, in ascending order, that depend on the file's content: sync samples or
+    ///     scenes.
+    /// - Throws: If the range is unknown or empty, or there are too many times.
     init(
         _ request: ThumbsRequest, in context: TimeExpression.Context,
         frameTime: (Int64) throws(MediaError) -> MediaTime,
@@ -78,7 +79,7 @@ struct RequestedTimes {
         }
     }
 
-    /// The part of the track that is asked for, and what is told where it ends early.
+    /// Returns the requested part of the track, and the warning if the track ends before the requested end.
     private static func range(
         _ request: ThumbsRequest, in context: TimeExpression.Context,
         frameTime: (Int64) throws(MediaError) -> MediaTime
@@ -107,7 +108,7 @@ struct RequestedTimes {
         )
     }
 
-    /// How many steps begin in a range, the first with it.
+    /// Returns the number of steps that start in a range, including the first at its start.
     private static func count(of step: MediaTime, in duration: MediaTime) throws(MediaError) -> Int64 {
         guard let length = Rational(duration), let size = Rational(step), size.isPositive,
             let count = length.divided(by: size)?.rounded(.up), count <= Int64(ThumbsRequest.maximumCount)
@@ -121,10 +122,10 @@ struct RequestedTimes {
 }
 
 extension RequestedTimes {
-    /// The distinct moments in rising order, and which of the requested ones each stands for.
+    /// The distinct times in ascending order, each with the indices of the requests that it serves.
     var sweep: [(time: MediaTime, places: [Int])] { Self.sweep(over: requested) }
 
-    /// The distinct ones among some moments in rising order, and the places of each; failures have no place.
+    /// Returns the distinct times in ascending order, each with its indices in `moments`; failures are left out.
     static func sweep(over moments: [Result<MediaTime, MediaError>]) -> [(time: MediaTime, places: [Int])] {
         var places: [MediaTime: [Int]] = [:]
         for (place, time) in moments.enumerated() {
@@ -134,19 +135,20 @@ extension RequestedTimes {
     }
 }
 
-/// The times that only a file's content tells: its sync samples, and where its scenes begin.
+/// The times that depend on a file's content: its sync samples and the starts of its scenes.
 struct ContentTimes {
     let asset: Asset
     let track: AssetTrack
-    /// Codec threads; 0 for as many as there are cores.
+    /// The number of codec threads; 0 for one per core.
     let threads: Int
-    /// Gets how far reading came, from 0 to 1.
+    /// Receives the progress of reading, from 0 to 1.
     let progress: (Double) -> Void
 
-    /// When the sync samples that are shown in a range begin, in rising order; decoded only where stored samples do not tell.
+    /// Returns the start times of the sync samples that are shown in a range, in ascending order.
     ///
-    /// All samples are read: libavformat's mov demuxer gives wrong times to what follows the samples that it is told to
-    /// discard (`AVDISCARD_NONKEY`).
+    /// Decodes the samples only if the stored times are missing or unreliable. All samples are read, because
+    /// libavformat's mov demuxer returns wrong times for samples that follow those it is set to discard
+    /// (`AVDISCARD_NONKEY`).
     func syncSamples(in range: MediaTimeRange) throws(MediaError) -> [MediaTime] {
         var times: Set<MediaTime> = []
         let output = TrackOutput(track: track)
@@ -155,11 +157,12 @@ struct ContentTimes {
         try read(output, range)
         while let sample = try output.nextSampleBuffer() {
             guard sample.isSync, !sample.attachments.contains(.isNotShown) else { continue }
-            // Where pictures are reordered, one that is shown when it is decoded has the time of another one.
+            // In streams with reordering, a sample whose presentation and decode times are equal may have another
+            // frame's time.
             let isTimed =
                 sample.presentationTime.isNumeric && !(mayMisplace && sample.presentationTime == sample.decodeTime)
             guard isTimed else { return try decodedSyncSamples(in: range) }
-            // A picture before time zero is no moment that can be asked for.
+            // Frames before time zero cannot be requested.
             if range.contains(sample.presentationTime) { times.insert(sample.presentationTime) }
         }
         return times.sorted()
@@ -175,9 +178,10 @@ struct ContentTimes {
         return times
     }
 
-    /// The start of a range and every frame in it with which a new shot begins; every frame is decoded once.
+    /// Returns the start of a range and the time of every frame in it that starts a new shot; every frame is decoded
+    /// once.
     ///
-    /// - Parameter threshold: From which ``SceneDetector/score(of:)`` on.
+    /// - Parameter threshold: The lowest ``SceneDetector/score(of:)`` that counts as a new shot.
     func scenes(in range: MediaTimeRange, threshold: Double) throws(MediaError) -> [MediaTime] {
         var times = [range.start]
         var detector = SceneDetector()
@@ -193,7 +197,7 @@ struct ContentTimes {
         return times
     }
 
-    /// What frames are scaled down to before they are compared: details and noise are no matter for that.
+    /// The size that frames are scaled down to for comparison, which needs no detail and no noise.
     private static let pictureSize = Dimensions(width: 160, height: 160)
 
     private func read(_ output: TrackOutput, _ range: MediaTimeRange) throws(MediaError) {
@@ -205,12 +209,12 @@ struct ContentTimes {
     }
 }
 
-/// Chooses a moment near each time asked for at which there is something to be seen, and sharply.
+/// Chooses a sharp frame with visible content near each requested time.
 ///
-/// Nine frames are looked at for each time: on screen at the time itself, and at four moments on either side, evenly
-/// spaced up to one second away, or up to half the distance of the times asked for where that is less. Where the times
-/// are scenes, all of them lie in the first two seconds of the scene. The best by ``PictureQuality`` is taken; of equal
-/// ones the nearest to the time, and of those the earlier. A time outside the track stays what it is, an error.
+/// Nine frames are examined for each time: the one on screen at the time itself, and those at four times on either
+/// side, evenly spaced up to one second away, or up to half the distance between requested times if that is less. If
+/// the times are scenes, all nine lie in the first two seconds of the scene. The best frame by ``PictureQuality`` is
+/// chosen; of equal ones the nearest to the time, and of those the earlier. A time outside the track remains an error.
 struct BestFrameSelection {
     let asset: Asset
     let track: AssetTrack
@@ -219,10 +223,10 @@ struct BestFrameSelection {
 
     private static let steps: Int64 = 4
     private static let reach = MediaTime(value: 1, timescale: 1)
-    /// Pictures are compared in this size.
+    /// The size that frames are scaled down to for comparison.
     private static let pictureSize = Dimensions(width: 320, height: 320)
 
-    /// The chosen moments, one for every time asked for; failures stay.
+    /// Returns the chosen times, one for every requested time; failures are kept.
     func chosen(progress: (Double) -> Void) throws(MediaError) -> [Result<MediaTime, MediaError>] {
         let candidates = times.requested.indices.map { self.candidates(of: $0) }
         let moments = Set(candidates.flatMap(\.self)).sorted()
@@ -252,7 +256,7 @@ struct BestFrameSelection {
         return best
     }
 
-    /// The moments that are looked at for one of the times, the nearest first.
+    /// Returns the times to examine for one requested time, nearest first.
     private func candidates(of place: Int) -> [MediaTime] {
         guard case .success(let time) = times.requested[place] else { return [] }
         var reach = Self.reach

@@ -2,14 +2,14 @@ import MediaBase
 import SystemCalls
 import SystemPackage
 
-/// The WebVTT file of one input, opened early so that a name which cannot be written is known before the work.
+/// The WebVTT file of one input, opened early so that an unwritable path is reported before the work starts.
 struct ThumbsIndexFile {
-    /// The file as it was named.
+    /// The path as it was given.
     let path: FilePath
     private let file: OutputFile
     private let outputs: OutputFileSet
 
-    /// Opens the file, making the folders that it needs.
+    /// Opens the file and creates missing folders.
     init(_ path: FilePath, outputs: OutputFileSet) throws(MediaError) {
         self.path = path
         self.outputs = outputs.isWhole ? outputs : outputs.setForAnotherJob()
@@ -22,15 +22,15 @@ struct ThumbsIndexFile {
         }
     }
 
-    /// Writes an index of the answers that have a picture, and puts it in place unless its set does so later.
+    /// Writes an index of the delivered images, and puts it in place unless its set does so later.
     ///
-    /// - Returns: How many cues it has.
+    /// - Returns: The number of cues.
     func write(
         _ answers: [Result<ThumbsReport.Delivered, MediaError>?], range: MediaTimeRange
     ) throws(MediaError) -> Int {
         let delivered = answers.compactMap { try? $0?.get() }
         var range = range
-        // The end of a track of unknown length is where its last picture goes.
+        // A track of unknown length ends with its last image.
         if !range.end.isNumeric, let last = delivered.max(by: { $0.actual < $1.actual }) {
             range = MediaTimeRange(start: .zero, end: last.actual + last.duration)
         }
@@ -60,12 +60,13 @@ struct ThumbsIndexFile {
     }
 }
 
-/// A reference from one file to another as a web page would have it: relative, and with percent signs for all bytes
-/// that are not plain (RFC 3986, unreserved).
+/// A relative URL reference from one file to another, as used in web pages.
+///
+/// All bytes outside RFC 3986's unreserved set are percent-encoded.
 enum URLReference {
-    /// The reference to `file` in a document at `document`.
+    /// Returns the reference to `file` for use in a document at `document`.
     ///
-    /// Both are taken by their names: a browser knows no symbolic links.
+    /// Paths are compared by name only, because browsers do not resolve symbolic links.
     static func relative(to file: FilePath, from document: FilePath) -> String {
         let target = file.absolute.components.map(\.bytes)
         let base = document.absolute.components.map(\.bytes).dropLast()

@@ -6,25 +6,25 @@ package import SystemPackage
 
 /// Writes still images of one video file: the command `thumbs`.
 ///
-/// The times that are asked for are worked out first, then sorted; one sweep over the file makes the images, and each
-/// is written and let go before the next one is made, so that memory does not grow with their number. Only scenes, and
-/// the best frames near each time, take a look at the pictures before that sweep.
+/// The job resolves the requested times and sorts them. One sweep over the file then makes the images; each is written
+/// and released before the next is made, so memory use does not grow with their number. Finding scenes, or the best
+/// frame near each time, takes an additional pass over the video before that sweep.
 package struct ThumbsJob: Sendable {
-    /// The file that images are made of.
+    /// The file that images are made from.
     package struct Input: Sendable {
-        /// How the file was named; `-` where it is standard input.
+        /// The path as it was given; `-` for standard input.
         package let path: FilePath
-        /// Whether it is standard input.
+        /// Indicates whether the input is standard input.
         package let isStandardInput: Bool
-        /// How it is opened.
+        /// The options for opening the file.
         package let options: Asset.Options
 
-        /// What is read in its place, such as a timeline; `nil` for the file itself.
+        /// The asset that replaces the file, such as a timeline; `nil` to open the file itself.
         private let made: Asset?
 
-        /// Makes an input; opens nothing.
+        /// Creates an input without opening anything.
         ///
-        /// - Parameter asset: What is read, where the file only says how that is made.
+        /// - Parameter asset: The asset to read if the file is only a description of it.
         package init(
             path: FilePath, isStandardInput: Bool = false, options: Asset.Options = Asset.Options(),
             asset: Asset? = nil
@@ -35,12 +35,12 @@ package struct ThumbsJob: Sendable {
             made = asset
         }
 
-        /// What `{stem}` stands for in names: the file's name without its last extension; `stdin` for standard input.
+        /// The value of `{stem}` in names: the file's name without its last extension; `stdin` for standard input.
         package var stem: [UInt8] { isStandardInput ? FilePath("-").inputStem : path.inputStem }
 
         /// - Parameters:
-        ///   - isPrecise: Whether all packets are read, for the exact length.
-        ///   - isReadAgain: Whether a pipe has to be read more than once.
+        ///   - isPrecise: True to read all packets for the exact duration.
+        ///   - isReadAgain: True if a pipe has to be read more than once.
         func asset(isPrecise: Bool, isReadAgain: Bool = false) -> Asset {
             if let made { return made }
             var options = options
@@ -50,12 +50,12 @@ package struct ThumbsJob: Sendable {
         }
     }
 
-    /// What is asked for.
+    /// The requested images.
     package let request: ThumbsRequest
-    /// What is written, and where.
+    /// The files to write and their locations.
     package let output: ThumbsOutput
 
-    /// Makes a job, which may be run on any number of files, at once too.
+    /// Creates a job, which can run on any number of files, also concurrently.
     package init(_ request: ThumbsRequest, output: ThumbsOutput) {
         self.request = request
         self.output = output
@@ -63,17 +63,17 @@ package struct ThumbsJob: Sendable {
 
     /// Makes the images of one file.
     ///
-    /// An image that fails does not keep the others from being made; the report says of each what came of it. Sheets and
-    /// their index, and all files of a strict request, are put in place together at the end, or not at all.
+    /// An image that fails does not prevent the others; the report has a result for each. Sheets and their index, and
+    /// all files of a strict request, are put in place together at the end, or not at all.
     ///
     /// - Parameters:
     ///   - input: The file.
     ///   - outputs: Puts files in place.
-    ///   - progress: Gets the done fraction of the work now and then.
-    ///   - announce: Gets each file as it is complete, in rising order of time. What it throws ends the work.
-    /// - Throws: what concerns the file as a whole: it cannot be read or has no pictures, its length is not known, names
-    ///   would collide, a sheet would be too large, the reader of standard output is gone, one of several files that
-    ///   belong together cannot be written, or anything is damaged, where the request is strict.
+    ///   - progress: Receives the completed fraction of the work from time to time.
+    ///   - announce: Receives each file when it is complete, in ascending order of time. Throws to end the work.
+    /// - Throws: Errors that concern the file as a whole: it cannot be read or has no video, its duration is not known,
+    ///   names would collide, a sheet would be too large, the reader of standard output has closed it, one of several
+    ///   files that belong together cannot be written, or the request is strict and anything is damaged.
     package func run(
         on input: Input, outputs: OutputFileSet, progress: (Double) -> Void = { _ in },
         announce: (ThumbsEvent) throws(MediaError) -> Void = { _ in }
@@ -178,16 +178,16 @@ package struct ThumbsJob: Sendable {
     private func tolerance(spacing: MediaTime?) -> ThumbsRequest.Tolerance {
         if request.prefersBest { return .exact }
         if let asked = request.tolerance { return asked }
-        // Each of the times is a sync sample's own.
+        // Each of the times is the exact time of a sync sample.
         if case .keyframes = request.times { return .keyframe }
         let half = spacing?.multiplied(by: 1, dividedBy: 2)
         return half.map { ThumbsRequest.Tolerance(before: $0, after: $0) } ?? .exact
     }
 
-    /// Opens the file, and reads all its packets where the request depends on a length that the header only estimates.
+    /// Opens the file, and reads all its packets if the request depends on a duration that the header only estimates.
     private func open(_ input: Input) throws(MediaError) -> (Asset, AssetTrack) {
-        // A pipe can be named once only: what it needs is asked for at once, and where it takes more than one way through
-        // the pictures, the pipe is kept.
+        // A pipe can be opened only once, so exact timing is requested at once. If the pipe has to be read more than
+        // once, its data is kept.
         let readsAgain = request.needsTimeRange || request.highestFrame != nil || output.needsFrameNumbers
         let asset = input.asset(isPrecise: input.isStandardInput && request.needsTimeRange, isReadAgain: readsAgain)
         let track = try track(of: asset)
@@ -207,12 +207,12 @@ package struct ThumbsJob: Sendable {
         }
     }
 
-    /// Why nothing of a track can be decoded, where its pictures' size says so; `nil` where that is a usual one.
+    /// Returns the error to report for a track that cannot be decoded because of its size; `nil` if the size is usual.
     private func sizeProblem(of track: AssetTrack) -> MediaError? {
         let size = track.formatDescriptions.first?.video?.encodedSize ?? Dimensions(width: 0, height: 0)
         let (pixels, overflow) = size.width.multipliedReportingOverflow(by: size.height)
         let limit = Bitmap.maximumPixelCount
-        // libavcodec forgets a size that it does not take.
+        // libavcodec clears a size that it does not accept.
         if pixels == 0 {
             return MediaError(.damaged, "its pictures have no size, or one of more than \(limit) pixels")
         }

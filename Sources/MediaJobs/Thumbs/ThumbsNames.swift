@@ -1,28 +1,29 @@
 import AssetKit
 package import MediaBase
 
-/// The names of image files, with placeholders for what differs.
+/// A template for the names of image files, with placeholders for the parts that differ.
 ///
-/// A placeholder stands in braces, as in `{stem}-{index}.png`; `{{` and `}}` stand for braces themselves. Names are
-/// bytes, so that a stem which is not UTF-8 comes through unchanged.
+/// A placeholder is written in braces, as in `{stem}-{index}.png`; `{{` and `}}` are literal braces. Names are bytes,
+/// so that a stem that is not UTF-8 is kept unchanged.
 package struct ThumbsNameTemplate: Sendable, Hashable {
-    /// What a placeholder stands for.
+    /// A placeholder.
     package enum Field: String, Sendable, CaseIterable {
         /// The input's file name without its last extension; `stdin` for standard input.
         case stem
-        /// The image's, or the sheet's, number from 1, in at least three digits.
+        /// The number of the image or sheet, from 1, with at least three digits.
         case index
-        /// The time asked for in seconds with three decimals, as in `12.500`.
+        /// The requested time in seconds with three decimals, as in `12.500`.
         case seconds
-        /// The time asked for as `HH-MM-SS-FF`, since many systems allow no colon in a name.
+        /// The requested time as `HH-MM-SS-FF`, because many systems allow no colon in a name.
         case timecode
-        /// The number of the frame on screen at the time asked for, from 0 in presentation order, in at least six digits.
+        /// The number of the frame on screen at the requested time, from 0 in presentation order, with at least six
+        /// digits.
         case frame
         /// The image's width in pixels.
         case width
         /// The image's height in pixels.
         case height
-        /// The format's usual extension, without a point.
+        /// The format's usual extension, without a dot.
         case ext
     }
 
@@ -33,9 +34,9 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
 
     private var pieces: [Piece]
 
-    /// Reads a template.
+    /// Parses a template.
     ///
-    /// - Throws: `invalidArgument` for an unknown placeholder and for a brace without its partner.
+    /// - Throws: `invalidArgument` for an unknown placeholder and for an unbalanced brace.
     package init(parsing bytes: [UInt8]) throws(MediaError) {
         let (opening, closing) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
         pieces = []
@@ -68,10 +69,10 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
         if !literal.isEmpty { pieces.append(.literal(literal)) }
     }
 
-    /// A name without placeholders, in which braces are braces.
+    /// Creates a name without placeholders, in which braces are literal.
     package init(literal name: [UInt8]) { pieces = [.literal(name)] }
 
-    /// What files in a folder are called where nothing else is said.
+    /// The default names of files in a folder.
     package enum Usual: Sendable, Hashable {
         /// `{stem}-{index}.{ext}`
         case images
@@ -95,16 +96,16 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
         }
     }
 
-    /// The usual names in a folder, which is taken literally.
+    /// Creates a template with the default names in a folder, whose path is taken literally.
     ///
     /// - Parameters:
-    ///   - folder: The folder with the slash that parts it from the name; empty for the current one.
-    ///   - names: What the files are.
+    ///   - folder: The folder's path including the final slash; empty for the current folder.
+    ///   - names: The kind of files.
     package init(inFolder folder: [UInt8], names: Usual = .images) {
         pieces = (folder.isEmpty ? [] : [.literal(folder)]) + names.pieces
     }
 
-    /// The usual names in a folder whose own name this template is.
+    /// Returns the default names in the folder that this template names.
     package func asFolder(of names: Usual = .images) -> ThumbsNameTemplate {
         var copy = self
         copy.pieces += [.literal([UInt8(ascii: "/")])] + names.pieces
@@ -114,16 +115,16 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
     /// All placeholders, for messages and help.
     package static let placeholders = Field.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
 
-    /// Whether a placeholder is in it.
+    /// Returns whether the template contains a placeholder.
     package func contains(_ field: Field) -> Bool { pieces.contains(.field(field)) }
 
-    /// Whether any placeholder is in it.
+    /// Indicates whether the template contains any placeholder.
     package var hasFields: Bool { pieces.contains { if case .field = $0 { true } else { false } } }
 
-    /// The name with a stem, and something for every other placeholder.
+    /// Returns the name with the given stem; every other placeholder is replaced with its own name.
     package func name(withStem stem: [UInt8]) -> [UInt8] { name { $0 == .stem ? stem : Array($0.rawValue.utf8) } }
 
-    /// The name with a value for every placeholder; those for which there is none yet stay as they are.
+    /// Returns the name with the placeholders' values; placeholders without a value stay as they are.
     func name(_ value: (Field) -> [UInt8]?) -> [UInt8] {
         var name: [UInt8] = []
         for piece in pieces {
@@ -136,7 +137,7 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
     }
 }
 
-/// What the placeholders in names stand for, in one file.
+/// The values of the placeholders in the names for one file.
 struct ThumbsNames {
     private let stem: [UInt8]
     private let format: ImageFileFormat
@@ -145,11 +146,11 @@ struct ThumbsNames {
     private let frames: [Int64?]
 
     /// - Parameters:
-    ///   - stem: What `{stem}` stands for.
+    ///   - stem: The value of `{stem}`.
     ///   - format: The format of images and sheets.
-    ///   - times: The times asked for, in their order.
-    ///   - frames: The number of the frame at each; empty where no name needs it.
-    ///   - context: What tells the timecode of a time.
+    ///   - times: The requested times, in their order.
+    ///   - frames: The number of the frame at each time; empty if no name needs it.
+    ///   - context: The track's properties, from which timecodes are computed.
     init(
         stem: [UInt8], format: ImageFileFormat, times: [Result<MediaTime, MediaError>], frames: [Int64?],
         context: TimeExpression.Context
@@ -161,10 +162,10 @@ struct ThumbsNames {
         self.context = context
     }
 
-    /// How many times were asked for.
+    /// The number of requested times.
     var count: Int { times.count }
 
-    /// The name of the image of one time; what is not known before it is made stays a placeholder without `size`.
+    /// Returns the name of the image for one time; without `size`, `{width}` and `{height}` stay placeholders.
     func image(_ template: ThumbsNameTemplate, place: Int, size: Dimensions?) -> [UInt8] {
         let time = (try? times[place].get()) ?? .invalid
         return template.name { field in
@@ -178,7 +179,8 @@ struct ThumbsNames {
         }
     }
 
-    /// The name of a sheet, by its number from 0, or of an index; nothing in it may refer to one time.
+    /// Returns the name of a sheet, by its number from 0, or of an index; placeholders for a single time are not
+    /// replaced.
     func sheet(_ template: ThumbsNameTemplate, number: Int, size: Dimensions?) -> [UInt8] {
         template.name { common($0, index: number, of: 1, size: size) }
     }
@@ -206,7 +208,7 @@ struct ThumbsNames {
     private func timecode(_ time: MediaTime) -> String {
         var text = time.clockText()
         if let rate = context.startTimecode?.rate ?? context.frameRate.flatMap({ try? Timecode.Rate(frameRate: $0) }) {
-            // A frame's own time may have been rounded down to a tick; half a tick more is still the same frame.
+            // The time of a frame may have been rounded down to a tick; half a tick later is still the same frame.
             let slack = context.timestampScale.map {
                 MediaTime(value: 1, timescale: $0).multiplied(by: 1, dividedBy: 2)
             }

@@ -4,26 +4,26 @@ package import Pictures
 internal import SystemCalls
 package import SystemPackage
 
-/// What ``ThumbsJob`` writes, and where.
+/// The files that ``ThumbsJob`` writes, and their locations.
 package struct ThumbsOutput: Sendable {
     /// Pictures that hold many images in a grid.
     package struct Sheets: Sendable, Hashable {
-        /// Where they go.
+        /// The names of the sheet files.
         package var names: ThumbsNameTemplate
-        /// Images in a row, 1 or more.
+        /// The number of images in a row, 1 or more.
         package var columns: Int
-        /// Rows of a sheet; `nil` for as many as it takes to have all on one sheet.
+        /// The number of rows of a sheet; `nil` for as many as needed to fit all images on one sheet.
         package var rows: Int?
-        /// Pixels between images and around them.
+        /// The space between and around images, in pixels.
         package var gap = 0
-        /// What is between them.
+        /// The color between images.
         package var background = Color.black
-        /// Whether the file's name, size and so on stand above.
+        /// Indicates whether the file's name, size and other properties are shown above the images.
         package var hasHeader = false
-        /// Whether each image is stamped with the time that it shows.
+        /// Indicates whether each image is stamped with its time.
         package var hasTimestamps = false
 
-        /// Sheets without gaps, header and stamps: sprites.
+        /// Creates sheets without gaps, header and stamps: sprites.
         package init(_ names: ThumbsNameTemplate, columns: Int, rows: Int?) {
             self.names = names
             self.columns = columns
@@ -31,52 +31,52 @@ package struct ThumbsOutput: Sendable {
         }
     }
 
-    /// Where single images go; `nil` where none are wanted.
+    /// The destination of single images; `nil` for none.
     package var images: ThumbsDestination?
-    /// Sheets of all images; `nil` where none are wanted.
+    /// The sheets that hold all images; `nil` for none.
     package var sheets: Sheets?
-    /// Where a WebVTT index of the sheets, else of the single images, goes; `nil` where none is wanted.
+    /// The name of a WebVTT index of the sheets, or of the single images if there are no sheets; `nil` for none.
     package var index: ThumbsNameTemplate?
     /// The format of images and sheets.
     package var format = ImageFileFormat.png
-    /// 1…100; see `Bitmap.encoded(as:quality:background:)`.
+    /// The encoding quality, 1…100; see `Bitmap.encoded(as:quality:background:)`.
     package var quality = 85
-    /// What is behind transparent pictures in a format without alpha.
+    /// The color that replaces transparency in a format without alpha.
     package var background = Color.black
 
-    /// Single PNG images.
+    /// Creates an output of single PNG images.
     package init(images: ThumbsDestination?) { self.images = images }
 }
 
 extension ThumbsOutput {
-    /// Whether files refer to each other so that one is of no use without the others.
+    /// Indicates whether files refer to each other, so that each needs the others.
     var belongsTogether: Bool { sheets != nil && index != nil }
 
-    /// Whether a name says the number of a frame.
+    /// Indicates whether a name contains the number of a frame.
     var needsFrameNumbers: Bool {
         if case .files(let template)? = images { template.contains(.frame) } else { false }
     }
 }
 
-/// Where images, sheets or an index go: into files, or one of them to standard output.
+/// The destination of images, sheets or an index: files, or standard output for a single one.
 package enum ThumbsDestination: Sendable, Hashable {
     /// The process's standard output, for one image.
     case standardOutput
-    /// Files named by a template; folders that are missing are made.
+    /// Files named by a template; missing folders are created.
     case files(ThumbsNameTemplate)
 
-    /// The current folder, with the usual names.
+    /// Returns the current folder, with the default names.
     package static func currentFolder(_ names: ThumbsNameTemplate.Usual = .images) -> ThumbsDestination {
         .files(ThumbsNameTemplate(inFolder: [], names: names))
     }
 
-    /// The place that a path means: `-`, a folder, or a template for names.
+    /// Creates the destination for a path: `-`, a folder, or a template for names.
     ///
-    /// A folder is what exists as one, what ends with a slash, and what has neither a placeholder nor an extension of
-    /// ``ImageFileFormat`` (of an index: `vtt`). What exists and is neither file nor folder, such as a FIFO, is written
-    /// directly.
-    /// - Parameter names: What is written there, and so what files in a folder are called.
-    /// - Throws: `invalidArgument` for a template that makes no sense, and for the extension of another format.
+    /// A path is a folder if it exists as one, if it ends with a slash, or if it has neither a placeholder nor an
+    /// extension of ``ImageFileFormat`` (for an index: `vtt`). An existing path that is neither a file nor a folder,
+    /// such as a FIFO, is written directly.
+    /// - Parameter names: The kind of files, which determines the default names in a folder.
+    /// - Throws: `invalidArgument` for an invalid template, and for the extension of another format.
     package init(
         _ path: FilePath, endsWithSlash: Bool, names: ThumbsNameTemplate.Usual = .images
     ) throws(MediaError) {
@@ -110,7 +110,7 @@ package enum ThumbsDestination: Sendable, Hashable {
         self = .files(endsWithSlash || !(template.hasFields || isKnown) ? template.asFolder(of: names) : template)
     }
 
-    /// The image format that the end of a name asks for; `nil` where it asks for none.
+    /// Returns the image format for a path's extension; `nil` if the extension belongs to no image format.
     package static func format(of path: FilePath) -> ImageFileFormat? {
         ImageFileFormat(fileExtension: lowercasedExtension(of: path.bytes))
     }
@@ -127,15 +127,15 @@ package enum ThumbsDestination: Sendable, Hashable {
     }
 }
 
-/// Names the single image files of one input, and writes them.
+/// Names and writes the single image files of one input.
 struct ThumbsFiles {
     private let destination: ThumbsDestination
     private let outputs: OutputFileSet
     private let names: ThumbsNames
 
-    /// Makes sure that every image has a name of its own, before anything is written.
+    /// Checks that every image has a distinct name before anything is written.
     ///
-    /// - Throws: `invalidArgument` where two images would have the same name, or several go to standard output.
+    /// - Throws: `invalidArgument` if two images would have the same name, or several go to standard output.
     init(_ destination: ThumbsDestination, outputs: OutputFileSet, names: ThumbsNames) throws(MediaError) {
         self.destination = destination
         self.outputs = outputs
@@ -163,9 +163,9 @@ struct ThumbsFiles {
         }
     }
 
-    /// Writes the image of one time, and puts it in place.
+    /// Writes the image for one time, and puts it in place.
     ///
-    /// - Returns: The file; `nil` for standard output.
+    /// - Returns: The path of the file; `nil` for standard output.
     func write(_ bytes: [UInt8], size: Dimensions, place: Int) throws(MediaError) -> FilePath? {
         guard case .files(let template) = destination else {
             try outputs.put(bytes, at: "-")

@@ -1,21 +1,21 @@
 package import MediaBase
 package import SystemPackage
 
-/// What ``ThumbsJob`` made of one file: the manifest.
+/// The result of ``ThumbsJob`` for one file: the manifest.
 package struct ThumbsReport: Sendable {
-    /// The track that is shown, by its place in the container.
+    /// The index of the track in the container.
     package var trackIndex: Int
-    /// The container's own number of that track.
+    /// The ID of the track in the container.
     package var trackID: Int
-    /// The WebVTT index as it was named; `nil` where none was written.
+    /// The path of the WebVTT index as it was named; `nil` if none was written.
     package var index: FilePath?
-    /// One answer for every time asked for, in that order.
+    /// One result for every requested time, in that order.
     package var images: [Image] = []
-    /// What failed beyond single images: the index.
+    /// Errors that do not concern a single image, such as those of the index.
     package var errors: [MediaError] = []
-    /// What could not be decoded on the way to the images; `nil` where everything could.
+    /// A summary of the data that could not be decoded; `nil` if everything could.
     package var damage: DamageSummary?
-    /// What a person should know although all was delivered; no part of the JSON.
+    /// Warnings for the user although everything was delivered; not part of the JSON.
     package var warnings: [String] = []
 
     init(trackIndex: Int, trackID: Int) {
@@ -23,45 +23,45 @@ package struct ThumbsReport: Sendable {
         self.trackID = trackID
     }
 
-    /// The answer to one time.
+    /// The result for one requested time.
     package struct Image: Sendable {
-        /// The time asked for; invalid where the file has no such time at all, as for a frame number beyond the last.
+        /// The requested time; invalid if the file has no such time, as for a frame number beyond the last.
         package var requested: MediaTime
-        /// The time as it was written; `nil` where times were not named one by one.
+        /// The time as it was written; `nil` if times were not named individually.
         package var requestedText: String?
-        /// What was delivered, or why nothing was.
+        /// The delivered image, or the error.
         package var result: Result<Delivered, MediaError>
     }
 
     /// An image that was written.
     package struct Delivered: Sendable {
-        /// The presentation time of the picture.
+        /// The presentation time of the frame.
         package var actual: MediaTime
-        /// How long the picture is on screen.
+        /// The display duration of the frame.
         package var duration: MediaTime
-        /// The single image as it was named; `nil` for standard output, and where there are only sheets.
+        /// The path of the single image as it was named; `nil` for standard output, or if there are only sheets.
         package var file: FilePath?
         /// The image's size in pixels.
         package var size: Dimensions
-        /// Whether the picture came from a sync sample.
+        /// Indicates whether the frame came from a sync sample.
         package var isKeyframe: Bool
-        /// Where it lies on a sheet; `nil` where there are none.
+        /// The image's position on a sheet; `nil` if there are no sheets.
         package var sheet: Sheet?
     }
 
-    /// A place on a sheet, in pixels from its top left corner.
+    /// A position on a sheet, in pixels from its top left corner.
     package struct Sheet: Sendable, Hashable {
-        /// The sheet as it was named.
+        /// The path of the sheet as it was named.
         package var file: FilePath
         /// The left edge.
         package var x: Int
-        /// The upper edge.
+        /// The top edge.
         package var y: Int
-        /// Width and height of the place.
+        /// The width and height of the tile.
         package var size: Dimensions
     }
 
-    /// What was not delivered, in the order asked; a time that was named is told as it was written.
+    /// The errors in request order; those for times outside the file are prefixed with the time as it was written.
     package var failures: [MediaError] {
         images.compactMap { image in
             guard case .failure(let error) = image.result else { return nil }
@@ -71,7 +71,7 @@ package struct ThumbsReport: Sendable {
     }
 }
 
-// MARK: - JSON, in the schema's order; bytes of names only where they are not UTF-8
+// MARK: - JSON, in the order of the schema; the bytes of names only if they are not UTF-8
 
 private enum Key: String, CodingKey {
     case trackIndex, trackID, vtt, vttBytes, images, errors, damage
@@ -81,7 +81,7 @@ private enum Key: String, CodingKey {
 }
 
 extension ThumbsReport: Encodable {
-    /// Writes the manifest's own members.
+    /// Writes the members of the manifest.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(trackIndex, forKey: .trackIndex)
@@ -95,7 +95,7 @@ extension ThumbsReport: Encodable {
 }
 
 extension ThumbsReport.Image: Encodable {
-    /// Writes one answer.
+    /// Writes one result.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(requested, forKey: .requested)
@@ -117,7 +117,7 @@ extension ThumbsReport.Image: Encodable {
 }
 
 extension ThumbsReport.Sheet: Encodable {
-    /// Writes a place.
+    /// Writes a position.
     package func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(file.string, forKey: .file)

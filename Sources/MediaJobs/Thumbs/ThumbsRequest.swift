@@ -2,75 +2,75 @@ internal import AssetKit
 package import MediaBase
 package import Pictures
 
-/// What is asked of ``ThumbsJob``: when, how near, and how large; the same for every file of a run.
+/// The times, tolerances and sizes requested from ``ThumbsJob``; the same for every file of a run.
 package struct ThumbsRequest: Sendable {
-    /// Which times are asked for.
+    /// The kinds of requested times.
     package enum Times: Sendable {
-        /// These, in this order, the same one as often as it is named.
+        /// The named times in this order, including repetitions.
         case at([NamedTime])
-        /// The start of the range and every so long after it, up to and without the range's end.
+        /// The start of the range and further times at a regular spacing, up to but excluding the range's end.
         case every(Spacing)
-        /// The centres of so many equal parts of the range, 1 to ``maximumCount``.
+        /// The centres of equal parts of the range; the number of parts is 1 to ``maximumCount``.
         case count(Int)
         /// Every sync sample that is shown in the range.
         case keyframes
-        /// The start of the range and every frame in it with which a new shot begins.
+        /// The start of the range and every frame in it that starts a new shot.
         ///
         /// The threshold is that of ``SceneDetector``, above 0 and up to 100.
         case scenes(threshold: Double)
     }
 
-    /// A time and the words in which it was asked for.
+    /// A time and the text in which it was requested.
     package struct NamedTime: Sendable, Hashable {
-        /// The time, which a file may not have.
+        /// The time, which may not exist in a file.
         package var time: TimeExpression
-        /// As it was written.
+        /// The time as it was written.
         package var text: String
 
-        /// Makes a named time of both.
+        /// Creates a named time.
         package init(_ time: TimeExpression, text: String) {
             self.time = time
             self.text = text
         }
     }
 
-    /// How far apart times are.
+    /// The distance between times.
     package enum Spacing: Sendable {
-        /// A time above zero.
+        /// A duration above zero.
         case time(MediaTime)
-        /// A part of the range, above zero.
+        /// A fraction of the range, above zero.
         case part(Rational)
     }
 
-    /// How far an image may be from the time asked for, so that a sync sample near enough is used.
+    /// The maximum distance between an image and its requested time, within which a sync sample can be used.
     package struct Tolerance: Sendable, Hashable {
-        /// How much earlier.
+        /// The maximum distance before the requested time.
         package var before: MediaTime
-        /// How much later.
+        /// The maximum distance after the requested time.
         package var after: MediaTime
 
-        /// Makes a tolerance of two times of zero or more.
+        /// Creates a tolerance from two durations of zero or more.
         package init(before: MediaTime, after: MediaTime) {
             self.before = before
             self.after = after
         }
 
-        /// The picture on screen at the time, and no other.
+        /// The frame on screen at the requested time, and no other.
         package static let exact = Tolerance(before: .zero, after: .zero)
-        /// The nearest sync sample, wherever that is.
+        /// The nearest sync sample at any distance.
         package static let keyframe = Tolerance(before: .positiveInfinity, after: .positiveInfinity)
     }
 
-    /// How images get a size that is the same for all.
+    /// A size that all images get, and the way to fill it.
     package struct ExactSize: Sendable, Hashable {
-        /// Width and height in pixels.
+        /// The width and height in pixels.
         package var dimensions: Dimensions
-        /// Whether pictures cover it all and are cut, instead of being shown whole.
+        /// Indicates whether frames fill the size and are cropped, instead of being shown whole.
         package var crops: Bool
-        /// What is where no picture is; pictures are never enlarged.
+        /// The color around frames that are smaller than the size; frames are never enlarged.
         package var background: Color
 
-        /// Makes an exact size.
+        /// Creates an exact size.
         package init(_ dimensions: Dimensions, crops: Bool, background: Color) {
             self.dimensions = dimensions
             self.crops = crops
@@ -78,55 +78,57 @@ package struct ThumbsRequest: Sendable {
         }
     }
 
-    /// Which part of a stored picture an image shows.
+    /// The part of a stored frame that an image shows.
     package enum Aperture: String, Sendable, CaseIterable {
         /// The clean aperture, with square pixels.
         case clean
-        /// The whole picture, with square pixels.
+        /// The whole frame, with square pixels.
         case production
-        /// The whole picture, pixel by pixel.
+        /// The whole frame, pixel by pixel.
         case encoded
     }
 
-    /// The most times that one request may mean.
+    /// The maximum number of times in one request.
     package static let maximumCount = 100_000
 
-    /// Which times are asked for.
+    /// The requested times.
     package var times: Times
-    /// Where the range begins; `nil` for the track's start.
+    /// The start of the range; `nil` for the track's start.
     package var start: TimeExpression?
-    /// Where the range ends; `nil` for the track's end, which also limits it.
+    /// The end of the range, limited to the track's end; `nil` for the track's end.
     package var end: TimeExpression?
-    /// How far an image may be from its time; `nil` for exact where times are named, else half the spacing.
+    /// The maximum distance between an image and its requested time; `nil` for exact if times are named, else half the
+    /// spacing.
     package var tolerance: Tolerance?
     /// The size that images are fitted into; a side of 0 sets no limit.
     package var maximumSize = Dimensions(width: 0, height: 0)
-    /// The size that all images get; `nil` for what they are by ``maximumSize``, which does not hold beside it.
+    /// The size that all images get, overriding ``maximumSize``; `nil` to use ``maximumSize``.
     package var exactSize: ExactSize?
-    /// Whether the sharpest frame near each time that is not black is taken instead of the frame at the time; see
-    /// ``BestFrameSelection``.
+    /// Indicates whether the sharpest non-black frame near each time replaces the frame at that time.
+    ///
+    /// See ``BestFrameSelection``.
     package var prefersBest = false
-    /// Whether images are turned upright.
+    /// Indicates whether images are rotated upright.
     package var appliesRotation = true
-    /// Which part of the stored pictures is shown, in which shape.
+    /// The part of the stored frames that is shown, and its pixel shape.
     package var aperture = Aperture.clean
-    /// Whether HDR keeps its coded values; else it is mapped to sRGB.
+    /// Indicates whether HDR keeps its coded values; otherwise it is mapped to sRGB.
     package var keepsDynamicRange = false
-    /// Whether pictures that consist of two fields are made one.
+    /// Indicates whether interlaced frames are deinterlaced.
     package var deinterlaces = false
     /// The track; `nil` for the first enabled video track.
     package var track: TrackSelector?
-    /// Codec threads; 0 for as many as there are cores.
+    /// The number of codec threads; 0 for one per core.
     package var threads = 0
-    /// Whether damage on the way to the images is an error, after which none of them is there.
+    /// Indicates whether damaged data is an error, in which case no image is written.
     package var isStrict = false
 
-    /// A request for full-size, upright images of the whole track.
+    /// Creates a request for full-size, upright images of the whole track.
     package init(times: Times) { self.times = times }
 }
 
 extension ThumbsRequest {
-    /// How many times are asked for, where that does not depend on the file.
+    /// The number of requested times if it does not depend on the file; `nil` otherwise.
     package var count: Int? {
         switch times {
         case .at(let named): named.count
@@ -135,23 +137,24 @@ extension ThumbsRequest {
         }
     }
 
-    /// How often pictures are decoded for it: to find scenes, to find the best frames, and to make the images.
+    /// The number of decoding passes: to find scenes, to find the best frames, and to make the images.
     var passes: Int {
         var passes = prefersBest ? 2 : 1
         if case .scenes = times { passes += 1 }
         return passes
     }
 
-    /// A time as it was written; `nil` where times were not named.
+    /// Returns a requested time as it was written; `nil` if times were not named.
     func text(ofTime place: Int) -> String? {
         guard case .at(let named) = times, named.indices.contains(place) else { return nil }
         return named[place].text
     }
 
-    /// The request with the largest size that images may have for what becomes of them.
+    /// Returns a copy of the request with the maximum image size that suits the output.
     ///
-    /// For an exact size, it lets them cover what is to be cropped; for sheets, pictures of every shape, as where it
-    /// changes in mid-stream, fit into the tiles of the track's own shape.
+    /// For an exact size with cropping, images may exceed the size so that they cover it. For sheets, the limit is the
+    /// tile of the track's own shape, so that frames of every shape fit, for example if the shape changes in
+    /// mid-stream.
     func boxed(for track: AssetTrack, onSheets: Bool) -> ThumbsRequest {
         var copy = self
         let shown = shownSize(of: track)
@@ -164,7 +167,7 @@ extension ThumbsRequest {
         let asWide = shown.width.multipliedReportingOverflow(by: exactSize.dimensions.height)
         let asHigh = shown.height.multipliedReportingOverflow(by: exactSize.dimensions.width)
         guard !asWide.overflow, !asHigh.overflow else { return copy }
-        // What is wider than wanted is limited by its height alone, so that it covers the width.
+        // An image that is wider than requested is limited by its height alone, so that it covers the width.
         if asWide.partialValue >= asHigh.partialValue {
             copy.maximumSize = Dimensions(width: 0, height: exactSize.dimensions.height)
         } else {
@@ -180,7 +183,7 @@ extension ThumbsRequest {
         return appliesRotation ? track.preferredTransform.apply(to: stored) : stored
     }
 
-    /// Whether what is asked for depends on where the track ends, or how long it is.
+    /// Indicates whether the request depends on the end or the duration of the track.
     var needsTimeRange: Bool {
         guard case .at(let named) = times, !prefersBest else { return true }
         return named.contains { named in
@@ -191,7 +194,7 @@ extension ThumbsRequest {
         }
     }
 
-    /// The highest frame number in it; `nil` where there is none.
+    /// The highest requested frame number; `nil` if the request has none.
     var highestFrame: Int64? {
         var expressions = [start, end].compactMap(\.self)
         if case .at(let named) = times { expressions += named.map(\.time) }
@@ -200,10 +203,10 @@ extension ThumbsRequest {
 }
 
 extension Dimensions {
-    /// The largest size in a box into which a picture of this shape fits exactly, and not a rounded pixel smaller.
+    /// Returns the largest size within a box that a picture of this shape fits exactly, without a rounding difference.
     fileprivate func tile(in box: Dimensions) -> Dimensions {
         var tile = fitted(into: box)
-        // Each step takes a pixel off one side at most, and few are ever needed.
+        // Each step removes at most one pixel from a side, and few steps are needed.
         for _ in 0..<8 {
             let again = fitted(into: tile)
             if again == tile { break }

@@ -4,10 +4,11 @@ import Pictures
 import SystemCalls
 import SystemPackage
 
-/// What stands above the images of a contact sheet: the file's name; its size and duration; its pictures' codec, size and
-/// rate.
+/// The text above the images of a contact sheet.
+///
+/// It has three lines: the file's name, its size and duration, and the codec, size and rate of its video.
 enum ContactSheetHeader {
-    /// The lines of the header; what is not known of the file is left out.
+    /// Returns the lines of the header, without properties that are not known.
     static func lines(_ input: ThumbsJob.Input, _ asset: Asset, track: AssetTrack) throws(MediaError) -> [String] {
         let container = try asset.loadNow(.container)
         let video = track.formatDescriptions.first?.video
@@ -26,18 +27,18 @@ enum ContactSheetHeader {
     }
 }
 
-/// Puts the images of one input on sheets, in the order in which they come, and writes each sheet when it is full.
+/// Places the images of one input on sheets in order, and writes each sheet when it is full.
 ///
-/// One sheet is held at a time. All tiles have the size of the first image; one of another size, as where pictures change
-/// in mid-stream, is put into the middle of its tile.
+/// One sheet is held at a time. All tiles have the size of the first image. An image of another size, for example if
+/// the size changes in mid-stream, is centred in its tile.
 struct ThumbsSheets {
-    /// Where an image lies.
+    /// The position of an image.
     struct Place: Hashable {
-        /// Which sheet, from 0.
+        /// The number of the sheet, from 0.
         let sheet: Int
         /// The left edge of the image, in pixels from the left.
         let x: Int
-        /// The upper edge of the image, in pixels from the top.
+        /// The top edge of the image, in pixels from the top.
         let y: Int
         /// The size of the image's tile.
         let size: Dimensions
@@ -45,15 +46,15 @@ struct ThumbsSheets {
 
     /// A sheet that is complete.
     struct Written {
-        /// The file, or why it was not written.
+        /// The path of the file, or the error if it was not written.
         let file: Result<FilePath, MediaError>
-        /// Its size in pixels.
+        /// The size of the sheet in pixels.
         let size: Dimensions
-        /// How many images are on it.
+        /// The number of images on the sheet.
         let count: Int
     }
 
-    /// What became of the sheets so far, in their order.
+    /// The completed sheets, in their order.
     private(set) var written: [Written] = []
     private let output: ThumbsOutput
     private let sheets: ThumbsOutput.Sheets
@@ -64,13 +65,13 @@ struct ThumbsSheets {
     private var tile: Dimensions?
     private var current: TileSheet?
 
-    /// Makes sure that every sheet has a name of its own.
+    /// Checks that every sheet has a distinct name.
     ///
     /// - Parameters:
-    ///   - output: What is written; it has sheets.
-    ///   - expected: How many images may come at most.
+    ///   - output: The output settings, which include sheets.
+    ///   - expected: The maximum number of images.
     ///   - header: The lines above the images, for sheets that have a header.
-    /// - Throws: `invalidArgument` where several sheets would have the same name.
+    /// - Throws: `invalidArgument` if several sheets would have the same name.
     init(
         _ sheets: ThumbsOutput.Sheets, of output: ThumbsOutput, outputs: OutputFileSet, names: ThumbsNames,
         expected: Int, header: [String]
@@ -91,14 +92,14 @@ struct ThumbsSheets {
 
     /// Draws the next image.
     ///
-    /// - Throws: `limitExceeded` for a sheet that its format cannot hold.
+    /// - Throws: `limitExceeded` if the format cannot hold a sheet of the required size.
     mutating func add(_ image: Bitmap, shownAt time: MediaTime) throws(MediaError) -> Place {
         if let full = current, full.count == full.layout.columns * full.layout.rows { write() }
         let tile = tile ?? Dimensions(width: image.width, height: image.height)
         self.tile = tile
         var sheet: TileSheet
         if let current { sheet = current } else { sheet = try newSheet(of: tile) }
-        // One owner, or every tile would copy the sheet.
+        // Keep a single owner; otherwise, adding each tile would copy the sheet.
         current = nil
         let origin = sheet.add(
             try image.centered(in: tile, background: sheets.background),
@@ -138,7 +139,7 @@ struct ThumbsSheets {
 
     private mutating func write() {
         guard let sheet = current else { return }
-        // The canvas is let go before the file's bytes are made.
+        // Release the canvas before the file is encoded.
         current = nil
         let picture = sheet.bitmap
         let size = Dimensions(width: picture.width, height: picture.height)

@@ -3,18 +3,18 @@ package import MediaBase
 internal import Pictures
 package import SystemPackage
 
-/// Writes what was made of one input: single images, sheets, and an index of them.
+/// Writes the output for one input: single images, and sheets of them.
 struct ThumbsWriter {
-    /// An image as it is to be written, and what is known of it.
+    /// An image ready to be written, and its report entry.
     struct Content: Sendable {
-        /// The single image's bytes; `nil` where none is wanted.
+        /// The bytes of the single image; `nil` if no single images are requested.
         let bytes: [UInt8]?
-        /// The image for a sheet; `nil` where none is wanted.
+        /// The image for a sheet; `nil` if no sheets are requested.
         let tile: Bitmap?
-        /// What the report says of it, still without files.
+        /// The report entry, without file paths.
         let delivered: ThumbsReport.Delivered
 
-        /// Brings an image to its exact size, and encodes it.
+        /// Fits an image to its exact size, and encodes it.
         init(
             _ image: ImageGenerator.GeneratedImage, exactSize: ThumbsRequest.ExactSize?, output: ThumbsOutput
         ) throws(MediaError) {
@@ -34,10 +34,10 @@ struct ThumbsWriter {
         }
     }
 
-    /// The answers to all times, in the order asked; `nil` where none was given yet.
+    /// The results for all times, in request order; `nil` if not yet known.
     private(set) var answers: [Result<ThumbsReport.Delivered, MediaError>?]
     private let files: ThumbsFiles?
-    /// Whether nothing is delivered where one file cannot be written.
+    /// Indicates whether a single file that cannot be written fails the whole output.
     private let isWhole: Bool
     private var sheets: ThumbsSheets?
     private var sheetPlaces: [Int: ThumbsSheets.Place] = [:]
@@ -51,13 +51,13 @@ struct ThumbsWriter {
         self.isWhole = isWhole
     }
 
-    /// Writes the image of some of the times, or notes why there is none.
+    /// Writes an image for some of the times, or records the error.
     ///
     /// - Parameters:
-    ///   - places: The times among those asked for.
-    ///   - announce: Gets each file as it is complete.
-    /// - Throws: only what ends the work: nobody reads standard output any more, a sheet is too large, or one file of
-    ///   several that belong together cannot be written.
+    ///   - places: The indices of the times in the request.
+    ///   - announce: Receives each file when it is complete.
+    /// - Throws: Only errors that end the work: the reader of standard output has closed it, a sheet is too large, or
+    ///   one of several files that belong together cannot be written.
     mutating func deliver(
         _ content: Result<Content, MediaError>, to places: [Int],
         announce: (ThumbsEvent) throws(MediaError) -> Void
@@ -87,7 +87,7 @@ struct ThumbsWriter {
         }
     }
 
-    /// Writes the last sheet, and tells in the answers where images lie on sheets.
+    /// Writes the last sheet, and records the images' positions on sheets in the results.
     mutating func finish(announce: (ThumbsEvent) throws(MediaError) -> Void) throws(MediaError) {
         sheets?.finish()
         try announceSheets(announce)
@@ -100,7 +100,7 @@ struct ThumbsWriter {
         }
     }
 
-    /// Where a picture lies; one that was drawn last is not drawn again.
+    /// Returns the position of an image; an image that was just drawn is not drawn again.
     private mutating func position(of tile: Bitmap, shownAt time: MediaTime) throws(MediaError) -> ThumbsSheets.Place {
         if let lastTile, lastTile.time == time { return lastTile.place }
         guard let place = try sheets?.add(tile, shownAt: time) else {
@@ -123,22 +123,22 @@ struct ThumbsWriter {
 
 /// Something that ``ThumbsJob`` has completed.
 package enum ThumbsEvent: Sendable {
-    /// A single image, which has a file.
+    /// A single image written to a file.
     case image(ThumbsReport.Delivered)
-    /// A sheet with so many images.
+    /// A sheet, with its number of images.
     case sheet(FilePath, size: Dimensions, count: Int)
-    /// A WebVTT index with so many cues.
+    /// A WebVTT index, with its number of cues.
     case index(FilePath, cues: Int)
 }
 
 extension MediaError {
-    /// The same error where the path is to be the input's: which output failed becomes part of what is said.
+    /// The same error with the output's path moved into the message, because the path is set to the input's.
     ///
-    /// That nobody reads standard output any more stays what it is.
+    /// The error of a closed standard output stays unchanged.
     var ofOutput: MediaError {
         isGoneReader ? self : MediaError(code, (path.map { "\($0): " } ?? "") + message, cause: cause)
     }
 
-    /// Whether nobody reads standard output any more, which ends all work.
+    /// Indicates whether the reader of standard output has closed it, which ends all work.
     var isGoneReader: Bool { code == .brokenPipe && path == "-" }
 }

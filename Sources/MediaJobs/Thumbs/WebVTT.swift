@@ -1,29 +1,30 @@
 import MediaBase
 
-/// An index of pictures as WebVTT (W3C), as players read it to show a picture of the place under the pointer.
+/// An index of pictures as WebVTT (W3C), which players use to show a preview of the position under the pointer.
 struct WebVTT {
-    /// A stretch of time and what is shown for it.
+    /// A time interval and the picture shown for it.
     struct Cue: Hashable {
-        /// Thousandths of a second from the presentation's beginning.
+        /// The start time in milliseconds from the start of the presentation.
         let start: Int64
-        /// The same; later than ``start``.
+        /// The end time in milliseconds, later than ``start``.
         let end: Int64
-        /// A URL reference, with `#xywh=` where it is a part of a picture.
+        /// A URL reference, with `#xywh=` if it denotes a part of a picture.
         let text: String
     }
 
-    /// The cues in order of time; none is empty, and each begins where the one before ends.
+    /// The cues in order of time; none is empty, and each starts at the end of the previous one.
     let cues: [Cue]
 
-    /// Makes a cue of every picture, from when it is shown to the next one; the first begins with the range, and the last
-    /// ends with it.
+    /// Creates a cue for every picture, from its start time to that of the next one.
     ///
-    /// Times are rounded to thousandths, half away from zero, both sides of a border alike. A picture for which not even
-    /// one thousandth remains, or whose time is no number, has no cue.
+    /// The first cue starts with the range, and the last ends with it. Times are rounded to milliseconds, half away
+    /// from zero, so that adjacent cues share the same rounded time. A picture with less than one millisecond left, or
+    /// with a non-numeric time, has no cue.
     ///
     /// - Parameters:
-    ///   - pictures: When each is shown, in any order, and what refers to it; of several at one time the first counts.
-    ///   - range: What the index is for.
+    ///   - pictures: The start time of each picture, in any order, and the reference to it; of several at one time the
+    ///     first is used.
+    ///   - range: The time range that the index covers.
     init(_ pictures: [(time: MediaTime, reference: String)], range: MediaTimeRange) {
         let ordered = pictures.enumerated().filter(\.element.time.isNumeric).sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
@@ -34,7 +35,7 @@ struct WebVTT {
         for picture in ordered where picture.time != last {
             last = picture.time
             let start = borders.isEmpty ? first : max(first, Self.thousandths(picture.time))
-            // Of two pictures that begin in the same thousandth, the later one is on screen at its end.
+            // Of two pictures that start in the same millisecond, the later one is on screen at its end.
             if borders.last?.start == start { borders.removeLast() }
             borders.append((start, picture.reference))
         }

@@ -4,16 +4,16 @@ internal import MediaBase
 internal import SystemCalls
 internal import SystemPackage
 
-/// What a timeline's reference names: paths under which the file may be, and by which name it may be looked for.
+/// The paths and names by which a file referenced by a timeline can be found.
 struct MediaName {
-    /// Paths to try, the first that is there counts: from the timeline's folder, or from the root.
+    /// The paths to try in order, relative to the timeline's folder or absolute; the first existing one is used.
     private(set) var candidates: [FilePath] = []
-    /// The folders and the file at the end of the path, as another computer wrote them.
+    /// The path's folders and file name, as written on another computer.
     private(set) var components: [String] = []
-    /// Why the file cannot be reached by the reference itself; `nil` where it may be.
+    /// The reason why the reference itself cannot be used; `nil` if it can.
     private(set) var refusal: MediaError?
 
-    /// Takes a reference apart: a path with `/` or `\`, with percent signs or without, or a `file:` URL.
+    /// Parses a reference: a path with `/` or `\`, with or without percent encoding, or a `file:` URL.
     ///
     /// - Throws: `damaged` for a name with a zero byte.
     init(_ url: String) throws(MediaError) {
@@ -25,13 +25,13 @@ struct MediaName {
         } else if url.prefix(5).lowercased() == "file:" {
             readFileURL(url)
         } else {
-            // Where a name has percent signs of its own, the file that is there counts.
+            // A name may contain literal percent signs, so both forms are tried.
             let (plain, decoded) = (Array(url.utf8), Self.decoded(url))
             add(plain)
             add(decoded)
             setComponents(decoded)
         }
-        // A path would end before it.
+        // The system would end the path at the zero byte.
         guard !Self.decoded(url).contains(0) else {
             throw MediaError(.damaged, "the media's name has a zero byte", path: url)
         }
@@ -40,7 +40,7 @@ struct MediaName {
     private mutating func readFileURL(_ url: String) {
         var rest = url.dropFirst(5)
         guard rest.hasPrefix("//") else {
-            // A file may be called so.
+            // A file's name may literally start with `file:`.
             add(Array(url.utf8))
             add(Self.decoded(rest))
             return setComponents(Self.decoded(rest))
@@ -57,7 +57,7 @@ struct MediaName {
         add(Self.decoded(rest))
     }
 
-    /// A path that was written with `\` is tried with `/` too, unless it begins with a drive or a server of Windows.
+    /// Adds a path; one with `\` is also added with `/`, unless it starts with a Windows drive or server.
     private mutating func add(_ path: [UInt8]) {
         add(FilePath(bytes: path))
         guard path.contains(Self.backslash), !Self.isOfWindows(path) else { return }
@@ -76,12 +76,12 @@ struct MediaName {
     private static let slash = UInt8(ascii: "/")
     private static let backslash = UInt8(ascii: "\\")
 
-    /// Whether a path begins as `C:\` or `\\server`.
+    /// Returns whether a path starts with `C:\` or `\\server`.
     private static func isOfWindows(_ path: [UInt8]) -> Bool {
         path.starts(with: [backslash, backslash]) || path.count > 2 && path[1] == UInt8(ascii: ":")
     }
 
-    /// The scheme of a URL in small letters; `nil` where there is none.
+    /// Returns the scheme of a URL in lowercase; `nil` if there is none.
     private static func scheme(of url: String) -> String? {
         guard let colon = url.firstRange(of: "://"), colon.lowerBound != url.startIndex,
             url[..<colon.lowerBound].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
@@ -110,24 +110,24 @@ struct MediaName {
     }
 }
 
-/// Where a file of media lies, and below which folder it has to.
+/// The location of a media file, and the folder that it must lie in.
 struct MediaPlace {
-    /// The folder, which is held open, and out of which the path may not lead; `nil` where it may lead anywhere.
+    /// The open folder that the path must not leave; `nil` for no limit.
     let folder: OpenFolder?
-    /// The path from there.
+    /// The path relative to the folder.
     let relative: FilePath
 
-    /// The whole path, for people.
+    /// The whole path, for messages.
     var path: FilePath { folder.map { $0.path.pushing(relative) } ?? relative }
 
-    /// The file as an asset, which opens it nowhere else either.
+    /// Returns the file as an asset, which can open it only within the folder.
     func asset(_ options: Asset.Options) -> Asset {
         folder.map { Asset(path: relative, beneath: $0, options: options) } ?? Asset(path: relative, options: options)
     }
 
-    /// Looks at the file, by its open descriptor; `nil` where nothing is there.
+    /// Returns the identity of the file, read from an open descriptor; `nil` if no file exists.
     ///
-    /// - Throws: `nestedFileRefused` where the path leads out of the folder, `notAFile`, and what the system says.
+    /// - Throws: `nestedFileRefused` if the path leads out of the folder, `notAFile`, and errors of the system.
     func identity() throws(MediaError) -> FileIdentity? {
         let file: FileDescriptor
         do {
@@ -148,7 +148,8 @@ struct MediaPlace {
         return FileIdentity(status)
     }
 
-    /// The place whose names are the same text in another spelling of Unicode, as other systems write it; `nil` for none.
+    /// The existing location with the same names in a different Unicode normalization, as other systems write them;
+    /// `nil` if there is none.
     var inOtherSpelling: MediaPlace? {
         guard relative.bytes.contains(where: { $0 >= 0x80 }) else { return nil }
         guard let folder = try? self.folder ?? OpenFolder(relative.isAbsolute ? "/" : ".") else { return nil }
@@ -173,7 +174,7 @@ struct MediaPlace {
         return found == relative ? nil : MediaPlace(folder: self.folder, relative: found)
     }
 
-    /// The error of what lies where nothing may be taken from.
+    /// Returns the error for a file that lies outside the permitted folders.
     static func refusal(of path: FilePath) -> MediaError {
         MediaError(
             .nestedFileRefused,
@@ -182,19 +183,20 @@ struct MediaPlace {
     }
 }
 
-/// The folders in which media is looked for by its name.
+/// The folders that are searched for media by file name.
 final class MediaFolders {
-    /// Files and folders that are looked at, in all of them together, and how deep.
+    /// The maximum number of files and folders examined in all media folders together.
     static let maximumEntries = 500_000
+    /// The maximum depth of subfolders that are searched.
     private static let maximumLevels = 32
 
-    /// The folders, which are held open.
+    /// The open folders.
     let folders: [OpenFolder]
     private let deadline: ContinuousClock.Instant?
-    /// The files by their names, which are equal in any spelling of Unicode; made when the first one is looked for.
+    /// The files by name, independent of Unicode normalization; built on first use.
     private var files: [String: [MediaPlace]]?
 
-    /// - Throws: what opening a folder throws.
+    /// - Throws: The error of opening a folder.
     init(_ paths: [FilePath], until deadline: ContinuousClock.Instant?) throws(MediaError) {
         self.deadline = deadline
         folders = try paths.map { path throws(MediaError) in
@@ -209,9 +211,9 @@ final class MediaFolders {
         }
     }
 
-    /// The files of a name, below any of the folders.
+    /// Returns the files with a name in any of the folders and their subfolders.
     ///
-    /// - Throws: `limitExceeded` where there is too much in the folders.
+    /// - Throws: `limitExceeded` if the folders contain too many entries.
     func files(named name: String) throws(MediaError) -> [MediaPlace] {
         if let files { return files[name] ?? [] }
         var found: [String: [MediaPlace]] = [:]
@@ -220,7 +222,7 @@ final class MediaFolders {
             var waiting: [(path: FilePath, level: Int)] = [(FilePath(), 0)]
             while let (path, level) = waiting.popLast() {
                 if let late = MediaLimits.error(after: deadline) { throw late }
-                // What may not be looked into has nothing that could be read.
+                // A folder that cannot be listed contains nothing readable.
                 guard let entries = try? folder.contents(of: path, atMost: entriesLeft + 1) else { continue }
                 entriesLeft -= entries.count
                 guard entriesLeft >= 0 else {

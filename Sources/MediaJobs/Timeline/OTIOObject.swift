@@ -1,16 +1,16 @@
 package import MediaBase
 
-/// One object of an OpenTimelineIO file: what it is, what it has, and where it stands for messages.
+/// One object of an OpenTimelineIO file, with its schema, its members and its location for messages.
 struct OTIOObject {
-    /// The name of its schema without the version, such as `Clip`.
+    /// The name of the schema without the version, such as `Clip`.
     let schema: String
-    /// The schema's version.
+    /// The version of the schema.
     let version: Int
-    /// Where it stands, such as `tracks/V1/3`.
+    /// The location in the file, such as `tracks/V1/3`.
     let place: String
     private let members: JSONObject
 
-    /// - Throws: `damaged` for what is no object with a schema.
+    /// - Throws: `damaged` if the value is not an object with a schema.
     init(_ value: JSONValue, place: String) throws(MediaError) {
         guard case .object(let members) = value else {
             throw MediaError(.damaged, "\(place): an object with an OTIO_SCHEMA is missing")
@@ -25,19 +25,21 @@ struct OTIOObject {
         schema = String(parts[0])
     }
 
-    /// An error about the object.
+    /// Returns an error about the object.
     func failure(_ code: MediaError.Code, _ message: String) -> MediaError {
         MediaError(code, "\(described): \(message)")
     }
 
-    /// Longer names are cut in messages and are no places: each item keeps its own description.
+    /// The maximum length of a name in messages and locations, because every item stores its own description.
+    ///
+    /// Longer names are cut in messages and not used in locations.
     static let maximumNameBytes = 64
 
-    /// The place, and the name where it has one.
+    /// The location, followed by the name if the object has one.
     var described: String {
         guard case .string(let name) = members.value(for: "name"), !name.isEmpty else { return place }
         guard name.utf8.count > Self.maximumNameBytes else { return "\(place) \"\(name)\"" }
-        // A scalar has four bytes at most.
+        // A scalar has at most four bytes.
         let beginning = name.unicodeScalars.prefix(Self.maximumNameBytes / 4)
         return "\(place) \"\(String(beginning))…\""
     }
@@ -46,7 +48,7 @@ struct OTIOObject {
         failure(.damaged, "\(key) is not \(wanted)")
     }
 
-    /// A text; `nil` where it is missing or null.
+    /// Returns a string; `nil` if it is missing or null.
     func string(_ key: String) throws(MediaError) -> String? {
         switch members.value(for: key) {
         case nil, .null: return nil
@@ -55,7 +57,7 @@ struct OTIOObject {
         }
     }
 
-    /// A number, possibly infinite or none; `nil` where it is missing or null.
+    /// Returns a number, possibly infinite or not a number; `nil` if it is missing or null.
     func number(_ key: String) throws(MediaError) -> Double? {
         switch members.value(for: key) {
         case nil, .null: return nil
@@ -66,7 +68,7 @@ struct OTIOObject {
         }
     }
 
-    /// True or false; `standard` where it is missing or null.
+    /// Returns a Boolean; `standard` if it is missing or null.
     func bool(_ key: String, or standard: Bool) throws(MediaError) -> Bool {
         switch members.value(for: key) {
         case nil, .null: return standard
@@ -75,9 +77,9 @@ struct OTIOObject {
         }
     }
 
-    /// An object inside; `nil` where it is missing or null.
+    /// Returns a nested object; `nil` if it is missing or null.
     ///
-    /// - Parameter place: Where that stands; this object's place unless given.
+    /// - Parameter place: The location of the nested object; `nil` for this object's location followed by the key.
     func object(_ key: String, place: String? = nil) throws(MediaError) -> OTIOObject? {
         switch members.value(for: key) {
         case nil, .null: return nil
@@ -85,7 +87,7 @@ struct OTIOObject {
         }
     }
 
-    /// The values of a list; none where it is missing or null.
+    /// Returns the values of a list; empty if it is missing or null.
     func list(_ key: String) throws(MediaError) -> [JSONValue] {
         switch members.value(for: key) {
         case nil, .null: return []
@@ -94,7 +96,7 @@ struct OTIOObject {
         }
     }
 
-    /// The value of one key of a dictionary inside; `nil` where either is missing or null.
+    /// Returns the value for a name in a nested dictionary; `nil` if either is missing or null.
     func entry(_ name: String, of key: String) throws(MediaError) -> OTIOObject? {
         switch members.value(for: key) {
         case nil, .null: return nil
@@ -108,12 +110,12 @@ struct OTIOObject {
     }
 }
 
-// OpenTimelineIO writes times as two floating-point numbers: how many of how many a second.
+// OpenTimelineIO writes a time as two floating-point numbers: a count, and its rate per second.
 
 extension OTIOObject {
-    /// A time; `nil` where it is missing or null.
+    /// Returns a time and its rate; `nil` if it is missing or null.
     ///
-    /// - Throws: `damaged` for what is no `RationalTime` of numbers.
+    /// - Throws: `damaged` if the value is not a valid `RationalTime`.
     func time(_ key: String) throws(MediaError) -> (time: MediaTime, rate: Rational)? {
         guard let object = try object(key) else { return nil }
         guard object.schema == "RationalTime" else { throw failure(.damaged, "\(key) is not a RationalTime") }
@@ -129,9 +131,9 @@ extension OTIOObject {
         return (time, exactRate)
     }
 
-    /// A range; `nil` where it is missing or null.
+    /// Returns a range; `nil` if it is missing or null.
     ///
-    /// - Throws: `damaged` for what is no `TimeRange`, and a negative duration.
+    /// - Throws: `damaged` if the value is not a valid `TimeRange`, or its duration is negative.
     func range(_ key: String) throws(MediaError) -> TimelineRange? {
         guard let object = try object(key) else { return nil }
         guard object.schema == "TimeRange" else { throw failure(.damaged, "\(key) is not a TimeRange") }
@@ -146,12 +148,14 @@ extension OTIOObject {
 }
 
 extension Rational {
-    /// The fraction that a floating-point number stands for: the simplest within its precision, else the nearest whose
-    /// denominator is at most a million; `nil` for what is no number or beyond 10¹².
+    /// Creates the fraction for a floating-point number; `nil` if it is not a number or beyond 10¹².
+    ///
+    /// The result is the simplest fraction within the number's precision, else the nearest whose denominator is at most
+    /// a million.
     init?(nearest number: Double) {
         guard number.magnitude <= 1e12, let whole = Int64(exactly: number.rounded(.down)) else { return nil }
         let tolerance = max(number.magnitude, 1) * 1e-12
-        // Continued fraction of what follows the point.
+        // Compute the continued fraction of the fractional part.
         var rest = number - number.rounded(.down)
         var (before, last) = ((num: Int64(0), den: Int64(1)), (num: Int64(1), den: Int64(0)))
         let part = rest
@@ -169,8 +173,9 @@ extension Rational {
         self = sum
     }
 
-    /// A rate: a number that stands for one of n·1000/1001 (23.976, 23.98, 29.97, 59.94) is exactly that; `nil` for what
-    /// is no rate.
+    /// Creates a frame rate; `nil` if the number is not a rate.
+    ///
+    /// A number that approximates n·1000/1001 (23.976, 23.98, 29.97, 59.94) becomes exactly that.
     package init?(rate number: Double) {
         guard number.isFinite, number > 0, number <= 1e9 else { return nil }
         let whole = (number * 1.001).rounded()

@@ -1,33 +1,33 @@
 internal import AssetKit
 internal import MediaBase
 
-/// One stretch of one source at its place in the finished timeline.
+/// A part of one source, at its position in the finished timeline.
 struct TimelinePiece {
-    /// The clip that it is of, for messages.
+    /// The description of its clip, for messages.
     let described: String
-    /// Where its media is.
+    /// The source file.
     let source: TimelineSource
-    /// What of it is shown.
+    /// The source track that is shown.
     let track: AssetTrack
-    /// Where it begins in the timeline.
+    /// The start time in the timeline.
     var start: MediaTime
-    /// Where it ends.
+    /// The end time in the timeline.
     var end: MediaTime
-    /// The source's moment that is shown at ``start``.
+    /// The time in the source that is shown at ``start``.
     var sourceStart: MediaTime
-    /// Seconds of the source in a second of the timeline; 0 where one picture stands still.
+    /// The seconds of the source per second of the timeline; 0 for a freeze frame.
     let speed: Rational
-    /// When it comes in, from nothing to all; `nil` where it is there at once.
+    /// The fade from nothing to full; `nil` if the piece starts at full.
     var fadeIn: TimelineFade?
-    /// When it goes out, from all to nothing.
+    /// The fade from full to nothing; `nil` if the piece ends at full.
     var fadeOut: TimelineFade?
-    /// What it lies over: a higher piece has a greater list of numbers, place by place.
+    /// The stacking order: a piece with a lexicographically greater list lies above.
     let level: [Int]
 
-    /// The source's moment behind the last that is shown.
+    /// The time in the source at which the piece ends.
     var sourceEnd: MediaTime { sourceStart + (end - start).multiplied(by: speed) }
 
-    /// The part of it within a range of the timeline; `nil` where there is none.
+    /// Returns the part within a range of the timeline; `nil` if it is empty.
     func clipped(to range: MediaTimeRange) -> TimelinePiece? {
         var piece = self
         piece.start = max(start, range.start)
@@ -41,22 +41,22 @@ struct TimelinePiece {
     }
 }
 
-/// How much of a piece is there while that changes evenly.
+/// A linear change of a piece's opacity or volume.
 struct TimelineFade: Sendable, Hashable {
-    /// When it changes.
+    /// The time range of the change.
     let range: MediaTimeRange
-    /// How much is there at the start: 0 is nothing, 1 is all.
+    /// The level at the start, from 0 for nothing to 1 for full.
     let from: Float
-    /// How much is there at the end.
+    /// The level at the end.
     let to: Float
 
-    /// `nil` where the range is empty.
+    /// Creates a fade; `nil` if the range is empty.
     init?(_ range: MediaTimeRange, from: Float, to: Float) {
         guard range.start < range.end else { return nil }
         (self.range, self.from, self.to) = (range, from, to)
     }
 
-    /// The part of it within a range, which goes on at the same pace; `nil` where there is none.
+    /// Returns the part within a range, with the same slope; `nil` if it is empty.
     func clipped(to limits: MediaTimeRange) -> TimelineFade? {
         let kept = MediaTimeRange(
             start: max(range.start, limits.start), end: max(limits.start, min(range.end, limits.end)))
@@ -69,47 +69,47 @@ struct TimelineFade: Sendable, Hashable {
     }
 }
 
-/// The times of an item's own clock on the timeline: a line.
+/// A linear map from an item's own times to times on the timeline.
 struct TimelineMap {
-    /// A moment of the item's own clock.
+    /// A time on the item's own clock.
     var inner: MediaTime
-    /// When that is on the timeline.
+    /// The corresponding time on the timeline.
     var outer: MediaTime
-    /// Seconds of the timeline for a second of the item.
+    /// The seconds of the timeline per second of the item.
     var stretch: Rational
 
-    /// The timeline's own clock.
+    /// The map of the timeline to itself.
     static let identity = TimelineMap(inner: .zero, outer: .zero, stretch: .one)
 
-    /// A moment on the timeline.
+    /// Returns the timeline time for an item's time.
     func time(_ time: MediaTime) -> MediaTime { outer + (time - inner).multiplied(by: stretch) }
 
-    /// A range on the timeline.
+    /// Returns the timeline range for an item's range.
     func range(_ start: MediaTime, _ end: MediaTime) -> MediaTimeRange {
         MediaTimeRange(start: time(start), end: time(end))
     }
 }
 
-/// A timeline as a composition, with how its pictures become one and how its sound is mixed.
+/// A timeline as a composition, with instructions for compositing its video and mixing its audio.
 struct TimelineComposition {
-    /// The media in as few tracks as pieces lie over each other.
+    /// The media, in the minimum number of tracks that its overlapping pieces need.
     private(set) var composition = Composition()
-    /// How the pictures become one; `nil` where there are none.
+    /// The instructions for compositing the video; `nil` if there is none.
     private(set) var videoComposition: VideoComposition?
-    /// How the sound is mixed; `nil` where there is none.
+    /// The instructions for mixing the audio; `nil` if there is none.
     private(set) var audioMix: AudioMix?
-    /// How long it is: the timeline, and its last frame, which is a whole one.
+    /// The duration of the timeline, extended to the end of its last whole frame.
     private(set) var duration = MediaTime.zero
-    /// Where the frames end; zero where there are none.
+    /// The end of the last frame; zero if there are none.
     private var framesEnd = MediaTime.zero
 
-    /// Pieces that may lie over each other at one time: each costs a decoder.
+    /// The maximum number of pieces that may overlap at one time; each requires a decoder.
     private static let maximumLanes = 64
 
     /// - Parameters:
-    ///   - size: The frames' size; `nil` for that of the largest source.
-    ///   - frameRate: Frames a second; `nil` for the timeline's own, or the first source's.
-    /// - Throws: `limitExceeded` where too much lies over each other, `noSuchTrack` where there is nothing at all.
+    ///   - size: The frame size; `nil` for that of the largest source.
+    ///   - frameRate: The frames per second; `nil` for the timeline's own rate, or the first source's.
+    /// - Throws: `limitExceeded` if too many pieces overlap, `noSuchTrack` if the timeline has no media.
     init(_ pieces: TimelinePieces, size: Dimensions?, frameRate: Rational?) throws(MediaError) {
         guard !pieces.video.isEmpty || !pieces.audio.isEmpty else {
             throw MediaError(.noSuchTrack, "the timeline shows no media")
@@ -118,13 +118,13 @@ struct TimelineComposition {
         var frame: Rational?
         if let first = pieces.video.first {
             let rate = frameRate ?? pieces.frameRate ?? first.track.pictureRate ?? Rational(25)
-            // Coded sound seldom ends with a frame: what of it hangs over by less than one shows nothing.
+            // Coded audio rarely ends on a frame boundary; an excess of less than one frame adds no video frame.
             let end = pieces.video.map(\.end).max() ?? duration
             let shown = duration - end < MediaTime(rate.inverse ?? .one) ? min(end, duration) : duration
             guard let length = rate.inverse, let count = Rational(shown)?.divided(by: length)?.rounded(.up) else {
                 throw MediaError(.invalidArgument, "there are no \(rate) frames a second")
             }
-            // A frame that is begun is a whole one.
+            // Round up to whole frames.
             framesEnd = MediaTime(length).multiplied(by: count)
             duration = max(duration, framesEnd)
             frame = length
@@ -145,7 +145,7 @@ struct TimelineComposition {
 
     // MARK: Tracks
 
-    /// Puts pieces into tracks, each into the first that has room for it.
+    /// Inserts each piece into the first track that is free at its time.
     private mutating func insert(
         _ pieces: [TimelinePiece], _ type: MediaType
     ) throws(MediaError) -> [PlacedPiece] {
@@ -172,7 +172,7 @@ struct TimelineComposition {
             lanes[lane].end = piece.end
             placed.append(PlacedPiece(piece: piece, track: lanes[lane].id))
         }
-        // A gap at the end belongs to the timeline.
+        // Extend the first track, because a gap at the end is part of the timeline.
         let end = type == .video ? framesEnd : duration
         if let first = lanes.first, let last = composition.track(withID: first.id)?.end, last < end {
             try composition.insertEmptyTimeRange(MediaTimeRange(start: last, end: end), intoTrack: first.id)
@@ -185,7 +185,7 @@ struct TimelineComposition {
         if piece.track.mediaType == .video { start += Self.guardTime(of: piece.track) }
         let duration = piece.end - piece.start
         var length = duration.multiplied(by: piece.speed)
-        // One picture stands still: as much of the source as has no other one.
+        // A freeze frame needs a source range that contains only that frame.
         if piece.speed == .zero { length = MediaTime(value: 1, timescale: 1_000_000) }
         try composition.insertTimeRange(
             MediaTimeRange(start: start, duration: length), of: piece.track, in: piece.source.asset, at: piece.start,
@@ -195,8 +195,9 @@ struct TimelineComposition {
             MediaTimeRange(start: piece.start, duration: length), toDuration: duration, inTrack: id)
     }
 
-    /// By how much later a source is looked at than its frame numbers say: half a tick where its clock cannot hold the
-    /// frames' times, which then are rounded up or down.
+    /// Returns the offset that is added to a source's start time: half a tick if frame times are rounded, else zero.
+    ///
+    /// Frame times are rounded if the track's time scale cannot represent them exactly.
     private static func guardTime(of track: AssetTrack) -> MediaTime {
         guard let rate = track.pictureRate, let frame = rate.inverse, track.naturalTimeScale > 0,
             let ticks = frame.multiplied(by: Rational(Int64(track.naturalTimeScale))), ticks.den != 1,
@@ -205,13 +206,13 @@ struct TimelineComposition {
         return MediaTime(value: 1, timescale: track.naturalTimeScale * 2)
     }
 
-    // MARK: Pictures
+    // MARK: Video
 
-    /// One instruction for each stretch between two moments at which something begins or ends.
+    /// Returns one instruction for each interval between consecutive start or end times of pieces.
     ///
     /// - Parameters:
-    ///   - end: Where the frames end.
-    ///   - last: Where the sound does, which may be later.
+    ///   - end: The end of the last frame.
+    ///   - last: The end of the audio, which may be later.
     private static func instructions(
         _ placed: [PlacedPiece], framesUntil end: MediaTime, until last: MediaTime, size: Dimensions
     ) throws(MediaError) -> [VideoComposition.Instruction] {
@@ -232,7 +233,7 @@ struct TimelineComposition {
         return instructions
     }
 
-    // MARK: Sound
+    // MARK: Audio
 
     private static func audioMix(_ placed: [PlacedPiece]) throws(MediaError) -> AudioMix {
         var parameters: [Int: AudioMix.InputParameters] = [:]
@@ -256,18 +257,18 @@ struct TimelineComposition {
     }
 }
 
-/// A piece of a timeline and the composition's track that it is in.
+/// A piece of a timeline, and the ID of the composition track that contains it.
 struct PlacedPiece {
     let piece: TimelinePiece
     let track: Int
 }
 
-/// Makes the layers of a stretch of a timeline in which the same pieces are shown throughout.
+/// Creates the layers for an interval of a timeline in which the same pieces are shown throughout.
 struct TimelineLayers {
-    /// The frames' size.
+    /// The frame size.
     let size: Dimensions
 
-    /// The layers of pieces, from the front to the back.
+    /// Returns the layers of the pieces, from front to back.
     func layers(of shown: [PlacedPiece]) throws(MediaError) -> [VideoComposition.Layer] {
         let ordered = shown.sorted { $1.piece.level.lexicographicallyPrecedes($0.piece.level) }
         var layers: [VideoComposition.Layer] = []
@@ -295,7 +296,9 @@ struct TimelineLayers {
         return layer
     }
 
-    /// A piece over which another one comes: it stays as it is where that will cover it, and goes evenly beside.
+    /// Returns the layers of a piece that dissolves into another one.
+    ///
+    /// The part that the next piece covers stays opaque; the parts beside it fade out evenly.
     private func parts(
         of placed: PlacedPiece, under next: PlacedPiece, _ fade: TimelineFade
     ) throws(MediaError) -> [VideoComposition.Layer] {
@@ -324,7 +327,7 @@ struct TimelineLayers {
         return going
     }
 
-    /// Where a track's pictures lie in the frames.
+    /// Returns the rectangle in the frame that a track's video occupies.
     private func place(of track: AssetTrack) -> PictureRectangle {
         let shown = track.formatDescriptions.first?.video?
             .presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)
@@ -336,7 +339,7 @@ struct TimelineLayers {
 }
 
 extension TimelinePiece {
-    /// Whether another one comes over it by a dissolve: the next clip but the transition in the same track.
+    /// Returns whether the piece dissolves into another one, which is the next clip of its track after the transition.
     fileprivate func dissolves(into next: TimelinePiece) -> Bool {
         guard next.fadeIn != nil, level.count == next.level.count, level.dropLast() == next.level.dropLast(),
             let place = level.last
@@ -346,9 +349,9 @@ extension TimelinePiece {
 }
 
 extension PictureRectangle {
-    /// The pixels that lie in it whole, so that what is cut along their edges meets without a seam.
+    /// The whole pixels inside the rectangle, so that parts cut along their edges meet without a seam.
     fileprivate var wholePixelsInside: PictureRectangle {
-        // What misses a whole number by less than this is one that arithmetic has bent.
+        // Coordinates this close to a whole number differ from it only by rounding errors.
         let tolerance = 1e-6
         let (left, top) = ((x - tolerance).rounded(.up), (y - tolerance).rounded(.up))
         return PictureRectangle(
@@ -356,7 +359,7 @@ extension PictureRectangle {
             height: (y + height + tolerance).rounded(.down) - top)
     }
 
-    /// Where it comes to lie by a map that turns by quarters at most.
+    /// Returns the rectangle transformed by a map that rotates only by multiples of 90°.
     fileprivate func moved(by map: PictureTransform) -> PictureRectangle {
         let corners = [(x, y), (x + width, y + height)].map { x, y in
             (map.a * x + map.c * y + map.tx, map.b * x + map.d * y + map.ty)

@@ -4,22 +4,22 @@ package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 
-/// An OpenTimelineIO file, recognised by its content or by its name.
+/// An OpenTimelineIO file, recognised by its content or its name.
 package struct TimelineFile: Sendable {
-    /// Its bytes.
+    /// The contents of the file.
     let bytes: [UInt8]
-    /// The folder from which the media's names are taken; empty for the current one.
+    /// The folder that relative media paths start from; empty for the current one.
     let folder: FilePath
 
-    /// Bytes by which a file is recognised.
+    /// The number of bytes by which a file is recognised.
     private static let prefixBytes = 4096
 
-    /// Reads the file at a path; `nil` where it is no regular file, cannot be opened, or holds something else.
+    /// Reads the file at a path; `nil` if it is not a regular file, cannot be opened, or is not a timeline.
     ///
-    /// A file whose name ends with `.otio` is one whatever it holds.
+    /// A file whose name ends with `.otio` is a timeline regardless of its contents.
     ///
-    /// - Parameter isSure: Whether other JSON is none, unless its beginning names OpenTimelineIO's schema.
-    /// - Throws: `limitExceeded` where it is too large, and what reading throws.
+    /// - Parameter isSure: True to accept other JSON files only if they start with OpenTimelineIO's schema.
+    /// - Throws: `limitExceeded` if the file is too large, and reading errors.
     package init?(
         path: FilePath, isSure: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
@@ -33,19 +33,20 @@ package struct TimelineFile: Sendable {
             isNamed: path.extension?.lowercased() == "otio", isSure: isSure, until: deadline)
     }
 
-    /// Reads standard input where that holds a timeline, else leaves all of it to be read.
+    /// Reads a timeline from standard input; leaves the input unread and returns `nil` if it is not a timeline.
     ///
-    /// The media's names are then taken from the current folder.
+    /// Relative media paths start from the current folder.
     ///
     /// - Parameters:
-    ///   - standardInput: Where it is.
-    ///   - deadline: Until when a silent pipe is waited for; `nil` for as long as it takes.
+    ///   - standardInput: The descriptor of standard input.
+    ///   - isSure: True to accept JSON only if it starts with OpenTimelineIO's schema.
+    ///   - deadline: The time until which a silent pipe is waited for; `nil` for no limit.
     package init?(
         standardInput: FileDescriptor, isSure: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
-            // As media and peaks are read, from the file's beginning.
+            // Read from the start of the file, as for media and peaks files.
             _ = try? standardInput.seek(offset: 0, from: .start)
             try self.init(
                 reading: standardInput, path: "-", folder: "", isNamed: false, isSure: isSure, until: deadline)
@@ -83,9 +84,9 @@ package struct TimelineFile: Sendable {
         }
     }
 
-    /// Whether a file that begins so is an object of JSON, which no media file is.
+    /// Returns whether a file starts like a JSON object, which no media file does.
     ///
-    /// - Parameter isSure: Whether it has to name OpenTimelineIO's schema too.
+    /// - Parameter isSure: True to require the name of OpenTimelineIO's schema as well.
     private static func isTimeline(_ prefix: [UInt8], isSure: Bool) -> Bool {
         guard !isSure || prefix.firstRange(of: Array("\"OTIO_SCHEMA\"".utf8)) != nil else { return false }
         let text = prefix.starts(with: [0xEF, 0xBB, 0xBF]) ? prefix.dropFirst(3) : prefix[...]
@@ -93,34 +94,34 @@ package struct TimelineFile: Sendable {
     }
 }
 
-/// How a timeline's media is found, and what becomes of what cannot be rendered.
+/// The settings for finding a timeline's media and for handling content that cannot be rendered.
 package struct TimelineSettings: Sendable {
-    /// Whether media may lie outside of the timeline's folder.
+    /// Indicates whether media may lie outside the timeline's folder.
     package var allowsOutside = false
-    /// Folders in which media is looked for by its name where the timeline's path does not lead to it.
+    /// The folders that are searched by file name for media that is not found at its path in the timeline.
     package var mediaFolders: [FilePath] = []
-    /// Whether clips without media become gaps instead of errors.
+    /// Indicates whether clips without media become gaps instead of errors.
     package var allowsMissing = false
-    /// Whether effects that cannot be rendered are left out instead of being errors.
+    /// Indicates whether effects that cannot be rendered are ignored instead of being errors.
     package var ignoresEffects = false
 
-    /// Nothing but what can be rendered in full.
+    /// Creates settings that accept only what can be rendered in full.
     package init() {}
 }
 
-/// A timeline as an asset: one track of pictures and one of sound, as `export` writes them.
+/// A timeline as an asset with one video and one audio track, as written by `export`.
 package struct TimelineAsset: Sendable {
-    /// What can be read like a file.
+    /// The asset, which can be read like a file.
     package let asset: Asset
-    /// What is not as the timeline says, in words.
+    /// Messages about differences from the timeline.
     package let warnings: [String]
-    /// The media that it names.
+    /// The media files of the timeline.
     private let files: [FileIdentity]
 
-    /// Opens the media that a timeline names.
+    /// Opens the media of a timeline.
     ///
-    /// - Parameter opening: How the media is opened.
-    /// - Throws: an error that names the element which cannot be read or rendered.
+    /// - Parameter opening: The options for opening the media.
+    /// - Throws: An error that names the element which cannot be read or rendered.
     package init(
         _ file: TimelineFile, _ settings: TimelineSettings, opening: Asset.Options = Asset.Options()
     ) throws(MediaError) {
@@ -142,15 +143,15 @@ package struct TimelineAsset: Sendable {
         files = media.identities
     }
 
-    /// Lets no output be one of the media.
+    /// Prevents outputs from overwriting the media.
     package func protect(in outputs: OutputFileSet) { outputs.protect(files) }
 }
 
 extension Timeline {
-    /// The first frame's timecode; `nil` where the timeline says none.
+    /// Returns the timecode of the first frame; `nil` if the timeline has none.
     func startTimecode(at rate: Rational) -> Timecode? {
         guard let start = globalStart?.time, start >= .zero else { return nil }
-        // As OpenTimelineIO writes timecode: numbers are dropped where that exists.
+        // OpenTimelineIO writes drop-frame timecode for the rates that support it.
         let isDropFrame = rate == Rational(30000, 1001) || rate == Rational(60000, 1001)
         guard let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: isDropFrame) else { return nil }
         return try? Timecode(elapsed: start, rate: counting, rounding: .halfAwayFromZero)

@@ -4,36 +4,36 @@ internal import MediaBase
 internal import SystemCalls
 internal import SystemPackage
 
-/// The files that a timeline names: found, checked and opened once each.
+/// The files referenced by a timeline, each found, checked and opened once.
 ///
-/// Names are taken from the timeline's folder. What leads out of it, by `..`, by an absolute path or through a link, is
-/// refused unless that was allowed, each time that the file is opened. What is not there is looked for in the media
-/// folders, by its name.
+/// Relative paths start from the timeline's folder. A path that leaves this folder through `..`, an absolute path or a
+/// link is refused each time the file is opened, unless that is allowed. A file that does not exist at its path is
+/// searched for by name in the media folders.
 final class TimelineMedia {
     private let folder: FilePath
     private let allowsOutside: Bool
     private let opening: Asset.Options
     private let elsewhere: MediaFolders
-    /// The timeline's folder; `nil` where it cannot be opened.
+    /// The timeline's folder; `nil` if it cannot be opened.
     private let home: OpenFolder?
     private var known: [FilePath: TimelineSource] = [:]
     private var links: [Link: FilePath] = [:]
 
-    /// A reference, with what it says of its media.
+    /// A reference with the range that it declares for its media.
     private struct Link: Hashable {
         let url: String
         let range: TimelineRange?
     }
 
-    /// Files of one name that are opened to be told apart, at most.
+    /// The maximum number of files with the same name that are opened to distinguish them.
     private static let maximumEquals = 64
 
     /// - Parameters:
-    ///   - folder: The folder in which the timeline's file lies; empty for the current one.
-    ///   - allowsOutside: Whether references may lead out of that folder.
-    ///   - mediaFolders: Where media is looked for by its name, with all folders inside.
-    ///   - opening: How the files are opened.
-    /// - Throws: what opening a media folder throws.
+    ///   - folder: The folder of the timeline's file; empty for the current one.
+    ///   - allowsOutside: True if references may lead out of that folder.
+    ///   - mediaFolders: The folders that are searched by file name, including their subfolders.
+    ///   - opening: The options for opening the files.
+    /// - Throws: The error of opening a media folder.
     init(
         folder: FilePath, allowsOutside: Bool, mediaFolders: [FilePath] = [], opening: Asset.Options = Asset.Options()
     ) throws(MediaError) {
@@ -44,13 +44,13 @@ final class TimelineMedia {
         home = try? OpenFolder(folder)
     }
 
-    /// How many files were opened.
+    /// The number of opened files.
     var count: Int { known.count }
 
-    /// Which files were opened.
+    /// The identities of the opened files.
     var identities: [FileIdentity] { known.keys.compactMap { FileIdentity(of: $0) } }
 
-    /// Refuses an output that is one of the files, also through a link.
+    /// Throws if an output is one of the files, also through a link.
     func refuse(_ output: FilePath) throws(MediaError) {
         guard let identity = FileIdentity(of: output) else { return }
         guard !known.keys.contains(where: { FileIdentity(of: $0) == identity }) else {
@@ -59,11 +59,12 @@ final class TimelineMedia {
         }
     }
 
-    /// The media that a reference's URL names.
+    /// Returns the media for the URL of a reference.
     ///
-    /// - Parameter range: The media's own time as the reference says it, which tells files of one name apart.
-    /// - Throws: `nestedFileRefused` for what is outside, `unsupported` for what is not a local file, `notFound`,
-    ///   `invalidArgument` where several files could be meant, and what opening throws.
+    /// - Parameter range: The media's time range as declared by the reference, which distinguishes files with the same
+    ///   name.
+    /// - Throws: `nestedFileRefused` for a file outside the permitted folders, `unsupported` for a URL that is not a
+    ///   local file, `notFound`, `invalidArgument` if several files match, and errors of opening.
     func source(_ url: String, range: TimelineRange? = nil) throws(MediaError) -> TimelineSource {
         let link = Link(url: url, range: range)
         if let path = links[link], let source = known[path] { return source }
@@ -105,7 +106,7 @@ final class TimelineMedia {
                 path: path)
     }
 
-    /// Where a path leads; `nil` where nothing is.
+    /// Returns the location of an existing file for a path; `nil` if there is none.
     private func place(of candidate: FilePath) throws(MediaError) -> MediaPlace? {
         for place in try places(of: candidate) {
             if try place.identity() != nil { return place }
@@ -114,7 +115,7 @@ final class TimelineMedia {
         return nil
     }
 
-    /// A path as one from each folder below which it lies.
+    /// Returns the path relative to each folder that contains it.
     private func places(of candidate: FilePath) throws(MediaError) -> [MediaPlace] {
         guard !allowsOutside else { return [MediaPlace(folder: nil, relative: folder.pushing(candidate))] }
         guard candidate.isAbsolute else { return home.map { [MediaPlace(folder: $0, relative: candidate)] } ?? [] }
@@ -130,12 +131,12 @@ final class TimelineMedia {
 
     // MARK: By name
 
-    /// The file of a name in the media folders; `nil` where there is none.
+    /// Returns the file with a name in the media folders; `nil` if there is none.
     ///
-    /// Of several the one counts that lasts as long, and begins with the timecode, as the reference says; of those that are
-    /// left, the one with the most folders of the same names above it.
+    /// Of several files, those with the duration and the start timecode declared by the reference are preferred; of
+    /// these, the one with the most matching folder names above it.
     ///
-    /// - Throws: `invalidArgument` where several are left.
+    /// - Throws: `invalidArgument` if several files remain.
     private func search(_ name: MediaName, _ range: TimelineRange?) throws(MediaError) -> MediaPlace? {
         guard let last = name.components.last else { return nil }
         var seen: Set<FileIdentity> = []
@@ -173,13 +174,13 @@ final class TimelineMedia {
         return places.first
     }
 
-    /// What a file has of what a reference says.
+    /// The degree to which a file matches the range of a reference.
     private enum Fit {
-        /// It lasts as long.
+        /// The file has the same duration.
         case same
-        /// It lasts longer or shorter, or cannot be read.
+        /// The file has another duration, or cannot be read.
         case unknown
-        /// Its own clock begins at another time.
+        /// The file has another start timecode.
         case otherStart
 
         init(_ source: TimelineSource, _ range: TimelineRange) {
@@ -199,27 +200,26 @@ final class TimelineMedia {
 }
 
 extension MediaPlace {
-    /// How many folders above it, from the file upwards, are called as in another path.
+    /// Returns the number of folders above the file, from the file upwards, that have the same names as in another
+    /// path.
     fileprivate func sharedFolders(with names: [String]) -> Int {
         let own = path.absolute.components.map { String(decoding: $0.bytes, as: UTF8.self) }
         return zip(own.reversed(), names.reversed()).prefix { $0 == $1 }.count
     }
 }
 
-/// A file that clips are taken from.
+/// A file from which clips are taken.
 struct TimelineSource: Sendable {
-    /// The file.
     let asset: Asset
-    /// Its path.
     let path: FilePath
-    /// Its first enabled track of pictures; `nil` without.
+    /// The first enabled video track; `nil` if there is none.
     let video: AssetTrack?
-    /// Its first enabled track of sound; `nil` without.
+    /// The first enabled audio track; `nil` if there is none.
     let audio: AssetTrack?
-    /// When its own clock says that it begins, by its start timecode; `nil` where it has none.
+    /// The time of the file's start timecode; `nil` if it has none.
     let timecodeStart: MediaTime?
 
-    /// - Throws: what opening throws.
+    /// - Throws: Errors of opening.
     init(_ asset: Asset, path: FilePath) throws(MediaError) {
         let tracks = try asset.loadNow(.tracks)
         self.asset = asset
@@ -234,6 +234,6 @@ struct TimelineSource: Sendable {
         asset.letGoOfFile()
     }
 
-    /// The track that a clip in a track of a kind shows.
+    /// Returns the track of a media type.
     func track(_ type: MediaType) -> AssetTrack? { type == .video ? video : audio }
 }

@@ -2,25 +2,25 @@ internal import AssetKit
 internal import MediaBase
 internal import SystemPackage
 
-/// Takes a timeline apart into the stretches of media that are shown and heard.
+/// The pieces of media that a timeline shows and plays.
 ///
-/// Tracks and stacks inside others become pieces like all, at their places; what they are cut to and at what speed they play
-/// is worked into the pieces.
+/// Nested tracks and stacks are flattened into pieces at their positions. Their trims and speeds are applied to the
+/// pieces.
 struct TimelinePieces {
-    /// The pieces of pictures, in no order.
+    /// The video pieces, in no particular order.
     private(set) var video: [TimelinePiece] = []
-    /// The pieces of sound, in no order.
+    /// The audio pieces, in no particular order.
     private(set) var audio: [TimelinePiece] = []
-    /// What is not as the timeline says, in words.
+    /// Messages about differences from the timeline.
     private(set) var warnings: [String] = []
-    /// How long the timeline is.
+    /// The duration of the timeline.
     private(set) var duration = MediaTime.zero
-    /// Frames a second by the first range of a video track that counts frames; `nil` where there is none.
+    /// The frames per second of the first range in a video track that counts frames; `nil` if there is none.
     private(set) var frameRate: Rational?
-    /// How many clips, dissolves and tracks there are.
+    /// The numbers of clips, dissolves and tracks.
     private(set) var counts = Counts()
 
-    /// What a timeline is made of.
+    /// The numbers of elements in a timeline.
     struct Counts: Sendable {
         var clips = 0
         var dissolves = 0
@@ -28,14 +28,14 @@ struct TimelinePieces {
         var audioTracks = 0
     }
 
-    /// What lasts longer was not cut by anybody.
+    /// The maximum duration; a longer one is assumed to be an error.
     private static let longest = MediaTime(value: 7 * 24 * 3600, timescale: 1)
 
     private let media: TimelineMedia
     private let allowsMissing: Bool
 
-    /// - Parameter allowsMissing: Whether clips without media become gaps instead of errors.
-    /// - Throws: an error that names the element that cannot be rendered.
+    /// - Parameter allowsMissing: True if clips without media become gaps instead of errors.
+    /// - Throws: An error that names the element which cannot be rendered.
     init(_ timeline: Timeline, media: TimelineMedia, allowsMissing: Bool) throws(MediaError) {
         self.media = media
         self.allowsMissing = allowsMissing
@@ -62,7 +62,7 @@ struct TimelinePieces {
 
     // MARK: Lengths
 
-    /// How long an item is in the track or stack in which it lies.
+    /// Returns the duration of an item in its track or stack.
     private func length(of item: TimelineItem, in kind: MediaType?) throws(MediaError) -> MediaTime {
         if let range = item.sourceRange { return range.duration }
         switch item.content {
@@ -95,7 +95,7 @@ struct TimelinePieces {
         }
     }
 
-    /// Places an item that begins at a moment of its track's or stack's clock.
+    /// Places an item that starts at a time on the clock of its track or stack.
     private mutating func place(
         _ item: TimelineItem, at start: MediaTime, in kind: MediaType?, _ map: TimelineMap, visible: MediaTimeRange,
         level: [Int], passages: Passages = Passages()
@@ -119,18 +119,18 @@ struct TimelinePieces {
         case .stack(let items): try place(stack: items, in: kind, inside, visible: shown, level: level)
         case .track(let own, let children):
             if kind == nil { if own == .video { counts.videoTracks += 1 } else { counts.audioTracks += 1 } }
-            // A stack in a track holds both kinds, and each is taken where its own kind is.
+            // A stack in a track can hold both kinds; only those of the enclosing track's kind are used.
             guard kind == nil || kind == own else { return }
             try place(track: children, of: own, inside, visible: shown, level: level)
         default: break
         }
     }
 
-    /// The dissolves at both ends of an item, each with how long it lasts before and behind the cut.
+    /// The dissolves at both ends of an item, each with its durations before and after the cut.
     private struct Passages {
         var leading: TimelineDissolve?
         var trailing: TimelineDissolve?
-        /// Whether nothing is shown on the other side of the later one.
+        /// Indicates whether nothing is shown after the trailing dissolve.
         var endsInNothing = false
         var isEmpty: Bool { leading == nil && trailing == nil }
     }
@@ -157,7 +157,7 @@ struct TimelinePieces {
                 throw MediaError(
                     .damaged, "\(dissolve.described): dissolves take more than there is of \(item.described)")
             }
-            // Of two pieces of a dissolve the later one lies over the other.
+            // In a dissolve, the later piece lies above the earlier one.
             try place(item, at: start, in: kind, map, visible: visible, level: level + [index], passages: passages)
             start += length
         }
@@ -222,7 +222,7 @@ struct TimelinePieces {
             throw item.failure(.limitExceeded, "its speed cannot be worked out exactly")
         }
         let first = try mediaStart(of: item, reference, source)
-        // The track's beginning has nothing before it.
+        // The start of the track has nothing before it.
         let before = min(passages.leading?.before ?? .zero, start)
         let behind = passages.trailing?.behind ?? .zero
         let end = start + duration
@@ -233,7 +233,8 @@ struct TimelinePieces {
         if let leading = passages.leading {
             piece.fadeIn = TimelineFade(map.range(start - before, start + leading.behind), from: 0, to: 1)
         }
-        // Under a picture that comes in, the one that goes stays as it is; sound goes while the other comes.
+        // In a video dissolve, the outgoing piece stays opaque under the incoming one; audio pieces fade out and in
+        // simultaneously.
         if let trailing = passages.trailing, kind == .audio || passages.endsInNothing {
             piece.fadeOut = TimelineFade(map.range(end - trailing.before, end + behind), from: 1, to: 0)
         }
@@ -242,20 +243,21 @@ struct TimelinePieces {
         if kind == .video { video.append(shown) } else { audio.append(shown) }
     }
 
-    /// The moment of the file at which a clip begins: its own time less what the media calls its first sample.
+    /// Returns the time in the file at which a clip starts: its own time minus the declared time of the first sample.
     private func mediaStart(
         of item: TimelineItem, _ reference: MediaReference, _ source: TimelineSource
     ) throws(MediaError) -> MediaTime {
         let wanted = item.sourceRange?.start ?? reference.availableRange?.start ?? .zero
         if let zero = reference.availableRange?.start { return wanted - zero }
-        // Without that, a time that lies behind the file's start timecode is one by that timecode.
+        // If the reference declares no range, a start time at or after the file's start timecode is relative to that
+        // timecode.
         if item.sourceRange != nil, let zero = source.timecodeStart, zero > .zero, wanted >= zero {
             return wanted - zero
         }
         return wanted
     }
 
-    /// Holds what a piece needs of its media against what there is.
+    /// Checks that the media contains the source range of a piece; warns if the media ends early.
     private mutating func check(
         _ piece: TimelinePiece, _ item: TimelineItem, _ passages: Passages
     ) throws(MediaError) {
@@ -286,7 +288,7 @@ struct TimelinePieces {
 }
 
 extension TimelinePieces {
-    /// Throws where something of a kind has to be rendered, so that it cannot be taken as it is stored.
+    /// Throws if any piece of a media type has to be rendered, so that stored samples cannot be copied.
     func checkStorable(_ type: MediaType) throws(MediaError) {
         let pieces = type == .video ? video : audio
         var last: TimelinePiece?
@@ -306,7 +308,7 @@ extension TimelinePieces {
 }
 
 extension TimelineItem {
-    /// The rate by which its range counts, where that is one of frames and not of samples or of a clock.
+    /// The rate of the item's range if it counts frames, rather than samples or clock ticks.
     fileprivate var frameRate: Rational? {
         var range = sourceRange
         if range == nil, case .clip(let reference) = content { range = reference.availableRange }

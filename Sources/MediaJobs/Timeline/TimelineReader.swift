@@ -1,103 +1,106 @@
 internal import MediaBase
 
-/// A cut as an editing program describes it, in exact times: OpenTimelineIO's model without what nothing is made of.
+/// An edit as described by an editing program, with exact times.
+///
+/// This is OpenTimelineIO's model without the parts that are not used for rendering.
 struct Timeline: Sendable {
-    /// Its name; empty where it has none.
+    /// The name; empty if it has none.
     var name: String
-    /// What the first frame's time is called, and the rate that it is counted by; `nil` where it begins at zero.
+    /// The time of the first frame, and the rate that it counts; `nil` if the timeline starts at zero.
     var globalStart: (time: MediaTime, rate: Rational)?
-    /// Its tracks, the lowest first.
+    /// The tracks, lowest first.
     var root: TimelineItem
 }
 
-/// A stretch of time with the rate by which it was counted.
+/// A time range, with the rate in which it was counted.
 struct TimelineRange: Sendable, Hashable {
-    /// The first moment.
+    /// The start time.
     var start: MediaTime
-    /// How long it is; zero or more.
+    /// The duration, zero or more.
     var duration: MediaTime
-    /// Frames or samples a second.
+    /// The frames or samples per second.
     var rate: Rational
 }
 
-/// Something that takes time in a timeline.
+/// An element with a duration in a timeline.
 struct TimelineItem: Sendable {
-    /// Where it stands, and its name, for messages.
+    /// The location and the name, for messages.
     var described: String
-    /// What part of its own time it shows; `nil` for all.
+    /// The part of the item's own time that is shown; `nil` for all.
     var sourceRange: TimelineRange?
-    /// How fast it plays: 0 stands still.
+    /// The playback speed; 0 for a freeze frame.
     var speed = Rational.one
-    /// Whether it is shown; if not it takes its time all the same.
+    /// Indicates whether the item is shown; a disabled item still occupies its time.
     var isEnabled = true
-    /// What it is.
+    /// The content of the item.
     var content: Content
 
     /// The kinds of items.
     enum Content: Sendable {
-        /// Some media.
+        /// A part of a media file.
         case clip(MediaReference)
-        /// Nothing for some time.
+        /// An empty interval.
         case gap
-        /// Items one after the other.
+        /// Sequential items.
         case track(MediaType, [TimelineChild])
-        /// Items at the same time, the lowest first.
+        /// Simultaneous items, lowest first.
         case stack([TimelineItem])
     }
 
-    /// An error about it.
+    /// Returns an error about the item.
     func failure(_ code: MediaError.Code, _ message: String) -> MediaError {
         MediaError(code, "\(described): \(message)")
     }
 }
 
-/// What may lie in a track.
+/// A child of a track.
 enum TimelineChild: Sendable {
-    /// Something that takes time.
+    /// An element with a duration.
     case item(TimelineItem)
-    /// A passage from the item before to the one behind.
+    /// A dissolve from the previous item to the next one.
     case dissolve(TimelineDissolve)
 }
 
-/// A dissolve around a cut.
+/// A dissolve at a cut.
 struct TimelineDissolve: Sendable {
-    /// Where it stands, and its name.
+    /// The location and the name, for messages.
     var described: String
-    /// How long before the cut it begins.
+    /// The duration of the dissolve before the cut.
     var before: MediaTime
-    /// How long behind the cut it ends.
+    /// The duration of the dissolve after the cut.
     var behind: MediaTime
 }
 
-/// Where a clip's media is.
+/// A clip's reference to its media.
 struct MediaReference: Sendable {
-    /// What names the file; `nil` where there is none.
+    /// The URL or path of the file; `nil` if there is none.
     var url: String?
-    /// What is said instead where there is no file: the schema's name.
+    /// The name of the reference's schema.
     var kind: String
-    /// The media's own time from its first sample on; `nil` where that is not said.
+    /// The media's own time range, starting with its first sample; `nil` if not declared.
     var availableRange: TimelineRange?
 }
 
 /// Reads an OpenTimelineIO file (its JSON form).
 struct TimelineReader {
-    /// Whether effects that cannot be rendered are left out instead of being errors.
+    /// Indicates whether effects that cannot be rendered are ignored instead of being errors.
     var ignoresEffects = false
-    /// What was left out, in words.
+    /// Messages about effects that were left out.
     private(set) var warnings: [String] = []
 
-    /// A file may have so many bytes.
+    /// The maximum size of a file in bytes.
     static let maximumBytes = 256 << 20
-    /// Tracks and stacks may lie so deep in each other.
+    /// The maximum nesting depth of tracks and stacks.
     private static let maximumLevels = 32
 
     init(ignoresEffects: Bool) { self.ignoresEffects = ignoresEffects }
 
-    /// The timeline in a file's bytes.
+    /// Reads the timeline in a file's contents.
     ///
-    /// - Throws: `damaged` for what is no OpenTimelineIO, `unsupported` naming the element for what cannot be rendered.
+    /// - Throws: `damaged` if it is not OpenTimelineIO, `unsupported` with the name of an element that cannot be
+    ///   rendered.
     mutating func read(_ bytes: [UInt8]) throws(MediaError) -> Timeline {
-        // Nobody's metadata means anything here, and there may be much of it.
+        // Metadata is not used and may be large.
         let tree = try JSONParser.parse(bytes, leavingOut: ["metadata", "markers"])
         return try timeline(OTIOObject(tree, place: "the file"))
     }
@@ -169,12 +172,13 @@ struct TimelineReader {
         var item = TimelineItem(described: object.described, content: content)
         item.sourceRange = try object.range("source_range")
         item.isEnabled = try object.bool("enabled", or: true)
-        // What is not shown needs no effects.
+        // The effects of an item that is not shown do not matter.
         if item.isEnabled { item.speed = try speed(of: object) }
         return item
     }
 
-    /// The children of a track or stack; a track's place is its name where that is short, another's its number.
+    /// Returns the children of a track or stack; a track's location uses its name if that is short, others use their
+    /// index.
     private func children(of object: OTIOObject) throws(MediaError) -> [OTIOObject] {
         var children: [OTIOObject] = []
         for (index, value) in try object.list("children").enumerated() {
@@ -212,7 +216,7 @@ struct TimelineReader {
         return TimelineDissolve(described: object.described, before: before, behind: behind)
     }
 
-    /// The product of an item's time warps; warnings or errors for its other effects.
+    /// Returns the product of an item's time warps; other effects cause warnings or errors.
     private mutating func speed(of object: OTIOObject) throws(MediaError) -> Rational {
         var speed = Rational.one
         for (index, value) in try object.list("effects").enumerated() {
@@ -241,7 +245,7 @@ struct TimelineReader {
         return speed
     }
 
-    /// The media of a clip: version 1 has one reference, version 2 several by name.
+    /// Returns the media of a clip; version 1 has one reference, version 2 has several by name.
     private func reference(of clip: OTIOObject) throws(MediaError) -> MediaReference {
         let object: OTIOObject?
         if clip.version == 1 {

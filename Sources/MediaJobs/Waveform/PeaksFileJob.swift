@@ -3,23 +3,23 @@ package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 
-/// A peaks file that is read instead of sound, recognised by its content.
+/// A peaks file that is used as input instead of audio, recognised by its content.
 package struct PeaksFileInput: Sendable {
-    /// What the file holds.
+    /// The contents of the file.
     package let peaks: Peaks
-    /// Which of the two forms it has.
+    /// The format of the file.
     package let format: WaveformOutput.Format
 
-    /// Bytes of a file that are read at most: with its values, a few times as much memory.
+    /// The maximum number of bytes that are read; the values take several times as much memory.
     private static let maximumBytes = 1 << 30
-    /// Bytes by which a file is recognised.
+    /// The number of bytes by which a file is recognised.
     private static let prefixBytes = 4096
 
-    /// Reads the file at a path; `nil` where it is no peaks file, is no regular file or cannot be opened.
+    /// Reads the file at a path; `nil` if it is not a peaks file, is not a regular file or cannot be opened.
     ///
-    /// - Throws: ``MediaError`` `damaged` where it contradicts itself, `limitExceeded` where it is too large.
+    /// - Throws: ``MediaError`` `damaged` if the file is inconsistent, `limitExceeded` if it is too large.
     package init?(path: FilePath) throws {
-        // A FIFO must not even be opened: whoever writes into it would take closing it for the end.
+        // Never open a FIFO: its writer would take closing it for the end.
         guard let status = try? Stat(path), status.type == .regular,
             let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
         else { return nil }
@@ -27,14 +27,14 @@ package struct PeaksFileInput: Sendable {
         try self.init(reading: file, path: path)
     }
 
-    /// Reads standard input where that holds a peaks file, else leaves all of it to be read.
+    /// Reads a peaks file from standard input; leaves the input unread and returns `nil` if it is something else.
     ///
-    /// A file is looked at from its beginning; a pipe's first bytes are looked at without taking them out.
+    /// A file is examined from its start; the first bytes of a pipe are examined without removing them.
     ///
     /// - Parameters:
-    ///   - standardInput: Where it is.
-    ///   - deadline: Until when is waited and read; `nil` for as long as it takes.
-    /// - Throws: as ``init(path:)``, and `timedOut` where a peaks file has not ended by the deadline.
+    ///   - standardInput: The descriptor of standard input.
+    ///   - deadline: The time until which input is waited for and read; `nil` for no limit.
+    /// - Throws: The errors of ``init(path:)``, and `timedOut` if a peaks file has not ended by the deadline.
     package init?(standardInput: FileDescriptor, until deadline: ContinuousClock.Instant? = nil) throws {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
@@ -76,21 +76,21 @@ package struct PeaksFileInput: Sendable {
     }
 }
 
-/// Makes other outputs of a peaks file: coarser levels, other formats, pictures.
+/// Creates other outputs from a peaks file: coarser levels, other formats, pictures.
 ///
-/// What a peaks file does not hold is not made up: its channels stay as they are, or one is chosen; a level must be an
-/// exact multiple of its own; a range is widened to whole points.
+/// Data that the file does not contain is not invented. Its channels are kept as they are, or one is selected. A level
+/// must be an exact multiple of the file's own. A range is extended to whole points.
 package struct PeaksFileJob: Sendable {
     private let input: PeaksFileInput
     private let options: WaveformOptions
 
-    /// Makes a job; ``WaveformOptions/channels`` `mixed` and `split` both leave the channels as they are.
+    /// Creates a job; ``WaveformOptions/channels`` `mixed` and `split` both keep the channels as they are.
     package init(_ input: PeaksFileInput, options: WaveformOptions) {
         self.input = input
         self.options = options
     }
 
-    /// Does the work; see ``WaveformJob/run(_:into:progress:)``.
+    /// Writes the outputs; see ``WaveformJob/run(_:into:progress:)``.
     package func run(_ outputs: [WaveformOutput], into files: OutputFileSet) throws -> PeaksFileReport {
         guard options.track == nil else {
             throw MediaError(.invalidArgument, "a peaks file has no tracks to choose from")
@@ -98,7 +98,7 @@ package struct PeaksFileJob: Sendable {
         let range = try pointRange()
         let peaks = try channels(
             of: range.points == 0..<input.peaks.length ? input.peaks : input.peaks.points(range.points))
-        // A whole number of samples: that is all a peaks file can hold.
+        // A peaks file always covers a whole number of samples.
         let spacing = Int64(input.peaks.samplesPerPixel)
         let timescale = Int32(clamping: peaks.sampleRate)
         let start = MediaTime(value: Int64(range.points.lowerBound) * spacing, timescale: timescale)
@@ -121,7 +121,7 @@ package struct PeaksFileJob: Sendable {
         return own
     }
 
-    /// The points that a range touches.
+    /// Returns the points that overlap the requested range.
     private func pointRange() throws(MediaError) -> (points: Range<Int>, requested: RequestedRange?) {
         let peaks = input.peaks
         let end = MediaTime(
@@ -148,34 +148,36 @@ package struct PeaksFileJob: Sendable {
     }
 }
 
-/// What was read from a peaks file and written; its JSON has the keys in this order.
+/// A report on a peaks file that was read and the outputs that were written; its JSON has the keys in this order.
 package struct PeaksFileReport: Encodable, Sendable {
-    /// What the file is.
+    /// The properties of the file.
     package var peaksFile: PeaksFile
-    /// Samples a second of the sound that was measured.
+    /// The sample rate of the measured audio in hertz.
     package var sampleRate: Int
-    /// The range that was asked for; `nil` for all of it.
+    /// The requested range; `nil` for the whole file.
     package var requested: RequestedRange?
-    /// When the first point begins.
+    /// The start time of the first point.
     package var start: MediaTime
-    /// How much the points cover: up to a point more than the sound, whose exact length the file does not say.
+    /// The duration that the points cover.
+    ///
+    /// It exceeds the audio by up to one point, because the file does not store the exact length.
     package var duration: MediaTime
-    /// The outputs, in the order asked for.
+    /// The outputs in request order.
     package var outputs: [WaveformReport.Output]
-    /// Each channel's peak.
+    /// The peak of each channel.
     package var channels: [Channel]
 
-    /// The file as it is.
+    /// The properties of a peaks file.
     package struct PeaksFile: Encodable, Sendable {
-        /// Its form.
+        /// The format.
         package var format: WaveformOutput.Format
-        /// Bits of a value.
+        /// The number of bits per value.
         package var bits: Int
-        /// Samples in a point.
+        /// The number of samples per point.
         package var samplesPerPixel: Int
-        /// Its points.
+        /// The number of points.
         package var points: Int
-        /// Its channels.
+        /// The number of channels.
         package var channels: Int
 
         init(_ input: PeaksFileInput) {
@@ -187,12 +189,12 @@ package struct PeaksFileReport: Encodable, Sendable {
         }
     }
 
-    /// What the peaks tell of one channel.
+    /// The measurements of one channel.
     package struct Channel: Encodable, Sendable {
-        /// The largest magnitude; −∞ for silence, which JSON shows as `null`.
+        /// The largest magnitude; −∞ for silence, which is `null` in JSON.
         package var peakDBFS: Double
     }
 
-    /// Why outputs are missing, each error naming its output; empty where all were written.
+    /// The errors of outputs that were not written, each naming its output.
     package var outputErrors: [MediaError] { outputs.compactMap(\.error) }
 }

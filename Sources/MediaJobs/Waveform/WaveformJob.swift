@@ -2,41 +2,42 @@ package import AssetKit
 package import MediaAnalysis
 package import MediaBase
 
-/// What a waveform job measures, apart from where the results go.
+/// The settings of a waveform job, except for its outputs.
 package struct WaveformOptions: Sendable {
     /// The track; `nil` for the first enabled audio track.
     package var track: TrackSelector?
-    /// From when; `nil` for time 0 of the presentation.
+    /// The start time; `nil` for time 0 of the presentation.
     package var start: TimeExpression?
-    /// Until when; `nil` for the track's end.
+    /// The end time; `nil` for the track's end.
     package var end: TimeExpression?
     /// The channels of peaks and pictures.
     package var channels = PeakBuilder.ChannelMode.mixed
-    /// How pictures are drawn.
+    /// The appearance of pictures.
     package var picture = WaveformPicture()
-    /// Whether damage in the input is an error.
+    /// Indicates whether damage in the input is an error.
     package var isStrict = false
-    /// Threads that decode, on which the result does not depend; 0 for as many as there are cores.
+    /// The number of decoding threads, which does not affect the result; 0 for one per core.
     package var threads = 0
-    /// Whether the track is decoded in one go instead of in segments side by side.
+    /// Indicates whether the track is decoded serially instead of in parallel segments.
     package var isSerial = false
 
-    /// All of the first enabled audio track, mixed.
+    /// Creates options for the whole first enabled audio track, mixed.
     package init() {}
 
-    /// The highest frame number among ``start`` and ``end``; `nil` where there is none.
+    /// The highest frame number in ``start`` and ``end``; `nil` if there is none.
     var highestFrame: Int64? { [start, end].compactMap(\.self).highestFrame }
 
-    /// Whether ``start`` or ``end`` depend on how long the track is, so that the asset should be opened with exact timing.
+    /// Indicates whether ``start`` or ``end`` depends on the track's duration, so that the asset should be opened with
+    /// exact timing.
     package var needsExactDuration: Bool {
         [start, end].contains { if case .percentage = $0 { true } else { $0 == .end } }
     }
 
-    /// Whether all of the file is read before the sound is, so that a pipe has to be kept.
+    /// Indicates whether the whole file is read before the audio, so that the data of a pipe has to be kept.
     package var readsPipeAgain: Bool { needsExactDuration || highestFrame != nil }
 }
 
-/// Reads one audio track once and writes any number of peaks files and pictures of it.
+/// Reads one audio track once, and writes any number of peaks files and pictures of it.
 ///
 /// ```swift
 /// let job = WaveformJob(asset: Asset(path: "a.mov"), options: WaveformOptions())
@@ -47,23 +48,23 @@ package struct WaveformJob: Sendable {
     private let asset: Asset
     private let options: WaveformOptions
 
-    /// Makes a job; nothing is read yet.
+    /// Creates a job without reading anything.
     package init(asset: Asset, options: WaveformOptions) {
         self.asset = asset
         self.options = options
     }
 
-    /// Does the work.
+    /// Reads the audio and writes the outputs.
     ///
-    /// An output that cannot be written does not keep the others from being written: its error is in the report. Where
-    /// not one of them can be, and where the sound cannot be read, there is nothing left of any.
+    /// An output that cannot be written does not prevent the others; its error is in the report. If none can be
+    /// written, or if the audio cannot be read, no output is left.
     ///
     /// - Parameters:
-    ///   - outputs: What to write; none for the report alone.
-    ///   - files: Where the outputs are listed.
-    ///   - progress: Told now and then which part is done, 0…1, and how many seconds of sound that is.
-    /// - Throws: ``MediaError`` `noSuchTrack`, `outOfRange`, `damaged` (also for any damage where the options are
-    ///   strict), and what reading throws; the outputs' own error where none can be written.
+    ///   - outputs: The outputs to write; empty for the report alone.
+    ///   - files: The set that the outputs are added to.
+    ///   - progress: Receives the completed fraction, 0…1, and the processed seconds of audio from time to time.
+    /// - Throws: ``MediaError`` `noSuchTrack`, `outOfRange`, `damaged` (also for any damage if the options are strict),
+    ///   and reading errors; the error of the first output if none can be written.
     package func run(
         _ outputs: [WaveformOutput], into files: OutputFileSet, progress: ((Double, Double) -> Void)? = nil
     ) throws -> WaveformReport {
@@ -103,15 +104,15 @@ package struct WaveformJob: Sendable {
 
 /// The part of the presentation that is measured.
 struct WaveformRange {
-    /// The first moment, 0 or later.
+    /// The start time, 0 or later.
     let start: MediaTime
-    /// The first moment that is not measured; `nil` for the track's end.
+    /// The end time, which is excluded; `nil` for the track's end.
     let end: MediaTime?
-    /// The same as it was asked for; `nil` where nothing was.
+    /// The range as it was requested; `nil` if none was.
     let requested: RequestedRange?
 
-    /// - Throws: ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range, and what
-    ///   ``TimeExpression/resolve(in:frameTime:)`` throws.
+    /// - Throws: ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range, and the errors
+    ///   of ``TimeExpression/resolve(in:frameTime:)``.
     init(_ options: WaveformOptions, track: AssetTrack, of asset: Asset) throws(MediaError) {
         let pictures = try asset.loadNow(.tracks).first { $0.mediaType == .video && !$0.isAttachedPicture }
         let context = try Self.context(track: track, pictures: pictures, asset: asset)
@@ -125,7 +126,7 @@ struct WaveformRange {
             return time
         }
         let start = try options.start?.resolve(in: context, frameTime: frameTime)
-        // Sound goes on to its own end, whatever the container says of it.
+        // The audio is read to its own end, regardless of the end declared by the container.
         let end = options.end == .end ? nil : try options.end?.resolve(in: context, frameTime: frameTime)
         try Self.check(start: start, end: end)
         self.start = start ?? .zero
@@ -146,7 +147,8 @@ struct WaveformRange {
         }
     }
 
-    /// Frame rates, frame numbers and timecodes are those of the pictures that the sound goes with.
+    /// Returns the context for times; frame rate, frame numbers and timecodes are those of the video track, if there is
+    /// one.
     private static func context(
         track: AssetTrack, pictures: AssetTrack?, asset: Asset
     ) throws(MediaError) -> TimeExpression.Context {

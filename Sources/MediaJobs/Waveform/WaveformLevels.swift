@@ -4,18 +4,18 @@ package import MediaBase
 internal import SystemCalls
 internal import SystemPackage
 
-/// How many points a zoom level has for a stretch of sound, as it was asked for.
+/// The density of points in a zoom level, as it was requested.
 package enum WaveformDensity: Sendable, Hashable {
-    /// A point covers this many samples, whatever the sample rate.
+    /// The number of samples per point, independent of the sample rate.
     case samplesPerPixel(Int)
-    /// So many points a second: point `k` begins at sample floor(`k` · sample rate / rate).
+    /// The exact number of points per second: point `k` starts at sample floor(`k` · sample rate / rate).
     case pixelsPerSecond(Rational)
-    /// So many points a second as near as whole samples come to it: a point covers floor(sample rate / rate) of them.
+    /// The approximate number of points per second: a point covers floor(sample rate / rate) samples, a whole number.
     case wholeSamplesNear(pixelsPerSecond: Rational)
 
-    /// The samples that a point covers.
+    /// Returns the number of samples per point.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where a point would cover less than one sample, or too many.
+    /// - Throws: ``MediaError`` `invalidArgument` if a point would cover less than one sample, or too many.
     package func spacing(sampleRate: Int) throws(MediaError) -> Peaks.Spacing {
         switch self {
         case .samplesPerPixel(let samples): return try Peaks.Spacing(samples: samples)
@@ -54,16 +54,17 @@ package enum WaveformDensity: Sendable, Hashable {
 
 /// The peaks of several zoom levels, measured in one pass.
 ///
-/// A level that is a multiple of another one is not measured but joined from it in the end, which gives the same values.
+/// A level that is a multiple of another one is not measured. It is computed from that level at the end, with the same
+/// values.
 struct WaveformLevels {
     private var builders: [(spacing: Peaks.Spacing, builder: PeakBuilder, spill: PeakSpill?)] = []
     private let levels: [Peaks.Spacing]
 
     /// - Parameters:
-    ///   - levels: The samples a point of each level, in any order; equal ones count once.
-    ///   - channels: The interleaved channels of what is fed, all of which get peaks.
-    ///   - measuresMeanSquares: Whether ``Peaks/meanSquares`` are measured too.
-    ///   - start: How many frames of the sound lie before what is fed.
+    ///   - levels: The samples per point of each level, in any order; duplicates are ignored.
+    ///   - channels: The number of interleaved channels in the input, each of which gets peaks.
+    ///   - measuresMeanSquares: True to measure ``Peaks/meanSquares`` too.
+    ///   - start: The number of audio frames before the input.
     init(
         _ levels: [Peaks.Spacing], sampleRate: Int, channels: Int, measuresMeanSquares: Bool = false,
         startingAt start: Int64 = 0
@@ -77,7 +78,7 @@ struct WaveformLevels {
         }
     }
 
-    /// The coarsest measured level from which another can be joined.
+    /// Returns the coarsest measured level from which another can be computed.
     private func measuredLevel(below level: Peaks.Spacing) -> Peaks.Spacing? {
         builders.last { level.multiple(of: $0.spacing) != nil }?.spacing
     }
@@ -88,7 +89,8 @@ struct WaveformLevels {
 
     /// Measures frames of silence, in time that does not depend on their number.
     ///
-    /// - Parameter points: From how many points of a level on they are counted, and not measured one by one.
+    /// - Parameter points: The number of points above which a level's silence is counted instead of measured point by
+    ///   point.
     mutating func appendSilence(frames: Int64, counting points: Int = standardValues) throws(MediaError) {
         for index in builders.indices {
             let passed = try passSilence(frames: frames, atLeast: points, at: index)
@@ -96,14 +98,14 @@ struct WaveformLevels {
         }
     }
 
-    /// Measures what is long enough of some silence by a hole in the level's file; gives how many frames that was.
+    /// Measures a long enough silence as a hole in the level's file, and returns the number of its frames.
     private mutating func passSilence(
         frames: Int64, atLeast least: Int, at index: Int
     ) throws(MediaError) -> Int64 {
         let spacing = builders[index].spacing
         let points = frames / Int64(max(1, spacing.samples / spacing.points))
         guard points > max(1, least) else { return 0 }
-        // Up to where a point begins.
+        // Complete the current point first.
         let head = builders[index].builder.framesToNextPoint
         try builders[index].builder.appendSilence(frames: head)
         guard let kept = builders[index].builder.takePoints(atLeast: 0) else { return head }
@@ -119,19 +121,19 @@ struct WaveformLevels {
         return head + passed.frames
     }
 
-    /// Takes over what was measured of the frames that follow, of the same levels.
+    /// Appends the measurements of the following frames, which have the same levels.
     mutating func append(_ next: WaveformLevels) throws(MediaError) {
         for (index, part) in next.builders.enumerated() where builders.indices.contains(index) {
             try builders[index].builder.append(part.builder)
         }
     }
 
-    /// Values of a level that stay in memory.
+    /// The number of values of a level that stay in memory.
     static let standardValues = 1 << 18
 
-    /// Puts points that are complete into a file where there are many; where there is no room, they stay in memory.
+    /// Moves complete points to a file if there are many; if the file has no room, they stay in memory.
     ///
-    /// Not for parts that are to be taken over by others.
+    /// Must not be called for parts that are appended to others.
     mutating func makeRoom(keeping values: Int = standardValues) {
         for index in builders.indices {
             guard let points = builders[index].builder.takePoints(atLeast: values) else { continue }
@@ -141,7 +143,7 @@ struct WaveformLevels {
         }
     }
 
-    /// Writes the last, partial points and gives the peaks by their spacing, with 16 bits.
+    /// Completes the last, partial points and returns the peaks by their spacing, with 16 bits.
     consuming func finish() throws -> [Peaks.Spacing: MeasuredPeaks] {
         var peaks: [Peaks.Spacing: MeasuredPeaks] = [:]
         for (level, builder, spill) in builders {
@@ -155,18 +157,18 @@ struct WaveformLevels {
     }
 }
 
-/// The points of a zoom level that are complete while the sound still goes on, in a temporary file without a name.
+/// The complete points of a zoom level while audio is still being read, in an unnamed temporary file.
 ///
-/// So a day of sound takes no more memory than a minute. One thread uses it at a time.
+/// With it, a day of audio takes no more memory than a minute. Only one thread uses it at a time.
 final class PeakSpill {
     private let file: FileDescriptor
-    /// Values in the file.
+    /// The number of values in the file.
     private(set) var count = 0
 
-    /// Values that are read at once.
+    /// The number of values that are read at once.
     private static let blockCount = 1 << 16
 
-    /// Makes the file; `nil` where there is no room for one, so that the points have to stay in memory.
+    /// Creates the file; `nil` if there is no room for it, so that the points have to stay in memory.
     init?() {
         guard let file = try? makeTemporaryFile() else { return nil }
         self.file = file
@@ -174,7 +176,7 @@ final class PeakSpill {
 
     deinit { try? file.close() }
 
-    /// Puts values behind those that are there; `false` where there is no room for them.
+    /// Appends values; returns false if there is no room for them.
     func append(_ values: [Int16]) -> Bool {
         do throws(Errno) {
             try writeAll(values.span, to: file, at: Int64(count) * 2)
@@ -185,7 +187,7 @@ final class PeakSpill {
         return true
     }
 
-    /// Puts so many zeros behind the values that are there, without writing them; `false` where that cannot be.
+    /// Appends zeros by extending the file without writing them; returns false if that fails.
     func appendZeros(_ zeros: Int) -> Bool {
         do throws(Errno) {
             try setLength(of: file, to: Int64(count + zeros) * 2)
@@ -196,7 +198,7 @@ final class PeakSpill {
         return true
     }
 
-    /// Lends all values, block by block.
+    /// Passes all values to a closure, block by block.
     func forEachBlock(_ body: ([Int16]) throws -> Void) throws {
         var start = 0
         while start < count {
@@ -216,17 +218,17 @@ final class PeakSpill {
     }
 }
 
-/// The peaks of a zoom level, of which a part may lie in a file.
+/// The peaks of a zoom level, some of which may be in a file.
 struct MeasuredPeaks {
-    /// What comes first; `nil` where all is in memory.
+    /// The first part; `nil` if all peaks are in memory.
     let spill: PeakSpill?
-    /// What comes last, with 16 bits.
+    /// The last part, with 16 bits.
     let rest: Peaks
 
     /// The number of points.
     var length: Int { (spill?.count ?? 0) / (2 * rest.channels) + rest.length }
 
-    /// All peaks in memory.
+    /// Returns all peaks in memory.
     func whole() throws -> Peaks {
         guard let spill else { return rest }
         var values: [Int16] = []
@@ -235,16 +237,16 @@ struct MeasuredPeaks {
         return try rest.preceded(by: values)
     }
 
-    /// The same waveform at a coarser spacing, of which a part may lie in a file too.
+    /// Returns the same waveform at a coarser spacing, some of which may be in a file too.
     ///
-    /// - Parameter values: How many values stay in memory, about.
+    /// - Parameter values: The approximate number of values that stay in memory.
     /// - Throws: ``MediaError`` as ``Peaks/coarser(to:)`` does.
     func coarser(to spacing: Peaks.Spacing, keeping values: Int = WaveformLevels.standardValues) throws -> MeasuredPeaks
     {
         guard let spill, let factor = spacing.multiple(of: rest.spacing) else {
             return MeasuredPeaks(spill: nil, rest: try rest.coarser(to: spacing))
         }
-        // Values of the points that become one; where they are so many, all become one.
+        // The number of values that are merged into one point. On overflow, all points become one.
         let (product, overflow) = factor.multipliedReportingOverflow(by: 2 * rest.channels)
         let width = overflow ? .max : product
         var coarseSpill: PeakSpill?
@@ -269,9 +271,9 @@ struct MeasuredPeaks {
         return MeasuredPeaks(spill: coarseSpill, rest: try join(pending + rest.data).preceded(by: joined))
     }
 
-    /// Writes them as audiowaveform's binary file with 8 or 16 bits.
+    /// Writes the peaks as audiowaveform's binary file with 8 or 16 bits.
     ///
-    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    /// - Parameter deadline: The time at which writing fails with `timedOut`; `nil` for no limit.
     func writeBinary(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant? = nil) throws {
         try checkRoom(bytesPerValue: bits / 8, in: file)
         let blocks = try PeakFile.BinaryBlocks(rest, length: length, bits: bits)
@@ -288,7 +290,7 @@ struct MeasuredPeaks {
         }
     }
 
-    /// Throws `outputLimit` where the values alone are more than an output may have.
+    /// Throws `outputLimit` if the values alone exceed the permitted size of an output.
     private func checkRoom(bytesPerValue: Int, in file: OutputFile) throws(MediaError) {
         guard let allowance = file.allowance, !allowance.holds(length * 2 * rest.channels * bytesPerValue) else {
             return
@@ -296,9 +298,9 @@ struct MeasuredPeaks {
         throw allowance.error.at(path: file.path.string)
     }
 
-    /// Writes them as audiowaveform's JSON with 8 or 16 bits.
+    /// Writes the peaks as audiowaveform's JSON with 8 or 16 bits.
     ///
-    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    /// - Parameter deadline: The time at which writing fails with `timedOut`; `nil` for no limit.
     func writeJSON(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant?) throws {
         try checkRoom(bytesPerValue: 2, in: file)
         let blocks = try PeakFile.JSONBlocks(rest, length: length, bits: bits)
@@ -307,9 +309,9 @@ struct MeasuredPeaks {
         try file.write(contentsOf: blocks.end)
     }
 
-    /// Writes them as lines of numbers with 8 or 16 bits.
+    /// Writes the peaks as lines of numbers with 8 or 16 bits.
     ///
-    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    /// - Parameter deadline: The time at which writing fails with `timedOut`; `nil` for no limit.
     func writeLines(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant?) throws {
         try checkRoom(bytesPerValue: 2, in: file)
         try forEachBlock(bits: bits, until: deadline) { values, start in
@@ -318,14 +320,15 @@ struct MeasuredPeaks {
         }
     }
 
-    /// Lends all values in a resolution, block by block, with how many come before each.
+    /// Passes all values with a number of bits to a closure, block by block, with the number of values before each
+    /// block.
     private func forEachBlock(
         bits: Int, until deadline: ContinuousClock.Instant?, _ body: (_ values: [Int16], _ start: Int) throws -> Void
     ) throws {
         var start = 0
         func lend(_ values: [Int16]) throws {
             if let late = MediaLimits.error(after: deadline) { throw late }
-            // As Peaks.converted(toBits:) divides.
+            // Divide as in Peaks.converted(toBits:).
             try body(bits == 8 ? values.map { $0 / 256 } : values, start)
             start += values.count
         }

@@ -2,28 +2,30 @@ internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
 
-/// Takes from decoded sound what the measurements need; several may work side by side, each on one thread.
+/// Extracts the data for the measurements from decoded audio.
+///
+/// Several digesters can work in parallel, each on one thread.
 final class WaveformDigester {
-    /// What stands for the number of bits where a codec has none: the largest code is full scale.
+    /// The bit count for codecs without one; with it, the largest value is full scale.
     static let noSignificantBits = 64
 
     let significantBits: Int
     private let mode: PeakBuilder.ChannelMode
     private var distiller: SoundDistiller?
-    /// Whether something that was taken could not be digested.
+    /// Indicates whether some audio could not be digested.
     private var hasFailed = false
 
     /// - Parameters:
-    ///   - mode: The channels that peaks are of.
-    ///   - significantBits: The bits of an integer source that carry signal; `nil` where it has none.
+    ///   - mode: The channels for which peaks are measured.
+    ///   - significantBits: The significant bits of an integer source; `nil` if it has no such number.
     init(_ mode: PeakBuilder.ChannelMode, significantBits: Int?) {
         self.mode = mode
         self.significantBits = significantBits ?? Self.noSignificantBits
     }
 
-    /// Digests the first `frames` frames of a buffer that has its samples.
+    /// Digests the first `frames` frames of a buffer that contains samples.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` where the single channel that is wanted does not exist.
+    /// - Throws: ``MediaError`` `invalidArgument` if the requested single channel does not exist.
     func digest(_ sound: AudioBuffer, frames: Int) throws(MediaError) -> DistilledSound? {
         try add(sound, frames: frames)
         return distiller?.finish()
@@ -74,7 +76,7 @@ final class WaveformDigester {
 }
 
 extension WaveformDigester: SoundDigest {
-    /// What stands for sound that cannot be digested: it is found again, and told, where the samples are measured.
+    /// A placeholder for audio that cannot be digested; the error occurs again, and is reported, during measurement.
     private struct NoSound: Sendable {}
 
     func take(_ sound: AudioBuffer) {
@@ -92,29 +94,31 @@ extension WaveformDigester: SoundDigest {
     }
 }
 
-/// Measures decoded sound for every output at once: peaks of each zoom level, an overview for pictures, and loudness.
+/// Measures decoded audio for all outputs in one pass: peaks of each zoom level, an overview for pictures, and
+/// loudness.
 ///
-/// Each buffer is brought to the channels that peaks are of once, by a ``WaveformDigester`` here or where it was decoded.
+/// Each buffer is reduced once to the channels for which peaks are measured. A ``WaveformDigester`` does so either here
+/// or right after decoding.
 struct WaveformMeter {
-    /// What is to be measured.
+    /// The requested measurements.
     struct Request {
         /// The channels of peaks and pictures.
         var mode: PeakBuilder.ChannelMode
-        /// The zoom levels of the outputs, which the sample rate makes spacings.
+        /// The zoom levels of the outputs; the sample rate determines their spacings.
         var levels: [WaveformDensity]
-        /// Whether the levels have mean squares, for pictures.
+        /// Indicates whether the levels have mean squares, for pictures.
         var measuresMeanSquares = false
-        /// The columns of the widest output that is fitted to a width; 0 for none.
+        /// The width in columns of the widest output that is fitted to a width; 0 for none.
         var columns: Int
     }
 
-    /// What was measured.
+    /// The measurements.
     struct Result {
-        /// Peaks by the samples that a point covers, with 16 bits.
+        /// The peaks by the number of samples per point, with 16 bits.
         var levels: [Peaks.Spacing: MeasuredPeaks]
-        /// Peaks fine enough for what is fitted to a width; `nil` where nothing is.
+        /// Peaks of sufficient resolution for the outputs that are fitted to a width; `nil` if there are none.
         var overview: Peaks?
-        /// Loudness and clipping of every channel of the sound.
+        /// The loudness and clipping of every audio channel.
         var statistics: SampleStatistics
     }
 
@@ -125,13 +129,13 @@ struct WaveformMeter {
     private var overview: OverviewBuilder?
     private var statistics: SampleStatistics
 
-    /// Points of the overview for each column of a picture, so that a column's edge is a sixteenth off at most.
+    /// The number of overview points per column of a picture; a column's edge is off by at most a sixteenth.
     private static let pointsPerColumn = 16
 
     /// - Parameters:
-    ///   - significantBits: The bits of an integer source that carry signal; `nil` where it has none.
-    ///   - frames: How many frames the sound has at least.
-    ///   - start: How many frames of the sound lie before what is measured here.
+    ///   - significantBits: The significant bits of an integer source; `nil` if it has no such number.
+    ///   - frames: The minimum number of audio frames.
+    ///   - start: The number of audio frames before those that are measured here.
     init(
         _ request: Request, sampleRate: Int, channels: Int, significantBits: Int?, atLeast frames: Int64 = 0,
         startingAt start: Int64 = 0
@@ -170,7 +174,7 @@ struct WaveformMeter {
         }
     }
 
-    /// Measures sound that was distilled already, of as many channels.
+    /// Measures distilled audio with the same number of channels.
     mutating func append(_ sound: DistilledSound) throws(MediaError) {
         statistics.add(sound.statistics)
         let samples = sound.samples
@@ -178,7 +182,7 @@ struct WaveformMeter {
         try overview?.append(samples.span)
     }
 
-    /// Measures what a distiller of as many channels has, which forgets it then.
+    /// Measures and clears the contents of a distiller with the same number of channels.
     mutating func append(_ distiller: inout SoundDistiller) throws(MediaError) {
         statistics.add(distiller.statistics)
         try levels.append(distiller.samples.span)
@@ -186,7 +190,7 @@ struct WaveformMeter {
         distiller.reset()
     }
 
-    /// Takes over what was measured of the frames that follow, for the same request.
+    /// Appends the measurements of the following frames, made for the same request.
     mutating func append(_ next: WaveformMeter) throws(MediaError) {
         statistics.add(next.statistics)
         try levels.append(next.levels)
@@ -200,10 +204,11 @@ struct WaveformMeter {
         try overview?.appendSilence(frames: frames)
     }
 
-    /// Keeps what was measured from filling memory, however long the sound is; for the whole, not for parts of it.
+    /// Limits the memory used by the measurements, regardless of the audio's length; not for parts that are appended to
+    /// others.
     mutating func makeRoom() { levels.makeRoom() }
 
-    /// Ends the measurement.
+    /// Completes the measurement.
     consuming func finish() throws -> Result {
         Result(levels: try levels.finish(), overview: try overview?.finish(), statistics: statistics)
     }

@@ -4,30 +4,30 @@ package import Pictures
 internal import SystemCalls
 package import SystemPackage
 
-/// One file that a waveform job is asked to write.
+/// One output file of a waveform job.
 package struct WaveformOutput: Sendable, Hashable {
-    /// What kind of file; `docs/formats.md` has each in full.
+    /// The format of a file; `docs/formats.md` describes each in full.
     package enum Format: String, Sendable, Hashable, CaseIterable, Encodable {
         /// audiowaveform's binary peaks.
         case dat
         /// audiowaveform's peaks as JSON.
         case json
-        /// Binary peaks of 8 bits, all that peaks.js reads.
+        /// Binary peaks with 8 bits, the only ones that peaks.js reads.
         case peaksjs
         /// JSON for wavesurfer.js.
         case wavesurfer
         /// A line of numbers for each point.
         case csv
-        /// The same lines, under the name that audiowaveform gives them.
+        /// The same lines, with the file name extension that audiowaveform uses.
         case txt
-        /// A picture in pixels.
+        /// A raster picture.
         case png
-        /// The same picture as paths.
+        /// The same picture as vector paths.
         case svg
 
-        /// The format that a file name's extension stands for, upper or lower case; `nil` for an unknown one.
+        /// Creates the format for a file name's extension in upper or lower case; `nil` for an unknown one.
         ///
-        /// `.wavesurfer.json` and `.peaksjs.dat` say more than their last part.
+        /// `.wavesurfer.json` and `.peaksjs.dat` are recognised by both parts.
         package init?(extensionOf path: FilePath) {
             let inner = path.stem.flatMap { FilePath($0).extension }?.lowercased()
             switch path.extension?.lowercased() {
@@ -43,7 +43,7 @@ package struct WaveformOutput: Sendable, Hashable {
             }
         }
 
-        /// How the file's peaks are written, where a point covers a whole number of samples; `nil` for other kinds.
+        /// The encoding of a peaks file, in which a point covers a whole number of samples; `nil` for other formats.
         package var peakFile: PeakFile.Format? {
             switch self {
             case .dat, .peaksjs: .binary
@@ -52,33 +52,33 @@ package struct WaveformOutput: Sendable, Hashable {
             }
         }
 
-        /// Whether it is a picture.
+        /// Indicates whether the format is a picture.
         package var isPicture: Bool { self == .png || self == .svg }
     }
 
-    /// How many points, or pixels across, the file has.
+    /// The number of points, or the width of a picture in pixels.
     package enum Scale: Sendable, Hashable {
-        /// ``standardSamplesPerPixel``, or as many as a peaks file that is read.
+        /// ``standardSamplesPerPixel``, or the samples per point of a peaks file that is read.
         case standard
         /// A zoom level.
         case level(WaveformDensity)
-        /// So many points over all of the sound, which is not for peaks files.
+        /// A number of points for the whole audio, which is not available for peaks files.
         case fitted(width: Int)
     }
 
-    /// audiowaveform's own standard.
+    /// The default of audiowaveform.
     package static let standardSamplesPerPixel = 256
 
-    /// Where the file goes; `-` is standard output.
+    /// The path of the file; `-` for standard output.
     package var path: FilePath
-    /// What kind of file it is.
+    /// The format of the file.
     package var format: Format
-    /// How many points it has.
+    /// The number of points.
     package var scale: Scale
-    /// The resolution of the values, 8 or 16; `nil` for 16, or for that of a peaks file that is read.
+    /// The number of bits per value, 8 or 16; `nil` for 16, or for that of a peaks file that is read.
     package var bits: Int?
 
-    /// Makes a request; no check is made.
+    /// Creates a request without checking it.
     package init(path: FilePath, format: Format, scale: Scale = .standard, bits: Int? = nil) {
         self.path = path
         self.format = format
@@ -86,7 +86,7 @@ package struct WaveformOutput: Sendable, Hashable {
         self.bits = format == .peaksjs ? 8 : bits
     }
 
-    /// The points a second that were asked for; `nil` where it was something else.
+    /// The requested points per second; `nil` if another scale was requested.
     var requestedPixelsPerSecond: Rational? {
         switch scale {
         case .level(.pixelsPerSecond(let rate)), .level(.wholeSamplesNear(pixelsPerSecond: let rate)): rate
@@ -95,30 +95,29 @@ package struct WaveformOutput: Sendable, Hashable {
     }
 }
 
-/// A path for outputs in which `{stem}` and `{spp}` stand for what differs between them.
+/// A path for outputs, with placeholders `{stem}` and `{spp}` for the parts that differ.
 ///
 /// `{stem}` is the input's name without folder and extension (`stdin` for standard input), `{spp}` the samples per
-/// pixel. Everything else, other braces too, stands for itself, byte for byte.
+/// pixel. Everything else, including other braces, is literal, byte for byte.
 package struct WaveformOutputTemplate: Sendable, Hashable {
     private static let stemMark = Array("{stem}".utf8)
     private static let levelMark = Array("{spp}".utf8)
 
     private let bytes: [UInt8]
 
-    /// Makes a template of a path.
+    /// Creates a template from a path.
     package init(_ path: FilePath) { bytes = path.bytes }
 
-    /// Whether outputs of several inputs get names of their own.
+    /// Indicates whether outputs of several inputs have distinct names.
     package var tellsInputs: Bool { contains(Self.stemMark) }
 
-    /// Whether outputs of several zoom levels get names of their own.
+    /// Indicates whether outputs of several zoom levels have distinct names.
     package var tellsLevels: Bool { contains(Self.levelMark) }
 
     /// All placeholders, for messages.
     package static let placeholders = "{stem} {spp}"
 
-    /// A word in braces that stands for nothing, which is more likely a slip than a part of a name; `nil` where there is
-    /// none.
+    /// A word in braces that is not a placeholder and is probably a mistake; `nil` if there is none.
     package var unknownPlaceholder: String? {
         for start in bytes.indices where bytes[start] == UInt8(ascii: "{") {
             let letters = bytes[(start + 1)...].prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
@@ -131,7 +130,7 @@ package struct WaveformOutputTemplate: Sendable, Hashable {
         return nil
     }
 
-    /// The output's path for one input and zoom level.
+    /// Returns the path of the output for one input and zoom level.
     package func path(for input: FilePath, samplesPerPixel: Int) -> FilePath {
         let stem = input.inputStem
         let level = Array(String(samplesPerPixel).utf8)
@@ -157,40 +156,40 @@ package struct WaveformOutputTemplate: Sendable, Hashable {
     }
 }
 
-/// How the picture of a waveform is drawn.
+/// The appearance of a waveform picture.
 package struct WaveformPicture: Sendable, Hashable {
-    /// Pixels across, where nothing else says how wide it is.
+    /// The default width in pixels.
     package static let standardWidth = 1000
-    /// The greatest width to which sound is fitted; wider ones would need more peaks than are kept for it.
+    /// The maximum width to which audio is fitted; a wider output would need more peaks than are kept for it.
     package static let maximumWidth = 1 << 16
 
-    /// Pixels down, with the time axis.
+    /// The height in pixels, including the time axis.
     package var height = 200
-    /// What is behind the waveform.
+    /// The background colour.
     package var background = Color.white
-    /// The colours of the channels, taken in turns; empty for the standard look.
+    /// The colours of the channels, used in turn; empty for the default appearance.
     package var colors: [Color] = []
-    /// The colour of the root mean square inside the peaks; `nil` for one that goes with ``colors``.
+    /// The colour of the root mean square inside the peaks; `nil` for one that matches ``colors``.
     package var levelColor: Color?
-    /// Whether the root mean square is shown.
+    /// Indicates whether the root mean square is shown.
     package var hasLevel = true
-    /// Whether there is a time axis at the bottom.
+    /// Indicates whether a time axis is shown at the bottom.
     package var hasAxis = true
-    /// The colour of the axis with its labels; `nil` for the standard one.
+    /// The colour of the axis and its labels; `nil` for the default.
     package var axisColor: Color?
-    /// The size of the axis' letters in pixels a font dot, 1…16.
+    /// The size of the axis labels in pixels per font dot, 1…16.
     package var textScale = 1
-    /// Linear or dB.
+    /// The amplitude scale, linear or dB.
     package var amplitude = WaveformStyle.Amplitude.linear
-    /// By what samples are multiplied; `nil` so that the loudest reaches full height.
+    /// The factor applied to samples; `nil` to scale the loudest one to full height.
     package var amplitudeScale: Double? = 1
-    /// Bars instead of an outline; `nil` for an outline.
+    /// The bars that replace the outline; `nil` for an outline.
     package var bars: WaveformStyle.Bars?
 
-    /// The standard picture.
+    /// Creates the default appearance.
     package init() {}
 
-    /// Throws ``MediaError`` `invalidArgument` or `limitExceeded` for what makes no picture of a width.
+    /// Throws ``MediaError`` `invalidArgument` or `limitExceeded` if no picture of a width can be drawn.
     package func check(width: Int = standardWidth) throws(MediaError) {
         guard (1...Self.maximumWidth).contains(width) else {
             throw MediaError(.invalidArgument, "a picture is 1 to \(Self.maximumWidth) pixels wide, not \(width)")
@@ -198,13 +197,13 @@ package struct WaveformPicture: Sendable, Hashable {
         _ = try renderer(width: width, axis: nil)
     }
 
-    /// The file of a picture.
+    /// Returns the contents of a picture file.
     ///
     /// - Parameters:
-    ///   - columns: What each column of pixels shows.
+    ///   - columns: The values for each column of pixels.
     ///   - format: PNG or SVG.
-    ///   - startSeconds: When the first column begins, for the axis.
-    ///   - secondsPerPixel: How long a column lasts.
+    ///   - startSeconds: The start time of the first column, for the axis.
+    ///   - secondsPerPixel: The duration of a column.
     func file(
         of columns: WaveformColumns, as format: WaveformOutput.Format, startSeconds: Double, secondsPerPixel: Double
     ) throws(MediaError) -> [UInt8] {

@@ -4,26 +4,28 @@ internal import MediaBase
 internal import SystemCalls
 internal import Threading
 
-/// Measures linear PCM straight from the file, block by block on all cores.
+/// Measures linear PCM directly from the file, block by block on all cores.
 struct WaveformPlainReading {
     let sound: RawPCMTrack
     let request: WaveformMeter.Request
     let significantBits: Int?
     let threads: Int
 
-    /// Frames that a worker takes at once, and the bytes of these that it reads at once: so many that the system copies them
-    /// fast, so few that they stay near the processor.
+    /// The number of frames that a worker takes at a time.
     private static let partFrames: Int64 = 1 << 21
+    /// The number of bytes that a worker reads at a time.
+    ///
+    /// Blocks are large enough for fast copying by the system, and small enough to stay in a processor cache.
     private static let blockBytes = 3 << 18
-    /// Frames that are measured at once: they stay in the nearest cache.
+    /// The number of frames that are measured at a time, which fit into the nearest cache.
     private static let sliceFrames = 1 << 12
-    /// Parts at most, however long the sound is.
+    /// The maximum number of parts, regardless of the audio's length.
     private static let maximumParts: Int64 = 1 << 16
 
-    /// Measures frames that lie in the plain part.
+    /// Measures frames in the part of the track that can be read directly.
     ///
-    /// - Parameter progress: Told how many of them are done.
-    /// - Returns: What was measured, to go on with.
+    /// - Parameter progress: Receives the number of completed frames.
+    /// - Returns: The measurement, which can be continued.
     func measure(_ frames: Range<Int64>, progress: (Int64) -> Void) throws -> WaveformMeter {
         let total = Int64(frames.count)
         var whole = try meter(of: total, startingAt: 0)
@@ -43,25 +45,26 @@ struct WaveformPlainReading {
         return whole
     }
 
-    /// What a worker gives back, to be used by one thread from then on.
+    /// The result of a worker, used by only one thread from then on.
     private struct Part: @unchecked Sendable {
         let meter: WaveformMeter
     }
 
-    /// What a part needs beside its own result: memory that is large enough for the system to clear it for each part.
+    /// The buffers that a part needs besides its result; reused because the system would clear such large memory for
+    /// each part.
     private struct Workspace: Sendable {
         var distiller: SoundDistiller
         var reader: PlainSoundReader
     }
 
-    /// Those that no worker has at the moment.
+    /// The workspaces that no worker is using.
     private final class Workspaces: Sendable {
         let idle = Mutex<[Workspace]>([])
     }
 
     private func workspace() throws(MediaError) -> Workspace {
         let bits = significantBits ?? WaveformDigester.noSignificantBits
-        // Below this nothing is at full scale before the conversion to 16 bits.
+        // Samples below this value cannot be at full scale before the conversion to 16 bits.
         let quiet = Int32.fullScale(significantBits: bits).int16Value
         let blockFrames = max(1, Self.blockBytes / (sound.channels * sound.encoding.bytesPerSample))
         return Workspace(

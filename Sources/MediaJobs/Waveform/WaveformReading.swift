@@ -2,25 +2,25 @@ internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
 
-/// The sound of a track in a range, measured.
+/// The measured audio of a track in a range.
 struct MeasuredSound {
     var sampleRate: Int
     var channelLayout: ChannelLayout
-    /// When the first sample sounds.
+    /// The time of the first sample.
     var start: MediaTime
-    /// Samples in each channel.
+    /// The number of samples in each channel.
     var frames: Int64
-    /// How many samples before time 0 were left out; `nil` where reading began later.
+    /// The number of samples before time 0 that were left out; `nil` if reading started later.
     var cutBeforeZero: Int64?
-    /// How many of them are silence that stands for a late start.
+    /// The number of samples of silence that replace a late start.
     var lateStart: Int64
-    /// How many of them are silence that stands for holes.
+    /// The number of samples of silence that replace holes.
     var holes: Int64
     var measured: WaveformMeter.Result
     var damage: DamageReport
 }
 
-/// Reads a track's sound from its decoder, cut and filled to the range, and has it measured.
+/// Reads a track's audio from its decoder, trims and pads it to the range, and measures it.
 struct WaveformReading {
     private let asset: Asset
     private let track: AssetTrack
@@ -28,7 +28,7 @@ struct WaveformReading {
     private let request: WaveformMeter.Request
     private let options: WaveformOptions
 
-    /// Prepares to read a track; nothing is read yet.
+    /// Prepares to read a track without reading anything.
     init(
         asset: Asset, track: AssetTrack, range: WaveformRange, _ request: WaveformMeter.Request,
         _ options: WaveformOptions
@@ -40,7 +40,7 @@ struct WaveformReading {
         self.options = options
     }
 
-    /// Reads to the end of the range.
+    /// Reads and measures the audio up to the end of the range.
     func measure(progress: ((Double, Double) -> Void)?) throws -> MeasuredSound {
         if let plain = try RawPCMTrack(asset, track: track), let measured = try measure(plain, progress: progress) {
             return measured
@@ -52,15 +52,16 @@ struct WaveformReading {
         return try finished(run, cutBeforeZero: cut, reader.damage)
     }
 
-    /// Measures the plain part straight from the file, and what comes behind it as ever; `nil` where the sound is not
-    /// what it seems to be.
+    /// Measures the linear PCM part directly from the file, and the rest through the decoder.
+    ///
+    /// Returns `nil` if the range starts after that part, or if the decoder's format differs from that of `plain`.
     private func measure(_ plain: RawPCMTrack, progress: ((Double, Double) -> Void)?) throws -> MeasuredSound? {
         let rate = Int32(clamping: plain.sampleRate)
         let first = range.start.sampleIndex(rate: rate, rounding: .up) ?? 0
         guard first < plain.frames else { return nil }
         let (reader, output) = try reader(from: MediaTime(value: plain.frames, timescale: rate))
         var sound = ContinuousSound(output, from: MediaTime(value: plain.frames, timescale: rate))
-        // The decoder's own word on what the samples are.
+        // Compare with the format that the decoder produces.
         guard case .sound(let buffer) = try sound.nextPiece(), buffer.sampleFormat == plain.sampleFormat,
             !buffer.isPlanar, buffer.sampleRate == plain.sampleRate, buffer.channelLayout.channels == plain.channels
         else { return nil }
@@ -77,12 +78,12 @@ struct WaveformReading {
         return try finished(run, cutBeforeZero: range.start == .zero ? 0 : nil, reader.damage)
     }
 
-    /// A started reader from a moment on.
+    /// Returns a started reader and its output from a time on.
     private func reader(from start: MediaTime) throws(MediaError) -> (AssetReader, TrackOutput) {
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = options.threads
         reader.decodesSoundInSegments = !options.isSerial
-        // The end is found here: whether there is a hole before it shows only in the first sound after it.
+        // The end is applied in this type, because a hole before it becomes visible only with the first audio after it.
         reader.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
         let (mode, bits) = (request.mode, Self.significantBits(of: track))
         let output = TrackOutput(track: track) {
@@ -93,7 +94,8 @@ struct WaveformReading {
         return (reader, output)
     }
 
-    /// Measures what is left of the sound, up to the range's end; `nil` where there is none and was none.
+    /// Measures the remaining audio up to the range's end; returns `nil` if there is none and nothing was measured
+    /// before.
     private func rest(
         of sound: inout ContinuousSound, run begun: consuming Run?, progress: ((Double, Double) -> Void)?
     ) throws(MediaError) -> Run? {
@@ -125,7 +127,9 @@ struct WaveformReading {
         return Run(meter: meter, layout: layout, range: range, trackEnd: track.timeRange.end)
     }
 
-    /// A track without a single sample has the form that its header says, where that is all it says.
+    /// Starts a measurement with the format from the header of a track without samples.
+    ///
+    /// Throws if the header declares that the track has content.
     private func startWithoutSound() throws(MediaError) -> Run {
         guard range.start == .zero else {
             let end = track.timeRange.end
@@ -150,18 +154,18 @@ struct WaveformReading {
     }
 }
 
-/// A measurement under way, which takes what fits into the range.
+/// A measurement in progress, which accepts only frames within the range.
 private struct Run {
     private(set) var meter: WaveformMeter
     let layout: ChannelLayout
-    /// When the first sample sounds.
+    /// The time of the first sample.
     let start: MediaTime
     private(set) var done: Int64 = 0
     private(set) var lateStart: Int64 = 0
     private(set) var holes: Int64 = 0
-    /// Frames in the range; `nil` for all to the track's end.
+    /// The number of frames in the range; `nil` for all up to the track's end.
     let limit: Int64?
-    /// Frames that are expected, for progress only.
+    /// The expected number of frames, for progress only.
     private let expected: Int64?
 
     init(meter: WaveformMeter, layout: ChannelLayout, range: WaveformRange, trackEnd: MediaTime) {
@@ -196,7 +200,7 @@ private struct Run {
         done += frames
     }
 
-    /// Goes on with what was measured of the first frames.
+    /// Continues with a measurement of the first frames.
     mutating func take(_ meter: WaveformMeter, frames: Int64) {
         self.meter = meter
         done = frames

@@ -2,76 +2,77 @@ internal import MediaAnalysis
 package import MediaBase
 package import SystemPackage
 
-/// What a waveform job measured and wrote; its JSON has the keys in this order.
+/// The measurements and outputs of a waveform job; its JSON has the keys in this order.
 package struct WaveformReport: Encodable, Sendable {
-    /// The track that was read: ``AssetTrack/index``.
+    /// The index of the track: ``AssetTrack/index``.
     package var trackIndex: Int
-    /// The container's own number of it: ``AssetTrack/id``.
+    /// The ID of the track in the container: ``AssetTrack/id``.
     package var trackID: Int
-    /// Samples a second, as decoded; a header may say another rate.
+    /// The decoded sample rate in hertz, which may differ from that in the header.
     package var sampleRate: Int
-    /// Which channels were decoded; `nil` where only their number is known.
+    /// The decoded channel layout; `nil` if only the number of channels is known.
     package var channelLayout: String?
-    /// The range that was asked for; `nil` for all of the track.
+    /// The requested range; `nil` for the whole track.
     package var requested: RequestedRange?
-    /// When the first sample sounds.
+    /// The time of the first sample.
     package var start: MediaTime
-    /// How long what was measured lasts, exact.
+    /// The exact duration of the measured audio.
     package var duration: MediaTime
-    /// Samples in each channel.
+    /// The number of samples in each channel.
     package var samples: Int64
-    /// Samples before time 0 that were left out (the encoder's priming, and what an edit list does not show); `nil`
-    /// where reading began later.
+    /// The number of samples before time 0 that were left out; `nil` if reading started later.
+    ///
+    /// These are the encoder's priming and samples that an edit list does not show.
     package var cutBeforeZero: Int64?
-    /// Samples of silence that stand for a late start.
+    /// The number of samples of silence that replace a late start.
     package var lateStart: Int64
-    /// Samples of silence that stand for holes.
+    /// The number of samples of silence that replace holes.
     package var holes: Int64
-    /// The outputs, in the order asked for.
+    /// The outputs in request order.
     package var outputs: [Output]
-    /// Each channel's loudness.
+    /// The loudness of each channel.
     package var channels: [Channel]
-    /// What could not be used.
+    /// A summary of the data that could not be used.
     package var damage: DamageSummary
 
     /// The loudness of one channel; full scale is 0 dB.
     package struct Channel: Encodable, Sendable {
-        /// The largest magnitude; −∞ for silence, which JSON shows as `null`.
+        /// The largest magnitude; −∞ for silence, which is `null` in JSON.
         package var peakDBFS: Double
-        /// The root mean square over all samples; −∞ for silence, which JSON shows as `null`.
+        /// The root mean square over all samples; −∞ for silence, which is `null` in JSON.
         package var rmsDBFS: Double
-        /// Samples at full scale before the conversion to 16 bits.
+        /// The number of samples at full scale before the conversion to 16 bits.
         package var clippedSamples: Int64
     }
 }
 
 extension WaveformReport {
-    /// One output: what was written, or why it was not.
+    /// The result of one output.
     package struct Output: Encodable, Sendable {
-        /// Where it was asked for; `-` is standard output.
+        /// The requested path; `-` for standard output.
         package var path: FilePath
-        /// What kind of file it is.
+        /// The format of the file.
         package var format: WaveformOutput.Format
-        /// What was written.
+        /// The contents that were written, or the error.
         package var result: Result<Content, MediaError>
 
-        /// What a file holds; what its kind has not is `nil`.
+        /// The properties of a file's contents; `nil` for those that its format does not have.
         package struct Content: Encodable, Sendable {
-            /// Bits of a value.
+            /// The number of bits per value.
             package var bits: Int?
-            /// Samples that a point or a column of pixels covers; not always a whole number.
+            /// The number of samples per point or column of pixels, not always a whole number.
             package var samplesPerPixel: Double?
-            /// Points, or columns of pixels, a second, exactly as they are.
+            /// The exact number of points or columns of pixels per second.
             package var pixelsPerSecond: Rational?
-            /// Points a second as they were asked for.
+            /// The requested points per second.
             package var requestedPixelsPerSecond: Rational?
-            /// Points, each with a minimum and a maximum a channel.
+            /// The number of points, each with a minimum and a maximum per channel.
             package var points: Int?
-            /// Pixels across a picture.
+            /// The width of a picture in pixels.
             package var width: Int?
-            /// Pixels down a picture.
+            /// The height of a picture in pixels.
             package var height: Int?
-            /// Channels that the file shows; 1 where they are mixed.
+            /// The number of channels in the file; 1 if they are mixed.
             package var channels: Int
 
             private enum Key: String, CodingKey {
@@ -80,7 +81,7 @@ extension WaveformReport {
 
             init(channels: Int) { self.channels = channels }
 
-            /// Writes what there is; a whole number of samples without a fraction.
+            /// Writes the properties that are not `nil`; a whole number of samples is written without a fraction.
             package func encode(to encoder: any Encoder) throws {
                 var object = encoder.container(keyedBy: Key.self)
                 try object.encodeIfPresent(bits, forKey: .bits)
@@ -109,7 +110,7 @@ extension WaveformReport {
             case file, fileBytes, format, error, code, message
         }
 
-        /// Writes the keys of what the output is, or `error` in their place.
+        /// Writes the keys of the output's contents, or `error` instead.
         package func encode(to encoder: any Encoder) throws {
             var object = encoder.container(keyedBy: Key.self)
             try object.encode(path.string, forKey: .file)
@@ -125,12 +126,12 @@ extension WaveformReport {
         }
     }
 
-    /// Why outputs are missing, each error naming its output; empty where all were written.
+    /// The errors of outputs that were not written, each naming its output.
     package var outputErrors: [MediaError] { outputs.compactMap(\.error) }
 }
 
 extension WaveformReport.Output {
-    /// Why the output is missing, naming it; `nil` where it was written.
+    /// The error of an output that was not written, with its path; `nil` if it was written.
     var error: MediaError? {
         if case .failure(let error) = result { error.at(path: path.string) } else { nil }
     }

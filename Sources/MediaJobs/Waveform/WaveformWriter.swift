@@ -3,23 +3,23 @@ internal import MediaAnalysis
 internal import MediaBase
 internal import SystemPackage
 
-/// The peaks that outputs are made of, whether they were measured or come from a peaks file.
+/// The peaks that outputs are made from, either measured or read from a peaks file.
 struct WaveformSource {
     let sampleRate: Int
-    /// When the first point begins, on the presentation's time line.
+    /// The start time of the first point in the presentation.
     let start: MediaTime
-    /// Samples in each channel that the points cover.
+    /// The number of samples in each channel that the points cover.
     let frames: Int64
-    /// The samples a point of an output that asks for none.
+    /// The samples per point of an output that requests none.
     let standard: Peaks.Spacing
-    /// The peaks of each level that was measured.
+    /// The peaks of each measured level.
     var levels: [Peaks.Spacing: MeasuredPeaks] = [:]
-    /// Peaks from which coarser levels are joined; `nil` where every level was measured.
+    /// The peaks from which coarser levels are computed; `nil` if every level was measured.
     var base: Peaks?
-    /// Peaks fine enough for what is fitted to a width; `nil` where nothing is.
+    /// Peaks of sufficient resolution for the outputs that are fitted to a width; `nil` if there are none.
     var overview: Peaks?
 
-    /// A measurement.
+    /// Creates a source from measured audio.
     init(_ sound: MeasuredSound) throws(MediaError) {
         sampleRate = sound.sampleRate
         start = sound.start
@@ -29,7 +29,7 @@ struct WaveformSource {
         overview = sound.measured.overview
     }
 
-    /// Peaks of a file, which say nothing of samples between their points.
+    /// Creates a source from the peaks of a file, which have no data between their points.
     init(_ peaks: Peaks, start: MediaTime, frames: Int64) {
         sampleRate = peaks.sampleRate
         self.start = start
@@ -39,14 +39,14 @@ struct WaveformSource {
         overview = peaks
     }
 
-    /// The peaks at a zoom level that was measured, which need not be in memory; `nil` for any other.
+    /// Returns the peaks of a measured zoom level, which need not be in memory; `nil` if the level was not measured.
     func measuredPeaks(at density: WaveformDensity?) throws(MediaError) -> MeasuredPeaks? {
         levels[try density?.spacing(sampleRate: sampleRate) ?? standard]
     }
 
-    /// The peaks at a zoom level.
+    /// Returns the peaks at a zoom level.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` for a level that can neither be found nor joined.
+    /// - Throws: ``MediaError`` `invalidArgument` for a level that was not measured and cannot be computed.
     func peaks(at density: WaveformDensity?) throws -> Peaks {
         if let measured = try measuredPeaks(at: density) { return try measured.whole() }
         let spacing = try density?.spacing(sampleRate: sampleRate) ?? standard
@@ -54,27 +54,27 @@ struct WaveformSource {
         return try base.coarser(to: spacing)
     }
 
-    /// Peaks of all of the sound for what is fitted to a width.
+    /// Returns the peaks of the whole audio for outputs that are fitted to a width.
     func peaksForFitting() throws(MediaError) -> Peaks {
         guard let overview else { throw MediaError(.invalidArgument, "the output was not measured") }
         return overview
     }
 }
 
-/// Turns peaks into the bytes of outputs.
+/// Encodes peaks as outputs.
 struct WaveformEncoding {
     let source: WaveformSource
     let picture: WaveformPicture
-    /// When writing ends with `timedOut`; `nil` for never.
+    /// The time at which writing fails with `timedOut`; `nil` for no limit.
     let deadline: ContinuousClock.Instant?
 
-    /// The widest picture with a pixel for each point, which is what libpng takes.
+    /// The maximum width of a picture with one pixel per point, as limited by libpng.
     private static let maximumPixels = 1_000_000
 
-    /// Writes the bytes of an output, and gives what the report says of it.
+    /// Writes an output to a file, and returns its properties for the report.
     ///
-    /// - Throws: ``MediaError`` `unsupported` for what the format cannot hold, `invalidArgument` and `limitExceeded`
-    ///   for points or pixels that cannot be had.
+    /// - Throws: ``MediaError`` `unsupported` for values that the format cannot hold, `invalidArgument` and
+    ///   `limitExceeded` for numbers of points or pixels that are not possible.
     func write(_ output: WaveformOutput, to file: OutputFile) throws -> WaveformReport.Output.Content {
         if let content = try writeMeasured(output, to: file) { return content }
         let (content, bytes) = output.format.isPicture ? try encodePicture(output) : try encodeValues(output)
@@ -82,8 +82,10 @@ struct WaveformEncoding {
         return content
     }
 
-    /// Writes values of a measured level without having all of them in memory; `nil` for pictures, what is fitted, and text
-    /// of what is in memory anyway.
+    /// Writes the values of a measured level without loading all of them into memory.
+    ///
+    /// Returns `nil` for pictures, for outputs that are fitted to a width, and for text if the values are in memory
+    /// anyway.
     private func writeMeasured(
         _ output: WaveformOutput, to file: OutputFile
     ) throws -> WaveformReport.Output.Content? {
@@ -144,7 +146,7 @@ struct WaveformEncoding {
         case .fitted(let columns):
             peaks = try source.peaksForFitting()
             width = columns
-            // A picture may be wider than there are samples; then there is no such number.
+            // A picture may be wider than the number of samples; such a spacing cannot be represented.
             spacing = try? Peaks.Spacing(samples: Int(clamping: source.frames), points: width)
             secondsPerPixel = Double(source.frames) / Double(source.sampleRate) / Double(width)
         case .standard, .level:
@@ -175,19 +177,19 @@ struct WaveformEncoding {
     }
 }
 
-/// The outputs of a waveform job: opened before the sound is read, so that what cannot be written is known at once.
+/// The outputs of a waveform job, opened before the audio is read so that errors are reported early.
 struct WaveformWriter {
     private var entries: [Entry]
 
     private struct Entry {
         let output: WaveformOutput
-        /// The open file, until it is written.
+        /// The open file, until it has been written.
         var file: OutputFile?
-        /// What became of it; `nil` before.
+        /// The result; `nil` before writing.
         var result: Result<WaveformReport.Output.Content, MediaError>?
     }
 
-    /// Opens the outputs; throws the first one's error where not one of them can be opened.
+    /// Opens the outputs; throws the first error if none can be opened.
     init(_ outputs: [WaveformOutput], into files: OutputFileSet) throws {
         entries = []
         for output in outputs {
@@ -211,14 +213,14 @@ struct WaveformWriter {
         }
     }
 
-    /// Whether a picture shows a zoom level, for which mean squares are measured.
+    /// Indicates whether a picture shows a zoom level, which requires mean squares.
     var hasPictureOfLevel: Bool {
         open.contains { output in
             if case .fitted = output.scale { false } else { output.format.isPicture }
         }
     }
 
-    /// The greatest width to which an output is fitted; 0 where none is.
+    /// The maximum width to which an output is fitted; 0 if there is none.
     var widestFitted: Int {
         open.reduce(0) { widest, output in
             if case .fitted(let width) = output.scale { max(widest, width) } else { widest }
@@ -227,16 +229,16 @@ struct WaveformWriter {
 
     private var open: [WaveformOutput] { entries.filter { $0.file != nil }.map(\.output) }
 
-    /// What was written, in the order asked for.
+    /// The results in request order.
     var results: [WaveformReport.Output] {
         entries.compactMap { entry in
             entry.result.map { .init(path: entry.output.path, format: entry.output.format, result: $0) }
         }
     }
 
-    /// Writes each output and puts them in place in one turn; throws the first one's error where not one of them can be.
+    /// Writes the outputs and puts them in place together; throws the first error if none can be written.
     ///
-    /// - Parameter deadline: When writing ends with `timedOut`; `nil` for never.
+    /// - Parameter deadline: The time at which writing fails with `timedOut`; `nil` for no limit.
     mutating func write(
         _ source: WaveformSource, picture: WaveformPicture, until deadline: ContinuousClock.Instant? = nil
     ) throws {
@@ -258,13 +260,13 @@ struct WaveformWriter {
         try throwIfAllFailed()
     }
 
-    /// A report is worth having as long as something was delivered.
+    /// Throws the first error if all outputs failed; otherwise, the errors are in the report.
     private func throwIfAllFailed() throws {
         guard let first = entries.first else { return }
         let failures = entries.compactMap { entry in
             if case .failure(let error) = entry.result { error.at(path: entry.output.path.string) } else { nil }
         }
-        // Nobody reads standard output any more: nothing else matters then.
+        // If the reader of standard output has closed it, all other errors are irrelevant.
         if let closed = failures.first(where: { $0.code == .brokenPipe && $0.path == "-" }) { throw closed }
         if failures.count == entries.count { throw failures.first ?? MediaError(.inputOutput, "\(first.output.path)") }
     }

@@ -2,43 +2,45 @@ package import AssetKit
 internal import MediaAnalysis
 package import MediaBase
 
-/// A track's sound as one unbroken run from a moment on: what lies between its sample buffers is silence.
+/// A track's audio as one continuous sequence from a time on, with gaps between sample buffers filled with silence.
 ///
-/// A track that starts late, and holes of more than a hundredth of a second, are silence; the two are told apart from
-/// sound so that a consumer may deal with an hour of silence without seeing its samples.
+/// Late starts, and holes of more than a hundredth of a second, become silence. Silence and audio are separate pieces,
+/// so that a consumer can process an hour of silence without its samples.
 package struct ContinuousSound {
-    /// What comes next.
+    /// A piece of the sequence.
     package enum Piece {
         /// Decoded samples.
         case sound(AudioBuffer)
-        /// So many samples, in each channel, of nothing; what is very long comes in several.
+        /// The number of samples of silence in each channel; a very long silence comes in several pieces.
         case silence(Int64)
     }
 
     private let output: TrackOutput
     private var waiting: AudioBuffer?
-    /// What is left of a late start or a hole.
+    /// The rest of a late start or a hole, in samples.
     private var silence: Int64 = 0
     private var next: Int64?
     private let start: MediaTime
 
-    /// How many samples of silence stand for a late start.
+    /// The number of samples of silence that replace a late start.
     package private(set) var lateStart: Int64 = 0
-    /// How many samples of silence stand for holes.
+    /// The number of samples of silence that replace holes.
     package private(set) var holes: Int64 = 0
 
-    /// Samples of silence in one piece: a broken time stamp may mean weeks, and the reader's deadline has to be met.
+    /// The maximum number of samples in one piece of silence.
+    ///
+    /// A broken timestamp may mean weeks of silence, and the reader's deadline is checked between pieces.
     package static let longestSilence: Int64 = 1 << 19
 
     /// - Parameters:
-    ///   - output: An output of linear PCM whose reader was started.
-    ///   - start: Where the run begins, on the presentation's time line.
+    ///   - output: An output of linear PCM whose reader has been started.
+    ///   - start: The start time of the sequence in the presentation.
     package init(_ output: TrackOutput, from start: MediaTime = .zero) {
         self.output = output
         self.start = start
     }
 
-    /// The next piece; `nil` at the track's end.
+    /// Returns the next piece; `nil` at the track's end.
     package mutating func nextPiece() throws(MediaError) -> Piece? {
         if silence > 0 {
             try output.checkReading()
@@ -65,39 +67,39 @@ package struct ContinuousSound {
     }
 }
 
-/// A track's sound as planes of 32-bit floating point, in runs as long as they are asked for.
+/// Reads a track's audio as planes of 32-bit floating-point samples, in blocks of the requested length.
 ///
-/// Late starts and holes are silence.
+/// Late starts and holes become silence.
 struct SoundPlaneReader {
-    /// Samples a second; `nil` before the first sample was read.
+    /// The sample rate in hertz; `nil` before the first sample has been read.
     private(set) var sampleRate: Int?
-    /// When the first sample is heard, in samples.
+    /// The number of samples of silence before the first audio.
     var lateStart: Int64 { sound.lateStart }
-    /// Whether nothing more comes.
+    /// Indicates whether the end has been reached.
     private(set) var isOver = false
 
     private let output: TrackOutput
     private var sound: ContinuousSound
     private var planes: PlanarSamples?
-    /// What was read and not taken yet, a plane a channel, from ``taken`` on.
+    /// The samples that were read, one array per channel; those before ``taken`` have already been returned.
     private var waiting: [[Float]] = []
     private var taken = 0
-    /// Silence that comes next, and the sound after it.
+    /// The silence that comes next; the audio in `pending` follows it.
     private var silence: Int64 = 0
     private var pending: AudioBuffer?
 
-    /// Samples of silence that are made at once.
+    /// The maximum number of samples of silence that are generated at a time.
     private static let block: Int64 = 1 << 14
 
-    /// - Parameter output: An output of linear PCM whose reader was started.
+    /// - Parameter output: An output of linear PCM whose reader has been started.
     init(_ output: TrackOutput) {
         self.output = output
         sound = ContinuousSound(output)
     }
 
-    /// The next samples of each channel: so many, or fewer at the track's end.
+    /// Returns the next `count` samples of each channel, or fewer at the track's end.
     ///
-    /// - Throws: what reading throws, and `unsupported` where the number of channels or the rate changes.
+    /// - Throws: Reading errors, and `unsupported` if the number of channels or the sample rate changes.
     mutating func read(_ count: Int) throws(MediaError) -> [[Float]] {
         while (waiting.first?.count ?? 0) - taken < count, !isOver { try advance() }
         let end = min(taken + max(0, count), waiting.first?.count ?? 0)
@@ -113,7 +115,7 @@ struct SoundPlaneReader {
     private mutating func advance() throws(MediaError) {
         if waiting.isEmpty, let buffer = pending { try begin(buffer) }
         if silence > 0, !waiting.isEmpty {
-            // A late start may be days long; nothing is read that would see the deadline.
+            // A late start may last for days, and nothing is read meanwhile that would check the deadline.
             try output.checkReading()
             let count = min(silence, Self.block)
             silence -= count
@@ -146,7 +148,7 @@ struct SoundPlaneReader {
 }
 
 extension PlanarSamples {
-    /// Takes a range of a buffer's frames; the buffer has as many channels.
+    /// Copies a range of a buffer's frames; the buffer has the same number of channels.
     mutating func fill(_ sound: AudioBuffer, _ range: Range<Int>) {
         switch sound.sampleFormat {
         case .uint8: fill(sound, range, UInt8.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })

@@ -1,11 +1,11 @@
 package import AssetKit
 package import MediaBase
 
-/// The presentation times of a track's pictures by their number, from 0 in presentation order.
+/// The presentation times of a track's frames by their number, from 0 in presentation order.
 ///
-/// The file is read when a number is asked for first, and once. Where every stored sample is known to be one picture,
-/// their times are read without decoding; elsewhere (fields stored apart, pictures never shown, a stream that begins in
-/// the middle) only decoding tells what is shown.
+/// The file is read once, on first use. If every stored sample is known to be one frame, the times are read without
+/// decoding. Otherwise (separately stored fields, frames that are never shown, a stream that starts in the middle),
+/// only decoding shows which frames there are.
 package struct FrameTimes {
     private let asset: Asset
     private let track: AssetTrack
@@ -15,8 +15,8 @@ package struct FrameTimes {
 
     /// - Parameters:
     ///   - track: A video track of the asset.
-    ///   - highest: The highest number that will be asked for; pictures after it are not decoded.
-    ///   - threads: Codec threads; 0 for as many as there are cores.
+    ///   - highest: The highest number that will be requested; frames after it are not decoded.
+    ///   - threads: The number of codec threads; 0 for one per core.
     package init(_ asset: Asset, track: AssetTrack, highest: Int64, threads: Int = 0) {
         self.asset = asset
         self.track = track
@@ -24,9 +24,9 @@ package struct FrameTimes {
         self.threads = threads
     }
 
-    /// When the picture of a number is shown.
+    /// Returns the presentation time of a frame by its number.
     ///
-    /// - Throws: `outOfRange` where there are fewer pictures, and what reading throws.
+    /// - Throws: `outOfRange` if there are fewer frames, and reading errors.
     package mutating func time(of number: Int64) throws(MediaError) -> MediaTime {
         let times = try allTimes()
         guard let index = Int(exactly: number), times.indices.contains(index) else {
@@ -39,7 +39,7 @@ package struct FrameTimes {
         return times[index]
     }
 
-    /// The numbers of the pictures on screen at some moments; `nil` for what is before the first picture, or no moment.
+    /// Returns the numbers of the frames on screen at given times; `nil` for failures and times before the first frame.
     package mutating func numbers(at moments: [Result<MediaTime, MediaError>]) throws(MediaError) -> [Int64?] {
         let times = try allTimes()
         return moments.map { moment in
@@ -53,7 +53,7 @@ package struct FrameTimes {
         }
     }
 
-    /// The times of all pictures.
+    /// Returns the times of all frames.
     mutating func allTimes() throws(MediaError) -> [MediaTime] {
         if let times { return times }
         let read: [MediaTime]
@@ -69,7 +69,7 @@ package struct FrameTimes {
         return read
     }
 
-    /// The times of the samples as stored; `nil` where samples may be something else than pictures.
+    /// Returns the times of the stored samples; `nil` if samples may be something other than frames.
     func storedTimes() throws(MediaError) -> [MediaTime]? {
         guard try asset.loadNow(.container).format == .isoMedia,
             track.storesOnePictureASample
@@ -86,14 +86,15 @@ package struct FrameTimes {
             times.append(sample.presentationTime)
         }
         times.sort()
-        // A picture before time zero is shown only if it still is at zero; of several at one time only one is.
+        // A frame before time zero is shown only if it is still on screen at zero; of several at the same time only one
+        // is shown.
         return times.indices.filter { index in
             guard index + 1 < times.count else { return true }
             return times[index + 1] > times[index] && times[index + 1] > .zero
         }.map { times[$0] }
     }
 
-    /// The times of the pictures that come out of the decoder.
+    /// Returns the times of the decoded frames.
     func decodedTimes() throws(MediaError) -> [MediaTime] {
         var times: [MediaTime] = []
         let output = TrackOutput(track: track, videoSettings: VideoSettings())

@@ -1,34 +1,34 @@
 package import AssetKit
 package import MediaBase
 
-/// What of a file could not be used, as every command reports it.
+/// A summary of the unusable data in a file, as reported by every command.
 package struct DamageSummary: Encodable, Sendable {
-    /// Packets that are damaged: see ``DamageReport/packetCount``.
+    /// The number of damaged packets; see ``DamageReport/packetCount``.
     package var packets: Int
-    /// Whether the container broke off before its end.
+    /// Indicates whether the file ends before the end of the container.
     package var truncated: Bool
-    /// From when to when the packets would have been shown or heard: see ``DamageReport/places``.
+    /// The presentation time ranges of the damaged packets; see ``DamageReport/places``.
     package var ranges: [Range]
-    /// Bytes before the media that are none of it: see ``DamageReport/skippedBytes``.
+    /// The number of bytes before the media that are not part of it; see ``DamageReport/skippedBytes``.
     package var skippedBytes: Int64
-    /// How much there is of what the container states, where both are known.
+    /// The duration that could be read, and the one stated by the container, if both are known.
     private var shortfall: DamageReport.Shortfall?
 
     private enum CodingKeys: CodingKey {
         case packets, truncated, ranges, skippedBytes
     }
 
-    /// Packets in a row.
+    /// A range of consecutive packets.
     package struct Range: Encodable, Sendable {
-        /// The track: ``AssetTrack/index``.
+        /// The index of the track: ``AssetTrack/index``.
         package var trackIndex: Int
-        /// When the first would have been shown or heard.
+        /// The presentation time of the first packet.
         package var start: MediaTime
-        /// How long they are together; 0 where that is not known.
+        /// The total duration of the packets; 0 if unknown.
         package var duration: MediaTime
     }
 
-    /// What a reader or an image generator saw.
+    /// Creates a summary of the report of a reader or an image generator.
     package init(_ report: DamageReport) {
         packets = report.packetCount
         truncated = report.isTruncated
@@ -39,10 +39,10 @@ package struct DamageSummary: Encodable, Sendable {
         }
     }
 
-    /// Whether everything could be used.
+    /// Indicates whether everything could be used.
     package var isEmpty: Bool { packets == 0 && !truncated && skippedBytes == 0 }
 
-    /// What is damaged, in words; empty where nothing is.
+    /// A description of the damage; empty if there is none.
     package var text: String {
         var parts: [String] = []
         if skippedBytes > 0 { parts.append(Self.text(ofSkipped: skippedBytes)) }
@@ -64,33 +64,33 @@ package struct DamageSummary: Encodable, Sendable {
         (Rational(time).map { QuantityText.decimal($0) } ?? "\(time)") + " s"
     }
 
-    /// What is told of bytes that come before the media.
+    /// Returns the message about bytes before the media.
     package static func text(ofSkipped bytes: Int64) -> String {
         "\(bytes) bytes before the first frame are none of the media and were passed over"
     }
 
-    /// The error that damage is where it is not allowed; `nil` where nothing is damaged.
+    /// The error to throw if damage is not allowed; `nil` if there is none.
     package var strictError: MediaError? {
         isEmpty ? nil : MediaError(.damaged, "\(text), which --strict does not allow")
     }
 }
 
-/// A track of an input that is not in an output, and why; `leftOut` in the JSON of `proxy` and `export`.
+/// A track of an input that is not in an output, and the reason; `leftOut` in the JSON of `proxy` and `export`.
 package struct LeftOutTrack: Encodable, Sendable, Hashable {
-    /// ``AssetTrack/index``.
+    /// The index of the track: ``AssetTrack/index``.
     package var trackIndex: Int
-    /// The container's own number of it.
+    /// The ID of the track in the container.
     package var trackID: Int
-    /// What it carries.
+    /// The media type of the track.
     package var type: String
-    /// libavcodec's name of the codec; `nil` where it is not known.
+    /// libavcodec's name of the codec; `nil` if unknown.
     package var codec: String?
-    /// Why it is not there, in words that follow "because".
+    /// The reason, in words that follow "because".
     package var reason: String
 
-    /// Names a track.
+    /// Creates an entry for a track.
     ///
-    /// - Parameter reason: Words that follow "because".
+    /// - Parameter reason: The reason, in words that follow "because".
     package init(_ track: AssetTrack, because reason: String) {
         let codec = track.formatDescriptions.first?.codec
         trackIndex = track.index
@@ -100,14 +100,14 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
         self.reason = reason
     }
 
-    /// Names all tracks but those that are written.
+    /// Returns entries for all tracks that are not written.
     ///
-    /// A timecode track is not among them, because it is made again, nor is a cover picture, which is metadata.
+    /// Timecode tracks are excluded, because they are created again, and so are cover pictures, which are metadata.
     ///
     /// - Parameters:
-    ///   - tracks: All of the input's.
-    ///   - written: Those that are written.
-    ///   - videoReason: Why there is no video where none is written; `nil` for a wish.
+    ///   - tracks: All tracks of the input.
+    ///   - written: The tracks that are written.
+    ///   - videoReason: The reason if no video is written; `nil` if video was not requested.
     package static func others(
         of tracks: [AssetTrack], besides written: [AssetTrack], videoReason: String? = nil
     ) -> [LeftOutTrack] {
@@ -127,38 +127,38 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
         }
     }
 
-    /// The reason of a track that a caller chose to leave out.
+    /// The reason for a track that the caller did not select.
     private static let notAskedFor = "it was not asked for"
-    /// The reason of a track that has nothing in the part that is written.
+    /// The reason for a track without content in the written range.
     private static let nothingInRange = "it has nothing in this range"
 
-    /// Names tracks of which nothing came.
+    /// Returns entries for tracks that produced no output.
     ///
-    /// - Parameter undecodable: Why tracks gave nothing, by their index.
+    /// - Parameter undecodable: The errors of tracks that could not be decoded, by track index.
     package static func silent(_ tracks: [AssetTrack], _ undecodable: [Int: MediaError]) -> [LeftOutTrack] {
         tracks.map { LeftOutTrack($0, because: undecodable[$0.index]?.message ?? nothingInRange) }
     }
 
-    /// One line for a person.
+    /// A one-line warning for the user.
     package var warning: String { "track \(trackIndex) (\(type)) was left out: \(reason)" }
 }
 
 extension AssetTrack {
-    /// Reports whether the container itself says that there is nothing in the track.
+    /// Returns whether the container itself declares the track to be empty.
     ///
-    /// - Parameter isFragmented: Whether samples lie in fragments, which the movie's own tables do not count.
+    /// - Parameter isFragmented: True if samples are stored in fragments, which the movie's own tables do not count.
     func isSaidToBeEmpty(inFragments isFragmented: Bool) -> Bool {
         if sampleCount == 0, !isFragmented { return true }
-        // An edit list may hide all there is, or be nothing but gaps.
+        // An edit list may hide all content, or consist only of gaps.
         return !segments.isEmpty && (timeRange.duration == .zero || segments.allSatisfy { $0.mediaStart == nil })
     }
 
-    /// Reports whether the container says how long the track is, and that something is in it.
+    /// Returns whether the container declares a duration and content for the track.
     func statesContent(inFragments isFragmented: Bool) -> Bool {
         timeRange.duration.isNumeric && timeRange.duration > .zero && !isSaidToBeEmpty(inFragments: isFragmented)
     }
 
-    /// The error of a track that gave not one sample although the container says that it has some.
+    /// The error for a track from which no sample could be read although the container declares content.
     var errorOfNothing: MediaError {
         let length = Rational(timeRange.duration).map { ", of which the container says \(QuantityText.decimal($0)) s" }
         return MediaError(.damaged, "not one sample of track \(index) (\(mediaType)) could be read\(length ?? "")")
@@ -166,7 +166,7 @@ extension AssetTrack {
 }
 
 extension AssetTrack {
-    /// What of a track's pictures is not kept when they are encoded, in words.
+    /// Returns descriptions of the properties that are lost when a track's video is encoded.
     func changes(by settings: VideoOutputSettings) -> [String] {
         guard let source = formatDescriptions.first?.video else { return [] }
         var changes: [String] = []
@@ -189,10 +189,10 @@ extension AssetTrack {
     }
 }
 
-// Bit rates that an encoder refuses, told by the option that asks for them, before anything is encoded.
+// Bit rates that an encoder does not accept are reported before encoding starts, with the option that set them.
 
 extension VideoOutputSettings {
-    /// Refuses a bit rate with which a track's pictures cannot be encoded.
+    /// Throws if a track's video cannot be encoded with the bit rate.
     ///
     /// - Throws: `invalidArgument`, which names the option.
     func checkBitRate(for track: AssetTrack, in fileType: MediaFileType) throws(MediaError) {
@@ -205,7 +205,7 @@ extension VideoOutputSettings {
 }
 
 extension AudioOutputSettings {
-    /// Refuses a bit rate with which a track's sound cannot be encoded.
+    /// Throws if a track's audio cannot be encoded with the bit rate.
     ///
     /// - Throws: `invalidArgument`, which names the option.
     func checkBitRate(for track: AssetTrack, in fileType: MediaFileType) throws(MediaError) {

@@ -2,7 +2,7 @@ internal import SystemCalls
 internal import SystemPackage
 internal import Threading
 
-/// A progress bar on standard error, with percentage, speed and time left.
+/// A progress bar on standard error, with percentage, speed and remaining time.
 ///
 /// ```swift
 /// let progress = Progress(label: "a.mov", mode: .auto, isQuiet: false)
@@ -10,16 +10,17 @@ internal import Threading
 /// progress.finish()
 /// ```
 ///
-/// On a terminal it is one line that is drawn over at most ten times a second and that goes away at the end; elsewhere,
-/// with `always`, it is a line at most once a second. Safe from any thread. A call that draws nothing costs a lock.
+/// On a terminal, the bar is one line that is redrawn at most ten times a second and removed at the end. Elsewhere,
+/// with `always`, a line is written at most once a second. Safe to use from any thread. A call that draws nothing costs
+/// only a lock.
 package final class Progress: Sendable {
-    /// When progress is shown.
+    /// The conditions for showing progress.
     package enum Mode: String, Sendable, CaseIterable {
-        /// Where standard error is a terminal.
+        /// Only if standard error is a terminal.
         case auto
-        /// Also where it is none.
+        /// Even if standard error is not a terminal.
         case always
-        /// Not at all.
+        /// Never.
         case never
     }
 
@@ -33,14 +34,14 @@ package final class Progress: Sendable {
     private let output: Output?
     private let state: Mutex<State>
 
-    /// Where progress is drawn and what time it is; tests put their own here.
+    /// The destination and the clock of the bar; tests replace them.
     struct Output: Sendable {
         var isTerminal: Bool
         var columns: @Sendable () -> Int
         var elapsed: @Sendable () -> Duration
         var write: @Sendable (String) -> Void
 
-        /// Standard error, or `nil` where the mode wants nothing there.
+        /// Returns an output to standard error; `nil` if the mode does not allow it.
         static func standardError(mode: Mode) -> Output? {
             let isTerminal = SystemCalls.isTerminal(.standardError)
             guard mode == .always || (mode == .auto && isTerminal) else { return nil }
@@ -56,10 +57,10 @@ package final class Progress: Sendable {
     /// Starts the clock; nothing is drawn before the first update.
     ///
     /// - Parameters:
-    ///   - label: What is being worked on; control characters in it are escaped.
-    ///   - mode: When progress is shown.
-    ///   - isQuiet: Whether it is never shown, whatever the mode.
-    ///   - parts: How many equal parts, such as files, the whole has.
+    ///   - label: The name of the work; control characters in it are escaped.
+    ///   - mode: The conditions for showing progress.
+    ///   - isQuiet: True to never show progress, regardless of the mode.
+    ///   - parts: The number of equal parts, such as files.
     package convenience init(label: String, mode: Mode, isQuiet: Bool, parts: Int = 1) {
         self.init(label: label, parts: parts, output: isQuiet ? nil : .standardError(mode: mode))
     }
@@ -72,15 +73,15 @@ package final class Progress: Sendable {
 
     deinit { finish() }
 
-    /// Whether anything is ever drawn, for those who would have to work out a fraction.
+    /// Indicates whether anything is drawn, so that callers can avoid computing a fraction.
     package var isShown: Bool { output != nil }
 
-    /// Tells how far a part has come, and draws if it is time to.
+    /// Updates the progress of a part, and redraws the bar if it is due.
     ///
     /// - Parameters:
-    ///   - part: Which part, from 0; one that there is not is passed over.
-    ///   - fraction: From 0 to 1; what lies outside is moved to the nearer end, NaN to 0.
-    ///   - speed: How fast it goes, in words such as `12.5x`; asked for only when something is drawn.
+    ///   - part: The index of the part, from 0; an invalid index is ignored.
+    ///   - fraction: The progress from 0 to 1; other values are clamped, and NaN becomes 0.
+    ///   - speed: The speed as text such as `12.5x`; evaluated only if something is drawn.
     package func update(part: Int = 0, fraction: Double, speed: @autoclosure () -> String = "") {
         guard let output else { return }
         state.withLock { state in
@@ -97,7 +98,7 @@ package final class Progress: Sendable {
         }
     }
 
-    /// Takes the bar away; later updates draw nothing.
+    /// Removes the bar; later updates draw nothing.
     package func finish() {
         guard let output else { return }
         state.withLock { state in
@@ -107,7 +108,7 @@ package final class Progress: Sendable {
         }
     }
 
-    /// One line of at most `columns` characters: label, bar, percentage, speed, time left.
+    /// Returns a line of at most `columns` characters: label, bar, percentage, speed, remaining time.
     static func line(label: String, fraction: Double, speed: String, elapsed: Duration, columns: Int) -> String {
         let percentage = String(Int(fraction * 100))
         var figures = String(repeating: " ", count: max(0, 3 - percentage.count)) + percentage + " %"
@@ -116,14 +117,14 @@ package final class Progress: Sendable {
         let width = 24
         let filled = Int(fraction * Double(width))
         let bar = "[" + String(repeating: "#", count: filled) + String(repeating: "-", count: width - filled) + "]  "
-        // What tells least goes first where there is little room: the bar, then the end of the label.
+        // In a narrow terminal, leave out the bar first, then the end of the label.
         let room = columns - figures.count - 2
         let shownBar = room - bar.count >= min(label.count, 12) ? bar : ""
         let shownLabel = label.prefix(max(0, room - shownBar.count))
         return String(((shownLabel.isEmpty ? "" : shownLabel + "  ") + shownBar + figures).prefix(max(0, columns)))
     }
 
-    /// The time that the rest takes if it goes on as it went so far, as `M:SS` or `H:MM:SS`.
+    /// Returns the estimated remaining time as `M:SS` or `H:MM:SS`, based on the average speed so far.
     private static func timeLeft(fraction: Double, elapsed: Duration) -> String? {
         let seconds = Double(elapsed.components.seconds) + Double(elapsed.components.attoseconds) / 1e18
         let left = seconds * (1 - fraction) / fraction
@@ -135,21 +136,21 @@ package final class Progress: Sendable {
     }
 }
 
-/// How far a job that writes media has come.
+/// The progress of a job that writes media.
 package struct JobProgress: Sendable {
-    /// From 0 to 1; 0 where the end is not known.
+    /// The completed fraction from 0 to 1; 0 if the end is not known.
     package var fraction: Double
-    /// Seconds of the source that were done.
+    /// The processed seconds of the source.
     package var seconds: Double
 }
 
-/// The one line of a terminal that is drawn over and over, and what must happen before anything else is written there.
+/// The status line of a terminal, which has to be removed before anything else is written there.
 package enum StatusLine {
     private static let isShown = Mutex(false)
 
-    /// Takes the line away, if one is shown, so that a message does not stand in the midst of it.
+    /// Removes the line if one is shown, so that a message does not appear in the middle of it.
     ///
-    /// Does nothing where another thread is just drawing, so that it never waits for a terminal that is stopped.
+    /// Does nothing while another thread is drawing, so that the call never waits for a stopped terminal.
     package static func clear() {
         isShown.withLockIfAvailable { isShown in
             if isShown { write("\r\u{1B}[K") }
@@ -157,7 +158,8 @@ package enum StatusLine {
         }
     }
 
-    /// Draws the line over the one shown; on a terminal an empty one takes it away, elsewhere each has its own.
+    /// Draws the line over the previous one; on a terminal, an empty line removes it, elsewhere each line is written
+    /// separately.
     static func show(_ line: String, isTerminal: Bool) {
         isShown.withLock { isShown in
             write(isTerminal ? "\r\u{1B}[K" + line : line + "\n")
@@ -165,7 +167,7 @@ package enum StatusLine {
         }
     }
 
-    /// A bar that cannot be drawn is no reason to fail.
+    /// Writes text, ignoring errors because a bar that cannot be drawn is no reason to fail.
     private static func write(_ text: String) {
         try? writeAll(Array(text.utf8).span, to: .standardError)
     }

@@ -1,28 +1,28 @@
 package import AssetKit
 package import MediaBase
 
-/// Which track a person means: `3` (its index), `a:1` (the second audio track) or `id:5` (the container's number).
+/// A user's choice of a track: `3` (its index), `a:1` (the second audio track) or `id:5` (the container's ID).
 ///
 /// ```swift
 /// let track = try TrackSelector(parsing: "a:1").track(of: .audio, in: tracks)
 /// ```
 package enum TrackSelector: Sendable, Hashable {
-    /// The place in the container, from 0: ``AssetTrack/index``, as probe prints it.
+    /// The index in the container, from 0: ``AssetTrack/index``, as printed by probe.
     case index(Int)
-    /// The place among the tracks of a type, from 0.
+    /// The index among the tracks of a type, from 0.
     case ordinal(MediaType, Int)
-    /// The container's own number: ``AssetTrack/id``.
+    /// The container's ID: ``AssetTrack/id``.
     case id(Int)
 
-    /// The forms, for help texts and error messages.
+    /// The accepted forms, for help texts and error messages.
     package static let forms =
         "an index (3), a type with a number from 0 (a:1, v:0, s:0, d:0) or an id (id:5, id:0x101)"
 
     private static let letters: [Substring: MediaType] = ["a": .audio, "v": .video, "s": .subtitle, "d": .data]
 
-    /// Reads one of the ``forms``.
+    /// Parses one of the ``forms``.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument`, naming the forms, for every other text.
+    /// - Throws: ``MediaError`` `invalidArgument`, which lists the forms, for any other text.
     package init(parsing text: String) throws(MediaError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         if parts.count == 1, let index = Self.number(parts[0]) {
@@ -39,19 +39,19 @@ package enum TrackSelector: Sendable, Hashable {
     private static func number(_ text: Substring, allowsHexadecimal: Bool = false) -> Int? {
         let isHexadecimal = allowsHexadecimal && text.hasPrefix("0x")
         let digits = isHexadecimal ? text.dropFirst(2) : text
-        // `Int` would take a sign.
+        // `Int` would accept a sign.
         guard let first = digits.first, first != "+", first != "-" else { return nil }
         return Int(digits, radix: isHexadecimal ? 16 : 10)
     }
 }
 
 extension TrackSelector {
-    /// The track that is meant.
+    /// Returns the selected track.
     ///
     /// - Parameters:
-    ///   - type: What the track must carry.
+    ///   - type: The required media type of the track.
     ///   - tracks: All tracks of the asset.
-    /// - Throws: ``MediaError`` `noSuchTrack`, naming the tracks that there are.
+    /// - Throws: ``MediaError`` `noSuchTrack`, which lists the existing tracks.
     package func track(of type: MediaType, in tracks: [AssetTrack]) throws(MediaError) -> AssetTrack {
         let found =
             switch self {
@@ -69,11 +69,11 @@ extension TrackSelector {
         return found
     }
 
-    /// The track that is meant where nobody named one: the first enabled one of the type, else its first.
+    /// Returns the default track of a type: the first enabled one, else the first.
     ///
-    /// Cover pictures are taken only where there is nothing else.
+    /// Cover pictures are used only if there is nothing else.
     ///
-    /// - Throws: ``MediaError`` `noSuchTrack`, naming the tracks that there are.
+    /// - Throws: ``MediaError`` `noSuchTrack`, which lists the existing tracks.
     package static func standardTrack(of type: MediaType, in tracks: [AssetTrack]) throws(MediaError) -> AssetTrack {
         let candidates = tracks.filter { $0.mediaType == type }
         let moving = candidates.filter { !$0.isAttachedPicture }
@@ -83,9 +83,9 @@ extension TrackSelector {
         return track
     }
 
-    /// The tracks of sound that are meant, in the order of the file: all where nobody named any.
+    /// Returns the selected audio tracks in file order; all audio tracks if `wanted` is `nil`.
     ///
-    /// - Throws: ``MediaError`` `noSuchTrack`, naming the tracks that there are.
+    /// - Throws: ``MediaError`` `noSuchTrack`, which lists the existing tracks.
     static func audioTracks(_ wanted: [TrackSelector]?, in tracks: [AssetTrack]) throws(MediaError) -> [AssetTrack] {
         let all = tracks.filter { $0.mediaType == .audio }
         guard let wanted else { return all }
@@ -113,12 +113,12 @@ extension TrackSelector: CustomStringConvertible {
 }
 
 extension TimeExpression.Context {
-    /// What is known of a track and its asset for telling the times that are asked for in it.
+    /// Creates the context for resolving times in a track of an asset.
     ///
-    /// The start timecode is the track's own, else that of its timecode track, else the container's; it names the
-    /// track's first picture.
+    /// The start timecode is the track's own, else that of its timecode track, else the container's. It is the timecode
+    /// of the track's first frame.
     ///
-    /// - Throws: what opening the asset throws.
+    /// - Throws: Errors of opening the asset.
     package init(_ track: AssetTrack, in asset: Asset) throws(MediaError) {
         let frameRate = track.pictureRate
         let timecodes = try Self.startTimecodes(track, in: asset)
@@ -144,26 +144,26 @@ extension TimeExpression.Context {
 }
 
 extension Sequence<TimeExpression> {
-    /// The highest frame number among the times; `nil` where none is one.
+    /// The highest frame number among the times; `nil` if there is none.
     var highestFrame: Int64? {
         compactMap { if case .frame(let number) = $0 { number } else { nil } }.max()
     }
 }
 
-/// The part of a file that is written, as it was asked for.
+/// The part of a file to write, as requested.
 struct TrimRange {
-    /// From the first moment to the first that is not wanted; all of the file where nothing was asked for.
+    /// The range to write; the whole file if none was requested.
     ///
-    /// Both are rounded to times from which all times of what is written can be counted exactly.
+    /// Both ends are rounded to times from which all output times can be counted exactly.
     let range: MediaTimeRange
-    /// The same in exact times as it was asked for; `nil` where nothing was.
+    /// The range in exact times as requested; `nil` if none was.
     let requested: RequestedRange?
 
     /// - Parameters:
-    ///   - track: The track by which times are told.
-    ///   - grid: Where what is written can begin and end; `nil` for the track's own.
-    /// - Throws: `outOfRange` for a start before zero or behind the track, `invalidArgument` for an empty range, and what
-    ///   resolving the times throws.
+    ///   - track: The track that times refer to.
+    ///   - grid: The possible start and end times of the output; `nil` for those of the track.
+    /// - Throws: `outOfRange` for a start before zero or after the track, `invalidArgument` for an empty range, and
+    ///   errors of resolving the times.
     init(
         start: TimeExpression?, end: TimeExpression?, of track: AssetTrack, in asset: Asset, grid: TrimGrid? = nil,
         threads: Int
@@ -194,37 +194,37 @@ struct TrimRange {
             throw MediaError(
                 .outOfRange, "the start, \(start.seconds) s, is not before the \(what) end at \(end.seconds) s")
         }
-        // What is asked for beyond the end adds nothing.
+        // A requested end after the media's end adds nothing.
         range =
             end.map { MediaTimeRange(start: start ?? .zero, end: $0) }
             ?? MediaTimeRange(start: start ?? .zero, duration: .positiveInfinity)
         requested = RequestedRange(start: first, end: last)
     }
 
-    /// Whether times depend on how long the track is, so that an asset has to be opened with exact timing.
+    /// Returns whether times depend on the track's duration, so that an asset has to be opened with exact timing.
     static func needsExactDuration(_ times: [TimeExpression?]) -> Bool {
         times.contains { if case .percentage = $0 { true } else { $0 == .end } }
     }
 }
 
-/// A range as it was asked for, in exact times.
+/// A requested range, in exact times.
 package struct RequestedRange: Encodable, Sendable {
-    /// The first moment; `nil` where none was asked for.
+    /// The start time; `nil` if none was requested.
     package var start: MediaTime?
-    /// The first moment that is not wanted; `nil` for the end.
+    /// The end time, which is excluded; `nil` for the end of the media.
     package var end: MediaTime?
 }
 
-/// What a person is told where media ends before the end that was asked for.
+/// The warning for media that ends before the requested end.
 package enum EarlyEnd {
-    /// The warning; `nil` where the media reaches that end, or where nothing is known of its own.
+    /// Returns the warning; `nil` if the media reaches the requested end, or its own end is unknown.
     ///
     /// - Parameters:
-    ///   - what: What ends, as in "the sound ends".
-    ///   - end: Where the media ends.
-    ///   - wanted: Where it was to end; `nil` for its own end.
+    ///   - what: The part of the media that ends, as in "the sound ends".
+    ///   - end: The end of the media.
+    ///   - wanted: The requested end; `nil` for the media's own end.
     package static func warning(_ what: String, at end: MediaTime, before wanted: MediaTime?) -> String? {
-        // Who writes a length rounded to hundredths means the end.
+        // Allow for a requested end that is the media's duration rounded to hundredths.
         guard let wanted, wanted.isNumeric, end.isNumeric, wanted > end + MediaTime(value: 1, timescale: 100) else {
             return nil
         }
@@ -233,7 +233,7 @@ package enum EarlyEnd {
 }
 
 extension TimeExpression {
-    /// Whether it is a moment of its own, not one that follows from the length of the track.
+    /// Indicates whether the time is independent of the track's duration.
     package var isMoment: Bool {
         switch self {
         case .time, .timecode, .frame: true

@@ -2,13 +2,13 @@ package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 
-/// Makes text that somebody else wrote safe to print: names of files, metadata, what a policy says.
+/// Makes foreign text, such as file names, metadata and policy messages, safe to print.
 ///
-/// A terminal obeys control characters, a line break begins a line that looks like one of ours, and a bidirectional
-/// control shows what follows in another order than it is written in (Unicode Technical Report 36, 3.4). All of them are
-/// escaped as in C; everything else stays as it is.
+/// A terminal obeys control characters, a line break starts a line that may look like our own output, and a
+/// bidirectional control changes the displayed order of the following text (Unicode Technical Report 36, 3.4). All of
+/// them are escaped as in C; everything else stays unchanged.
 package enum VisibleText {
-    /// Escapes what is not to be printed, so that the text is one line.
+    /// Escapes unsafe characters, so that the text is one line.
     package static func line(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         var line = ""
@@ -30,7 +30,7 @@ package enum VisibleText {
         return line
     }
 
-    /// Reports whether a character is a control character, ends a line, or changes the direction of the text after it.
+    /// Returns whether a character is a control character, ends a line, or changes the direction of the following text.
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0: true
@@ -40,19 +40,20 @@ package enum VisibleText {
         }
     }
 
-    /// Makes one cell of comma-separated values (RFC 4180) that a spreadsheet shows and does not calculate.
+    /// Returns a cell of comma-separated values (RFC 4180) that a spreadsheet displays but does not evaluate.
     ///
-    /// What begins with `=`, `+`, `-`, `@`, a tab or a return would be a formula (OWASP, CSV Injection): an apostrophe
-    /// before it makes it text. Numbers, and times such as `-1/25`, stay as they are.
+    /// A spreadsheet evaluates text that starts with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula
+    /// (OWASP, CSV Injection); a preceding apostrophe prevents this. Numbers, and times such as `-1/25`, stay
+    /// unchanged.
     package static func cell(_ text: String) -> String {
         var cell = line(text)
-        // Escaped tabs and returns begin with a backslash, which begins no formula.
+        // Tabs and returns are already escaped with a backslash, which starts no formula.
         if let first = cell.first, "=+-@".contains(first), cell.count > 1, !isNumber(cell) { cell = "'" + cell }
         guard cell.contains(where: { ",\"".contains($0) }) else { return cell }
         return "\"" + cell.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
-    /// Reports whether text is a number or a fraction, and a unit at most: no spreadsheet can make more of it.
+    /// Returns whether text is a number or a fraction, optionally with a unit, which no spreadsheet can misinterpret.
     private static func isNumber(_ text: String) -> Bool {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let number = words.first, words.count <= 2 else { return false }
@@ -67,19 +68,19 @@ extension Character {
     fileprivate var isASCIIDigit: Bool { isASCII && isNumber }
 }
 
-/// Numbers as a person reads them, the same in every command.
+/// Formats quantities for people, in the same way in every command.
 package enum QuantityText {
-    /// A number of bytes with a unit of powers of 1000, to one place.
+    /// Returns a number of bytes with a decimal unit (powers of 1000), to one decimal place.
     package static func bytes(_ bytes: Int64) -> String {
         scaled(bytes, units: ["bytes", "kB", "MB", "GB", "TB"])
     }
 
-    /// A number of bits a second with a unit, to one place.
+    /// Returns a bit rate with a unit, to one decimal place.
     package static func bitRate(_ rate: Int64) -> String {
         scaled(rate, units: ["b/s", "kb/s", "Mb/s", "Gb/s"])
     }
 
-    /// Seconds of media that are done in a second, in words; empty where that says nothing.
+    /// Returns the processed seconds of media per second of time as text; empty if the value is meaningless.
     package static func speed(_ seconds: Double, in time: Duration) -> String {
         let elapsed = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
         let factor = seconds / elapsed
@@ -98,7 +99,7 @@ package enum QuantityText {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// A rational as a decimal number of at most `places` places, without zeros at its end.
+    /// Returns a rational as a decimal number with at most `places` decimal places, without trailing zeros.
     package static func decimal(_ number: Rational, places: Int = 3) -> String {
         let scale = (0..<places).reduce(Int64(1)) { product, _ in product * 10 }
         guard let scaled = number.multiplied(by: Rational(scale))?.rounded() else { return "\(number)" }
@@ -112,7 +113,7 @@ package enum QuantityText {
 extension FilePath {
     /// The name of an input without folder and extension, byte for byte; `stdin` for standard input.
     ///
-    /// A dot in front begins a hidden name, not an extension.
+    /// A leading dot marks a hidden file, not an extension.
     package var inputStem: [UInt8] {
         if self == "-" { return Array("stdin".utf8) }
         let name = lastComponent?.bytes ?? []
@@ -120,21 +121,22 @@ extension FilePath {
         return Array(name[..<dot])
     }
 
-    /// Whether a name that is made of this input's stem leads to another folder than one that is made of any other, because
-    /// the stem of `...mov` is `..`.
+    /// Returns whether a name made from this input's stem leads to another folder than one made from an ordinary stem.
+    ///
+    /// For example, the stem of `...mov` is `..`.
     package func isLedAway(_ name: (FilePath) -> FilePath) -> Bool {
         func steps(_ path: FilePath) -> Int { path.components.count { $0.kind != .regular } }
         return steps(name(self)) != steps(name("stem.mov"))
     }
 
-    /// The path from the root on, by its text: links are not followed.
+    /// The absolute path, normalized lexically; links are not resolved.
     package var absolute: FilePath {
         if isAbsolute { return lexicallyNormalized() }
         let current = (try? targetOfSymbolicLink("/proc/self/cwd")) ?? "/"
         return current.pushing(self).lexicallyNormalized()
     }
 
-    /// The path with every `mark` replaced, byte for byte.
+    /// Returns the path with every `mark` replaced, byte for byte.
     package func replacing(_ mark: String, with text: [UInt8]) -> FilePath {
         let mark = Array(mark.utf8)
         var result: [UInt8] = []

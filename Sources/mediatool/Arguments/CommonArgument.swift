@@ -5,34 +5,34 @@ import Pictures
 import SystemCalls
 import SystemPackage
 
-/// Readers of the arguments that several commands have, whose errors the parser shows as usage errors.
+/// Parses the arguments shared by several commands; ArgumentParser shows the errors as usage errors.
 enum CommonArgument {
-    /// A time: see `TimeExpression.forms`.
+    /// Parses a time; see `TimeExpression.forms`.
     static func time(_ text: String) throws -> TimeExpression {
         try usage { () throws(MediaError) in try TimeExpression(parsing: RawArguments.displayed(text)) }
     }
 
-    /// A track: see `TrackSelector.forms`.
+    /// Parses a track selector; see `TrackSelector.forms`.
     static func track(_ text: String) throws -> TrackSelector {
         try usage { () throws(MediaError) in try TrackSelector(parsing: RawArguments.displayed(text)) }
     }
 
-    /// A colour, by name or in hexadecimal digits.
+    /// Parses a colour by name or in hexadecimal digits.
     static func color(_ text: String) throws -> Color {
         try usage { () throws(MediaError) in try Color(RawArguments.displayed(text)) }
     }
 
-    /// A limit on what a file may ask for: `NAME=NUMBER`.
+    /// Parses a limit on the resources that a file may require, `NAME=NUMBER`.
     static func limit(_ text: String) throws -> LimitArgument {
         try usage { () throws(MediaError) in try LimitArgument(parsing: RawArguments.displayed(text)) }
     }
 
-    /// The seconds that work may take.
+    /// Parses a time limit in seconds.
     static func timeout(_ text: String) throws -> TimeoutArgument {
         try usage { () throws(MediaError) in try TimeoutArgument(parsing: RawArguments.displayed(text)) }
     }
 
-    /// A path to one value of a result.
+    /// Parses a path to one value of a result.
     static func selection(_ text: String) throws -> JSONSelection {
         try usage { () throws(MediaError) in try JSONSelection(RawArguments.displayed(text)) }
     }
@@ -42,14 +42,14 @@ enum CommonArgument {
     }
 }
 
-/// One limit as it is set on the command line: `pixels=200000000`, `output-bytes=20G`, `duration=300h`.
+/// A limit as set on the command line: `pixels=200000000`, `output-bytes=20G`, `duration=300h`.
 struct LimitArgument: Hashable {
-    /// Which one.
+    /// The name of the limit.
     let name: MediaLimits.Name
-    /// What it is set to, at least 1.
+    /// The value, at least 1.
     let value: Int
 
-    /// The names and standard values, for help and messages.
+    /// The names and default values, for help and messages.
     static let names = MediaLimits.Name.allCases.map { name in
         switch name {
         case .outputBytes: "output-bytes (16 times the input and 1G; with --copy 1.1 times and 64M)"
@@ -58,9 +58,9 @@ struct LimitArgument: Hashable {
         }
     }.joined(separator: ", ")
 
-    /// Reads `NAME=NUMBER`; K, M and G after the number stand for 1024 and its powers, h after a duration for hours.
+    /// Reads `NAME=NUMBER`; the suffixes K, M and G stand for 1024 and its powers, h after a duration for hours.
     ///
-    /// - Throws: `invalidArgument` naming the form and the names for anything else.
+    /// - Throws: `invalidArgument`, stating the form and the names, if the text is not valid.
     init(parsing text: String) throws(MediaError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let name = MediaLimits.Name(rawValue: String(parts[0])),
@@ -76,7 +76,7 @@ struct LimitArgument: Hashable {
         self.value = value
     }
 
-    /// More bytes than any file system holds; of everything else as many as libav can count.
+    /// Returns the largest value: more bytes than any file system holds, or the maximum that libav can count.
     private static func largest(_ name: MediaLimits.Name) -> Int { name == .outputBytes ? 1 << 60 : Int(Int32.max) }
 
     private static func number(_ text: Substring, of name: MediaLimits.Name) -> Int? {
@@ -88,14 +88,14 @@ struct LimitArgument: Hashable {
     }
 }
 
-/// A number of seconds in which work has to be done, from a millisecond to a year.
+/// A time limit, from a millisecond to a year.
 struct TimeoutArgument: Hashable {
-    /// The time.
+    /// The duration.
     let duration: Duration
 
     /// Reads seconds, such as `30` or `0.5`.
     ///
-    /// - Throws: `invalidArgument` naming the range for anything else.
+    /// - Throws: `invalidArgument`, stating the range, if the text is not valid.
     init(parsing text: String) throws(MediaError) {
         guard let seconds = Double(text), (0.001...31_536_000).contains(seconds) else {
             throw MediaError(
@@ -106,30 +106,30 @@ struct TimeoutArgument: Hashable {
     }
 }
 
-/// A file named on the command line, in the bytes in which it was named.
+/// A file named on the command line, with the exact bytes of its name.
 struct PathArgument: ExpressibleByArgument, Hashable {
-    /// The path; names with `:` are files like any other.
+    /// The path; a name with `:` has no special meaning.
     let path: FilePath
 
-    /// Whether the name ends with a slash and so means a folder; `FilePath` drops it.
+    /// True if the name ends with a slash, which denotes a folder and which `FilePath` drops.
     let endsWithSlash: Bool
 
-    /// Whether the name is `-`, standard input or standard output.
+    /// True if the name is `-`, which denotes standard input or standard output.
     var isStandardStream: Bool { path == "-" && !endsWithSlash }
 
-    /// The file that it leads to, so that no output may be it; `nil` where there is none.
+    /// The identity of the file, for refusing it as an output; `nil` if it does not exist.
     var identity: FileIdentity? {
         isStandardStream ? FileIdentity(of: FileDescriptor.standardInput) : FileIdentity(of: path)
     }
 
-    /// Refuses an input whose stem in an output's name would lead to another folder than the name says.
+    /// Refuses an input whose stem would make an output's name lead to another folder.
     func refuseLeadingAway(_ name: (FilePath) -> FilePath) throws {
         guard path.isLedAway(name) else { return }
         throw ValidationError(
             "'\(path.displayPath)' cannot stand for {stem}: what comes before its extension is a folder, not a name.")
     }
 
-    /// Makes a path of an escaped argument; an empty one is none.
+    /// Makes a path from an escaped argument; returns `nil` if it is empty.
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
         path = FilePath(argument: argument)
@@ -140,9 +140,9 @@ struct PathArgument: ExpressibleByArgument, Hashable {
 }
 
 extension Sequence<FilePath> {
-    /// The first path that names the same file as one before it, by the paths alone; `nil` where all differ.
+    /// The first path that names the same file as an earlier one, judged by the paths alone; `nil` if all differ.
     ///
-    /// Devices and pipes that are there already may take several outputs.
+    /// Existing devices and pipes may take several outputs.
     var firstRepeated: FilePath? {
         var seen: Set<FilePath> = []
         return first { path in
@@ -154,24 +154,24 @@ extension Sequence<FilePath> {
 }
 
 extension FilePath {
-    /// The path that an argument of ``RawArguments`` stands for, byte for byte.
+    /// Makes a path, byte for byte, from an argument of ``RawArguments``.
     init(argument: String) {
         self.init(bytes: RawArguments.bytes(of: argument))
     }
 
-    /// The path for a person to read: what is no UTF-8 is repaired with U+FFFD.
+    /// The path as readable text, with invalid UTF-8 replaced by U+FFFD.
     var displayPath: String { string }
 }
 
-/// A file that an option names and that is read whole.
+/// Reads small files that are named by options.
 enum SmallFile {
-    /// All its bytes.
+    /// Returns the contents of a file.
     ///
     /// - Parameters:
-    ///   - path: Where it is; a FIFO is read to its end.
-    ///   - maximumBytes: How many it may have.
-    ///   - purpose: What it is, for the error where it has more, such as "a policy".
-    /// - Throws: what opening and reading throw, and `limitExceeded` where it is larger.
+    ///   - path: The path; a FIFO is read to its end.
+    ///   - maximumBytes: The maximum size.
+    ///   - purpose: A description for the size error, such as "a policy".
+    /// - Throws: The errors of opening and reading, and `limitExceeded` if the file is too large.
     static func bytes(of path: FilePath, atMost maximumBytes: Int, as purpose: String) throws(MediaError) -> [UInt8] {
         var bytes: [UInt8] = []
         do {

@@ -5,7 +5,7 @@ import MediaJobs
 import SystemCalls
 import SystemPackage
 
-/// The options of every command that say in which form its result is printed.
+/// The options that select the form of the printed result, shared by all commands.
 struct OutputFormatOptions: ParsableArguments {
     @Flag(help: "Print the result as JSON: one object for one file, an array for several.")
     var json = false
@@ -19,19 +19,19 @@ struct OutputFormatOptions: ParsableArguments {
     @Flag(help: "Print the JSON Schema of the result and do nothing else.")
     var schema = false
 
-    /// How the results of a run are printed.
+    /// The form in which the results of a run are printed.
     enum Form: Hashable {
-        /// As text for a person.
+        /// Readable text.
         case text
-        /// One object.
+        /// A JSON object.
         case object
-        /// An array of objects.
+        /// An array of JSON objects.
         case array
-        /// One object a line.
+        /// JSON lines, with one object per line.
         case lines
     }
 
-    /// The form for a run over so many files.
+    /// Returns the form for a run over a number of files.
     func form(fileCount: Int) -> Form {
         if jsonl { return .lines }
         if array { return .array }
@@ -39,14 +39,14 @@ struct OutputFormatOptions: ParsableArguments {
         return .text
     }
 
-    /// Whether the result is printed as JSON of whatever form.
+    /// True if the result is printed as JSON in any form.
     var isJSON: Bool { json || jsonl || array }
 
     func validate() throws {
         if jsonl, array { throw ValidationError("'--jsonl' and '--array' exclude each other.") }
     }
 
-    /// Refuses a run without a file, which the parser cannot, as `--schema` needs none.
+    /// Refuses a run without files, which the parser cannot do, as `--schema` needs none.
     func checkFiles(_ files: [PathArgument]) throws {
         if files.isEmpty, !schema { throw ValidationError("Missing expected argument '<file> ...'") }
         if files.count(where: \.isStandardStream) > 1 {
@@ -63,9 +63,9 @@ struct OutputFormatOptions: ParsableArguments {
 
 extension Progress.Mode: ExpressibleByArgument {}
 
-/// The options of every command that say how it runs.
+/// The options that control a run, shared by all commands.
 struct RunOptions: ParsableArguments {
-    /// As many as anyone has; more would only run the system out of threads.
+    /// The maximum number of threads, which no machine exceeds; more would only exhaust the system.
     private static let maximumWorkers = 1024
 
     @Flag(name: .shortAndLong, help: "Print neither progress nor warnings.")
@@ -82,7 +82,7 @@ struct RunOptions: ParsableArguments {
         help: ArgumentHelp("Work on so many files at once. (default: 1; probe: all cores)", valueName: "n"))
     var wantedJobs: Int?
 
-    /// How many files are worked on at once.
+    /// The number of files processed in parallel.
     var jobs: Int { wantedJobs ?? 1 }
 
     @Option(
@@ -118,7 +118,7 @@ struct RunOptions: ParsableArguments {
         }
     }
 
-    /// How the input is opened for work that begins now: the time limit counts from here.
+    /// Returns the options for opening an input; the time limit starts now.
     func assetOptions() -> Asset.Options {
         var options = Asset.Options()
         options.allowsNestedFiles = allowNested
@@ -127,11 +127,11 @@ struct RunOptions: ParsableArguments {
         return options
     }
 
-    /// The threads for the work on one file, at least one.
+    /// The number of threads for one file, at least one.
     var threadsPerFile: Int { threads ?? max(1, availableProcessors() / max(1, jobs)) }
 }
 
-/// The options of commands that write media anew, which say what of the source is in it.
+/// The options that select the content of the output, shared by commands that write media.
 struct ContentOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
@@ -173,9 +173,9 @@ struct ContentOptions: ParsableArguments {
     }
 }
 
-/// A value of the library as an argument, by its name in the library.
+/// A library value as an argument, named as in the library.
 struct Named<Value: RawRepresentable<String> & CaseIterable>: ExpressibleByArgument {
-    /// What was named.
+    /// The value.
     let value: Value
 
     init?(argument: String) {
@@ -190,7 +190,7 @@ struct Named<Value: RawRepresentable<String> & CaseIterable>: ExpressibleByArgum
 
 extension ProxyRequest.AudioTreatment: ExpressibleByArgument {}
 
-/// The options of commands that encode, which say how; what is not given is the preset's.
+/// The options that control encoding; the preset determines all others.
 struct EncodingOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Rows of a picture at most; pictures are never made larger.", valueName: "n"))
     var height: Int?
@@ -216,13 +216,13 @@ struct EncodingOptions: ParsableArguments {
         help: ArgumentHelp("Bits a second of each sound track, such as 128k.", valueName: "n"), transform: Self.bits)
     var audioBitrate: Int?
 
-    /// Whether any of them is given.
+    /// True if any of these options is set.
     var isAnyGiven: Bool { height != nil || isQualityGiven || audioCodec != nil || audioBitrate != nil }
 
-    /// Whether one is given that codecs have no use for which have one quality.
+    /// True if an option is set that does not apply to codecs with a single quality.
     var isQualityGiven: Bool { crf != nil || bitrate != nil || gop != nil || speed != nil }
 
-    /// Refuses options of sound where none is encoded.
+    /// Refuses audio encoding options if no audio is encoded.
     func check(_ audio: ProxyRequest.AudioTreatment) throws {
         guard audio != .encode, audioCodec != nil || audioBitrate != nil else { return }
         throw ValidationError("'--audio-codec' and '--audio-bitrate' are for sound that is encoded.")
@@ -239,7 +239,7 @@ struct EncodingOptions: ParsableArguments {
         if crf != nil, bitrate != nil { throw ValidationError("'--crf' and '--bitrate' exclude each other.") }
     }
 
-    /// A number above zero, with `k` for thousands or `M` for millions.
+    /// Parses a positive bit rate, with `k` for thousands or `M` for millions.
     static func bits(_ text: String) throws -> Int {
         let factors: [Character: Int] = ["k": 1000, "K": 1000, "M": 1_000_000]
         let factor = text.last.flatMap { factors[$0] }
@@ -270,7 +270,7 @@ struct TimelineOptions: ParsableArguments {
     @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
     var ignoreEffects = false
 
-    /// What was asked for.
+    /// The timeline settings that the options select.
     var settings: TimelineSettings {
         var settings = TimelineSettings()
         settings.allowsOutside = allowOutside
@@ -280,9 +280,10 @@ struct TimelineOptions: ParsableArguments {
         return settings
     }
 
-    /// The timeline that an input is; `nil` for media, of which nothing was taken then.
+    /// Returns the timeline in an input, or `nil` for media, of which nothing is consumed.
     ///
-    /// - Parameter isSure: Whether JSON has to say that it is a timeline, because it could be something else too.
+    /// - Parameter isSure: True to accept other JSON only if it declares itself a timeline, because the input could be
+    ///   something else.
     static func file(
         _ file: PathArgument, isSure: Bool = false, until deadline: ContinuousClock.Instant?
     ) throws(MediaError) -> TimelineFile? {
@@ -292,7 +293,7 @@ struct TimelineOptions: ParsableArguments {
     }
 }
 
-/// The option of commands that make one media file of each input, and where that goes.
+/// The output option of commands that make one media file per input.
 struct MediaOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -301,11 +302,11 @@ struct MediaOutputOptions: ParsableArguments {
                 + "for the input's name without extension.", valueName: "file"))
     var output: PathArgument?
 
-    /// Refuses outputs that are no files or would have the same name, before any file is opened.
+    /// Refuses outputs that are not files or would have the same name, before any file is opened.
     ///
     /// - Parameters:
-    ///   - ending: What outputs in a folder end with.
-    ///   - check: Refuses names of types that the command does not write.
+    ///   - ending: The extension of outputs in a folder.
+    ///   - check: Refuses file types that the command does not write.
     func check(_ files: [PathArgument], ending: String, _ check: (FilePath) throws(MediaError) -> Void) throws {
         guard let output else { throw ValidationError("Say where the output goes: '-o FILE'.") }
         if output.isStandardStream { throw ValidationError("Media cannot be written to standard output.") }
@@ -326,12 +327,12 @@ struct MediaOutputOptions: ParsableArguments {
         }
     }
 
-    /// Whether the output is a folder or a template, so that its folder is made where there is none.
+    /// True if the output is a folder or a template, so that a missing folder is made.
     var namesFolder: Bool {
         output.map { $0.endsWithSlash || $0.path != $0.path.replacing("{stem}", with: []) } ?? false
     }
 
-    /// Where the output of an input goes.
+    /// Returns the output path for an input.
     func path(for input: FilePath, ending: String) -> FilePath {
         guard let output else { return "" }
         let stem = input.inputStem

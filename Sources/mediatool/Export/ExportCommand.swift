@@ -6,7 +6,7 @@ import MediaJobs
 import Pictures
 import SystemPackage
 
-/// `mediatool export`: a part of a media file, or a timeline.
+/// `mediatool export`: writes a part of a media file, or a timeline.
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -45,7 +45,7 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup(title: "Result") var result: OutputFormatOptions
     @OptionGroup(title: "Run") var running: RunOptions
 
-    /// What outputs in a folder end with.
+    /// The extension of outputs in a folder.
     private static let ending = "mov"
 
     func validate() throws {
@@ -91,7 +91,7 @@ struct ExportCommand: ParsableCommand {
         return request
     }
 
-    /// The timeline that an input is, or the media in it.
+    /// Returns the timeline in an input, or the input as media.
     private static func input(
         _ part: MediaFilesRun.Part, _ request: ExportRequest
     ) throws(MediaError) -> ExportJob.Input {
@@ -104,7 +104,7 @@ struct ExportCommand: ParsableCommand {
     }
 }
 
-/// The options of `export` that say how the file is encoded.
+/// The options of `export` that control encoding.
 struct ExportEncodingOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -156,7 +156,7 @@ struct ExportEncodingOptions: ParsableArguments {
 
     @OptionGroup var encoding: EncodingOptions
 
-    /// A point of a frame.
+    /// A position in a frame.
     struct Place {
         var x: Int
         var y: Int
@@ -177,9 +177,9 @@ struct ExportEncodingOptions: ParsableArguments {
         }
     }
 
-    /// Puts what was asked for into a request.
+    /// Applies the options to a request.
     ///
-    /// - Throws: what reading the watermark throws.
+    /// - Throws: The errors of reading the watermark.
     func apply(to request: inout ExportRequest) throws {
         if let watermark {
             let path = watermark.path
@@ -201,7 +201,7 @@ struct ExportEncodingOptions: ParsableArguments {
         request.audioBitRate = encoding.audioBitrate
     }
 
-    /// Two even numbers with an `x` between them.
+    /// Parses two even numbers separated by `x`.
     private static func size(_ text: String) throws -> Dimensions {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
         guard sides.count == 2, sides.allSatisfy({ (2...16384).contains($0) && $0 % 2 == 0 }) else {
@@ -226,7 +226,7 @@ struct ExportEncodingOptions: ParsableArguments {
 }
 
 extension TimelineOptions {
-    /// Puts what was asked for into a request.
+    /// Applies the options to a request.
     func apply(to request: inout ExportRequest) {
         request.allowsOutside = allowOutside
         request.mediaFolders = mediaFolder.map(\.path)
@@ -237,9 +237,9 @@ extension TimelineOptions {
 
 extension ExportRequest.CopyStart: ExpressibleByArgument {}
 
-/// What `export` tells a person.
+/// Formats results of `export` as readable text.
 enum ExportText {
-    /// The presets, one a line.
+    /// The list of presets, one per line.
     static var presets: String {
         let presets = ExportSession.Preset.allCases
         let width = presets.map(\.rawValue.count).max() ?? 0
@@ -248,7 +248,7 @@ enum ExportText {
         }.joined()
     }
 
-    /// One line on a file that was written.
+    /// Returns a line about a file that was written.
     static func text(of report: ExportReport) -> String {
         var parts: [String] = []
         if let timeline = report.timeline {

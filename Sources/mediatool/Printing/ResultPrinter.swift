@@ -3,9 +3,9 @@ import MediaBase
 import MediaJobs
 import SystemPackage
 
-/// What is printed as JSON for one file: the result's members, or the error, after the version and the path.
+/// The JSON output for one file: the version and the path, followed by the members of the result or the error.
 struct FileResult<Value: Encodable>: Encodable {
-    /// The version of the schemas of all results.
+    /// The version of all result schemas.
     static var schemaVersion: Int { 1 }
 
     let path: FilePath
@@ -16,8 +16,7 @@ struct FileResult<Value: Encodable>: Encodable {
         case code, message, failedChecks
     }
 
-    /// Encodes into one object: the value's own members follow `schemaVersion`, `path` and, where the path is not
-    /// UTF-8, `pathBytes`.
+    /// Encodes one object: `schemaVersion`, `path`, `pathBytes` if the path is not UTF-8, and the members of the value.
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(Self.schemaVersion, forKey: .schemaVersion)
@@ -34,7 +33,7 @@ struct FileResult<Value: Encodable>: Encodable {
     }
 }
 
-/// Prints the results of a run, file by file as they come, and knows the exit code at the end.
+/// Prints the results of a run, file by file, and determines the exit code.
 ///
 /// ```swift
 /// var printer = ResultPrinter(form: output.form(fileCount: files.count))
@@ -52,10 +51,10 @@ struct ResultPrinter {
     /// Makes a printer for one run.
     ///
     /// - Parameters:
-    ///   - form: How results are printed.
-    ///   - selection: The one value of each result that is printed; `nil` for all of it.
-    ///   - write: Takes what goes to standard output.
-    ///   - report: Takes errors for standard error.
+    ///   - form: The form in which results are printed.
+    ///   - selection: The path of the value to print for each result; `nil` for the whole result.
+    ///   - write: Writes to standard output.
+    ///   - report: Reports errors on standard error.
     init(
         form: OutputFormatOptions.Form, selection: JSONSelection? = nil,
         write: @escaping (String) throws -> Void = StandardOutput.write,
@@ -67,16 +66,16 @@ struct ResultPrinter {
         self.report = report
     }
 
-    /// Prints the result of one file; an error goes to standard error too.
+    /// Prints the result of one file; an error also goes to standard error.
     ///
-    /// Throws where standard output cannot be written, also where that is the error of the result.
+    /// Throws if standard output cannot be written, even if that is the error of the result.
     ///
     /// - Parameters:
-    ///   - result: What the work on the file gave.
-    ///   - path: The file as it was named.
-    ///   - isComplete: Whether all that was asked for is in the result; else the exit code becomes 2.
-    ///   - lines: The result for a person, without line breaks; what is not to be printed is escaped here. Asked for only
-    ///     where that is printed.
+    ///   - result: The result of the work on the file.
+    ///   - path: The file as named.
+    ///   - isComplete: False if a part of the request was not delivered, so that the exit code becomes 2.
+    ///   - lines: Returns the result as readable lines without line breaks; called only if they are printed. This
+    ///     method escapes characters that must not be printed.
     mutating func print<Value: Encodable>(
         _ result: Result<Value, any Error>, of path: FilePath, isComplete: Bool = true, lines: (Value) -> [String]
     ) throws {
@@ -95,9 +94,9 @@ struct ResultPrinter {
         }
     }
 
-    /// Prints the value that was asked for, or in its place the error of a file that has no such value.
+    /// Prints the selected value, or the error of a file that does not have it.
     ///
-    /// As text, a file without the value gives no line.
+    /// As text, a file without the value has no line.
     private mutating func print<Value: Encodable>(
         _ selection: JSONSelection, of path: FilePath, _ result: Result<Value, MediaError>
     ) throws {
@@ -115,7 +114,7 @@ struct ResultPrinter {
         }
     }
 
-    /// Ends the output and gives the exit code: 0, or 2 where something was not delivered.
+    /// Ends the output and returns the exit code, which is 2 if anything was not delivered and otherwise 0.
     mutating func finish() throws -> ExitCode {
         if form == .array { try write(count == 0 ? "[]\n" : "\n]\n") }
         return isComplete ? .success : .notDelivered
@@ -128,7 +127,7 @@ struct ResultPrinter {
         try write(entry: String(decoding: try encoder.encode(object, depth: form == .array ? 1 : 0), as: UTF8.self))
     }
 
-    /// Writes what stands for one file: a line, or an element of the array.
+    /// Writes the entry of one file, which is a line or an element of the array.
     private mutating func write(entry: String) throws {
         try write(form == .array ? (count == 0 ? "[\n  " : ",\n  ") + entry : entry + "\n")
         count += 1
@@ -136,7 +135,7 @@ struct ResultPrinter {
 }
 
 extension MediaError {
-    /// Any error as the one that is printed.
+    /// Makes the error to print from any error.
     init(describing error: any Error) {
         switch error {
         case let error as MediaError: self = error
@@ -146,6 +145,6 @@ extension MediaError {
         }
     }
 
-    /// Whether the error is that nobody reads standard output any more.
+    /// True if the error is that the reader of standard output has closed the pipe.
     var isClosedStandardOutput: Bool { code == .brokenPipe && path == "-" }
 }

@@ -6,12 +6,12 @@ import SystemCalls
 import SystemPackage
 import Threading
 
-/// Standard output, which carries data only.
+/// Standard output, which carries only data.
 enum StandardOutput {
-    /// Writes all of the bytes.
+    /// Writes bytes.
     ///
-    /// Throws ``MediaError`` with path `-`: `brokenPipe` where nobody reads any more, `inputOutput` where the disk is
-    /// full.
+    /// Throws ``MediaError`` with the path `-`: `brokenPipe` if the reader has closed the pipe, `inputOutput` if the
+    /// disk is full.
     static func write(_ bytes: [UInt8]) throws {
         do throws(Errno) {
             try writeAll(bytes.span, to: .standardOutput)
@@ -20,30 +20,31 @@ enum StandardOutput {
         }
     }
 
-    /// Writes the text as UTF-8, just as it is; see ``write(_:)-([UInt8])``.
+    /// Writes text as UTF-8 without changes; see ``write(_:)-([UInt8])``.
     ///
-    /// For JSON and the program's own words. What may hold words of others goes through ``text(of:)``.
+    /// Use this for JSON and the program's own text. Text that may contain foreign strings must go through
+    /// ``text(of:)``.
     static func write(_ text: String) throws { try write(Array(text.utf8)) }
 
-    /// Makes text of lines for a person, in which nothing that a file or a name holds can pass for another line.
+    /// Joins readable lines, escaping content of files and names so that it cannot look like another line.
     static func text(of lines: [String]) -> String { lines.map { VisibleText.line($0) + "\n" }.joined() }
 }
 
-/// Standard error, which carries messages: one line each, written with one call.
+/// Standard error, which carries messages, each on one line and written with one call.
 enum StandardError {
-    /// Whether it is a regular file that the arguments name, into which no message may go.
+    /// Returns whether standard error is a regular file named by the arguments, which messages must not overwrite.
     static func isFile(namedIn arguments: [String]) -> Bool {
         guard let status = try? FileDescriptor.standardError.stat(), status.type == .regular else { return false }
         let identity = FileIdentity(status)
         return arguments.contains { argument in
-            // An option may have its value behind an equals sign.
+            // An option's value may follow an equals sign.
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
             let path = PathArgument(argument: argument == "-" ? argument : String(value))
             return path?.identity == identity
         }
     }
 
-    /// Writes a line to the terminal that the process belongs to, where there is one.
+    /// Writes a line to the controlling terminal of the process, if there is one.
     static func tellTerminal(_ message: String) {
         guard let terminal = try? FileDescriptor.open(FilePath("/dev/tty"), .writeOnly, options: [.closeOnExec]) else {
             return
@@ -52,7 +53,7 @@ enum StandardError {
         try? terminal.close()
     }
 
-    /// Writes what failed: `mediatool: <path>: <message>`.
+    /// Writes an error as `mediatool: <path>: <message>`.
     static func report(_ error: MediaError) { write(line(path: error.path, message: error.message)) }
 
     /// Writes a warning: `mediatool: <path>: warning: <message>`.
@@ -60,59 +61,60 @@ enum StandardError {
         write(line(path: path?.displayPath, message: "warning: " + message))
     }
 
-    /// Writes text of several lines as it is, such as a usage message.
+    /// Writes text of several lines without changes, such as a usage message.
     ///
-    /// Where standard error itself cannot be written there is nobody left to tell.
+    /// Errors are ignored, as there is no other place to report them.
     static func write(_ text: String) {
         StatusLine.clear()
         try? writeAll(Array(text.utf8).span, to: .standardError)
     }
 
-    /// One line for a message, with a line break at its end only.
+    /// Returns a message as one line that ends with the only line break.
     static func line(path: String?, message: String) -> String {
         VisibleText.line(["mediatool", path, message].compactMap(\.self).joined(separator: ": ")) + "\n"
     }
 }
 
-/// The run of a command that makes one media file of each input: side by side, with progress, warnings and results in order.
+/// Runs a command that makes one media file per input, in parallel, with progress, and prints warnings and results in
+/// order.
 struct MediaFilesRun: Sendable {
     /// The inputs.
     let files: [PathArgument]
-    /// Where their outputs go.
+    /// The output option.
     let output: MediaOutputOptions
-    /// What outputs in a folder end with.
+    /// The extension of outputs in a folder.
     let ending: String
-    /// What else is asked of the run.
+    /// The options that control the run.
     let running: RunOptions
     /// The form in which results are printed.
     let form: OutputFormatOptions.Form
 
-    /// What is known to the work on one file.
+    /// The context for the work on one file.
     struct Part: Sendable {
         /// The input.
         let file: PathArgument
-        /// Where its output goes.
+        /// The output path.
         let path: FilePath
-        /// What the output is a part of.
+        /// The set to which the output belongs.
         let outputs: OutputFileSet
-        /// Whether the output's folder is made where there is none.
+        /// True if the output's folder is made if it does not exist.
         let makesFolder: Bool
-        /// Takes word of how far the work has come.
+        /// Receives the progress.
         let progress: @Sendable (JobProgress) -> Void
 
-        /// The input as media, opened with options.
+        /// Returns the input as an asset.
         func asset(_ options: Asset.Options) -> Asset {
             file.isStandardStream ? Asset.standardInput(options: options) : Asset(path: file.path, options: options)
         }
     }
 
-    /// Does the work and prints what came of it; ends by throwing the exit code.
+    /// Runs the command and prints the results; finishes by throwing the exit code.
     ///
     /// - Parameters:
-    ///   - others: Files that are read besides, over which no output may be written.
-    ///   - make: Makes the output of one input, on whatever thread.
-    ///   - warnings: What a person should know of a result.
-    ///   - line: A result for a person.
+    ///   - others: Additional files that are read, and which no output may replace.
+    ///   - make: Makes the output of one input, on any thread.
+    ///   - warnings: Returns the warnings about a result.
+    ///   - line: Returns a result as a readable line.
     func callAsFunction<Report: Encodable & Sendable>(
         reading others: [PathArgument] = [], _ make: @escaping @Sendable (Part) throws -> Report,
         warnings: (Report) -> [String], line: (Report) -> String

@@ -6,7 +6,7 @@ import MediaJobs
 import SystemCalls
 import Threading
 
-/// `mediatool probe`: what files say of themselves.
+/// `mediatool probe`: prints the declared properties of files.
 struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe",
@@ -45,7 +45,7 @@ struct ProbeCommand: ParsableCommand {
     @OptionGroup var output: OutputFormatOptions
     @OptionGroup var options: RunOptions
 
-    /// The forms that `--format` names.
+    /// The values of `--format`.
     enum Format: String, CaseIterable, ExpressibleByArgument {
         case text, json, jsonl
     }

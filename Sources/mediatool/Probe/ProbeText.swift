@@ -1,11 +1,11 @@
 import MediaBase
 import MediaJobs
 
-/// A probe report for a person: the container first, then one block a track, in two columns.
+/// Formats a probe report as readable text in two columns: first the container, then one block per track.
 ///
-/// Only what people look for first is in it; the JSON has everything.
+/// The text contains only the most important values; the JSON contains everything.
 enum ProbeText {
-    /// The report's lines.
+    /// Returns the lines of a report.
     static func lines(of report: ProbeReport, path: String) -> [String] {
         var lines = [path]
         lines += rows(of: report.container, metadata: report.metadata).map { row($0, $1, indent: 2) }
@@ -35,7 +35,7 @@ enum ProbeText {
         return lines
     }
 
-    /// A name and what stands for it, the second column beginning at the same place in all lines.
+    /// Returns a line with a name and a value, with the values of all lines aligned.
     private static func row(_ name: String, _ value: String, indent: Int) -> String {
         let start = String(repeating: " ", count: indent) + name
         return start + String(repeating: " ", count: max(2, 18 - start.count)) + value
@@ -69,7 +69,7 @@ enum ProbeText {
 }
 
 extension MetadataReport.Value {
-    /// The value as it is read.
+    /// The value as readable text.
     fileprivate var displayed: String {
         switch self {
         case .text(let text): text
@@ -79,7 +79,7 @@ extension MetadataReport.Value {
 }
 
 extension String {
-    /// Without blanks at its end.
+    /// The string without trailing blanks.
     fileprivate var trimmingBlanks: String {
         var text = self
         while text.last == " " { text.removeLast() }
@@ -88,7 +88,7 @@ extension String {
 }
 
 extension ProbeText {
-    /// A track's first line: codec with profile and level, tag, language, roles.
+    /// Returns a track's first line: codec with profile and level, tag, language, roles.
     static func heading(of track: TrackReport) -> String {
         let codec = track.codec ?? track.codecTag ?? "unknown codec"
         // MPEG-2's levels are words, others are numbers.
@@ -103,7 +103,7 @@ extension ProbeText {
         return parts.joined(separator: ", ")
     }
 
-    /// A track's further lines.
+    /// Returns a track's other lines.
     static func rows(of track: TrackReport) -> [(name: String, value: String)] {
         var rows: [(name: String, value: String)] = []
         func add(_ name: String, _ values: [String?]) {
@@ -170,7 +170,7 @@ extension ProbeText {
     }
 
     private static func rateText(_ rate: FrameRateReport) -> String? {
-        // A rate that varies is told best by its average; the nominal one is then the clock that all frames fit.
+        // For a variable rate, the average is the most useful; the nominal rate is then the clock that all frames fit.
         let number = rate.mode == "variable" ? rate.average ?? rate.nominal : rate.nominal ?? rate.average
         guard let number else { return rate.mode }
         let doubt = rate.isEstimate == true && rate.mode != "variable" ? " (estimate)" : ""
@@ -180,7 +180,7 @@ extension ProbeText {
     private static func colors(of video: VideoReport) -> [String?] {
         let color = video.color?.effective
         let names = [color?.primaries, color?.transfer, color?.matrix].compactMap(\.self)
-        // Mostly all three are the same word.
+        // All three usually have the same name.
         let name = Set(names).count == 1 ? names.first : names.joined(separator: "/")
         let range = color?.range.map { $0 == "pc" ? "full range" : "limited range" }
         var hdr = video.hdr?.transferFamily

@@ -5,7 +5,7 @@ import MediaBase
 import MediaJobs
 import SystemPackage
 
-/// `mediatool proxy`: small editing copies of video files.
+/// `mediatool proxy`: writes small editing copies of video files.
 struct ProxyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy",
@@ -78,7 +78,7 @@ struct ProxyCommand: ParsableCommand {
     }
 }
 
-/// The options of `proxy` that say what of the source is in it, and which way up.
+/// The options of `proxy` that select the content and its rotation.
 struct ProxyContentOptions: ParsableArguments {
     @Flag(help: "Make pixels square, as some players need; the shape may then differ by part of a pixel.")
     var squarePixels = false
@@ -88,7 +88,7 @@ struct ProxyContentOptions: ParsableArguments {
 
     @OptionGroup var content: ContentOptions
 
-    /// Puts what was asked for into a request.
+    /// Applies the options to a request.
     func apply(to request: inout ProxyRequest) {
         request.hasSquarePixels = squarePixels
         request.bakesRotation = bakeRotation
@@ -101,20 +101,20 @@ struct ProxyContentOptions: ParsableArguments {
 }
 
 extension ProxyPreset: ExpressibleByArgument {
-    /// A preset by its name.
+    /// Makes the preset with a name.
     public init?(argument: String) { self.init(named: argument) }
 
     /// The names, for the help.
     public static var allValueStrings: [String] { all.map(\.name) }
 
-    /// The names, for shells that complete words.
+    /// The names, for shell completion.
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 
     /// The name.
     public var defaultValueDescription: String { name }
 }
 
-/// The options of `proxy` that say how it is encoded.
+/// The options of `proxy` that control encoding.
 struct ProxyEncodingOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: "What kind of proxy is made; '--list-presets' tells more.")
     var preset = ProxyPreset.all[0]
@@ -130,7 +130,7 @@ struct ProxyEncodingOptions: ParsableArguments {
         }
     }
 
-    /// Puts what was asked for into a request.
+    /// Applies the options to a request.
     func apply(to request: inout ProxyRequest) throws {
         request.height = encoding.height
         request.quality = encoding.crf
@@ -142,9 +142,9 @@ struct ProxyEncodingOptions: ParsableArguments {
     }
 }
 
-/// What `proxy` tells a person.
+/// Formats results of `proxy` as readable text.
 enum ProxyText {
-    /// The presets, one a line.
+    /// The list of presets, one per line.
     static var presets: String {
         let width = ProxyPreset.all.map(\.name.count).max() ?? 0
         return ProxyPreset.all.map { preset in
@@ -152,7 +152,7 @@ enum ProxyText {
         }.joined()
     }
 
-    /// One line on a proxy that was written.
+    /// Returns a line about a proxy that was written.
     static func text(of report: ProxyReport) -> String {
         var parts = [
             "\(report.video.codec) \(report.video.encodedSize)", "\(report.video.frameCount) frames",

@@ -7,7 +7,7 @@ import SystemCalls
 import SystemPackage
 import Threading
 
-/// `mediatool qc`: files held against a policy.
+/// `mediatool qc`: checks files against a policy.
 struct QCCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qc",
@@ -84,7 +84,7 @@ struct QCCommand: ParsableCommand {
     @OptionGroup var output: OutputFormatOptions
     @OptionGroup var options: RunOptions
 
-    /// Whether something is printed in place of a check.
+    /// True if the command only prints information.
     private var onlyPrints: Bool { listChecks || policySchema || showPolicy }
 
     mutating func validate() throws {
@@ -118,7 +118,7 @@ struct QCCommand: ParsableCommand {
         let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
         let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
             .limited(to: reportAllowance)
-        // Opened now: what cannot be written is refused before hours of measuring.
+        // Open the reports now, to refuse those that cannot be written before hours of measuring.
         let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
         var printer = ResultPrinter(form: output.form(fileCount: files.count))
         var pages = Pages()
@@ -145,7 +145,7 @@ struct QCCommand: ParsableCommand {
         }
         progress.finish()
         let code = try printer.finish()
-        // One that cannot be written keeps none of the others from being.
+        // If one report cannot be written, write the others nevertheless.
         var failures: [MediaError] = []
         var filled: [OpenedOutput] = []
         for (page, text) in zip(opened, [pages.junit.text, pages.html.text, pages.csv, pages.frames]) {
@@ -162,7 +162,7 @@ struct QCCommand: ParsableCommand {
         throw code == .success && hasFailed ? ExitCode.checkFailed : code
     }
 
-    /// How many bytes the reports may have together.
+    /// The maximum size of all reports together.
     private var reportAllowance: OutputAllowance {
         let bytes = files.compactMap { try? $0.path.stat().size }.reduce(0) { $0 + Int(clamping: $1) }
         return OutputAllowance(options.assetOptions().limits, forInputOf: bytes)
@@ -170,7 +170,7 @@ struct QCCommand: ParsableCommand {
 
     private static let builtIn = QCBuiltInPolicy.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// The policy that comes with the program; `nil` for a file.
+    /// The built-in policy; `nil` if the policy is a file.
     private var builtInPolicy: QCBuiltInPolicy? {
         policy.map { QCBuiltInPolicy(rawValue: $0.path.string) } ?? (reference == nil ? .content : .reference)
     }
@@ -223,7 +223,7 @@ struct QCCommand: ParsableCommand {
     }
 }
 
-/// The files that others are held against, and what is wanted besides.
+/// The files to compare with, and the additional options of the job.
 private struct Assets: Sendable {
     let source: PathArgument?
     let reference: PathArgument?
@@ -232,7 +232,7 @@ private struct Assets: Sendable {
     let maximumListed: Int
 }
 
-/// The reports that are written when all files are done.
+/// The reports that are written after all files are done.
 private struct Pages {
     var junit = QCJUnit()
     var html = QCPage()
@@ -251,12 +251,12 @@ private struct Pages {
 
 extension QCSeverity: ExpressibleByArgument {}
 
-/// A report for a person.
+/// Formats a report as readable text.
 enum QCText {
-    /// Findings of one rule that are printed.
+    /// The maximum number of findings printed for one rule.
     private static let maximumFindings = 8
 
-    /// The verdict, what was found, and what does not apply.
+    /// Returns the verdict, the findings, and the rules that do not apply.
     static func lines(of report: QCReport, path: String) -> [String] {
         var lines = ["\(path): \(report.verdict.rawValue) (policy \(report.policy))"]
         let findingsOfRules = Dictionary(grouping: report.findings, by: \.rule)
@@ -315,7 +315,7 @@ enum QCText {
         return lines
     }
 
-    /// All checks with their defaults.
+    /// A list of all checks with their defaults.
     static var checks: String {
         QCCheck.allCases.map { check in
             let facts = check.facts

@@ -7,7 +7,7 @@ import SystemCalls
 import SystemPackage
 import Threading
 
-/// `mediatool thumbs`: still images of video files.
+/// `mediatool thumbs`: writes still images of video files.
 struct ThumbsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "thumbs",
@@ -76,7 +76,7 @@ struct ThumbsCommand: ParsableCommand {
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
             isQuiet: running.quiet, parts: files.count)
         let form = result.form(fileCount: files.count)
-        // Where files are worked on at once, their lines wait until each file has its turn.
+        // If files are processed in parallel, each file's lines wait for its turn.
         let isAlone = min(running.jobs, files.count) <= 1
         var printer = ResultPrinter(form: form)
         try concurrentForEach(Array(files.indices), workers: running.jobs) {
@@ -109,14 +109,14 @@ struct ThumbsCommand: ParsableCommand {
     }
 }
 
-/// What came of one file, and the lines about it that are still to be printed.
+/// The result of one file, and the lines about it that are not printed yet.
 private struct Outcome: Sendable {
     let result: Result<ThumbsReport, any Error>
     let lines: [String]
 }
 
 extension ThumbsCommand {
-    /// What images are made of: a file, or the timeline in it.
+    /// Returns the input of the images, which is a file or the timeline in it.
     private static func input(
         _ file: PathArgument, _ timelines: TimelineSettings, _ running: RunOptions, protectedIn outputs: OutputFileSet
     ) throws(MediaError) -> ThumbsJob.Input {
@@ -141,7 +141,7 @@ extension ThumbsCommand {
         }
     }
 
-    /// Refuses names that are sure to collide, before any file is opened.
+    /// Refuses names that are certain to collide, before any file is opened.
     private func checkNames(_ count: Int?) throws {
         let output = try output.result(pad: size.pad)
         let names: [ThumbsNameTemplate?]
@@ -183,10 +183,10 @@ extension ThumbsCommand {
         do { try StandardOutput.write(StandardOutput.text(of: [line])) } catch { throw MediaError(describing: error) }
     }
 
-    /// Tells on standard error what was not delivered, in a few lines however much it is.
+    /// Reports failures on standard error in at most a few lines.
     private static func report(_ failures: [MediaError], of path: FilePath) {
         var shown: [MediaError] = []
-        // All images of a sheet that cannot be written fail for one reason.
+        // If a sheet cannot be written, all its images fail for the same reason.
         for failure in failures where shown.count < 5 && !shown.contains(failure) { shown.append(failure) }
         for failure in shown { StandardError.report(failure.at(path: path.displayPath)) }
         let more = failures.count { !shown.contains($0) }
@@ -200,7 +200,7 @@ extension ThumbsCommand {
 }
 
 extension ThumbsEvent {
-    /// The line that tells a person of it.
+    /// The readable line for the event.
     var line: String {
         let parts: [String] =
             switch self {

@@ -5,7 +5,7 @@ import MediaBase
 import MediaJobs
 import Pictures
 
-/// The options of `thumbs` that say which moments are shown.
+/// The options of `thumbs` that select the times of images.
 struct ThumbsOptions: ParsableArguments {
     @Option(
         parsing: .unconditionalSingleValue,
@@ -97,11 +97,11 @@ struct ThumbsOptions: ParsableArguments {
         }
     }
 
-    /// What is asked for; `nil` where no times are.
+    /// Returns the request, or `nil` if no times are selected.
     ///
     /// - Parameters:
-    ///   - sheetCount: How many images there are where nothing is said of times: as many as fill a sheet.
-    ///   - threads: Threads for one file.
+    ///   - sheetCount: The default number of images, which is that of a full sheet.
+    ///   - threads: The number of threads for one file.
     func request(sheetCount: Int?, threads: Int) -> ThumbsRequest? {
         guard let times = times ?? sheetCount.map({ .count($0) }) else { return nil }
         var request = ThumbsRequest(times: times)
@@ -125,7 +125,7 @@ struct ThumbsOptions: ParsableArguments {
     }
 }
 
-/// The options of `thumbs` that say what of a stored picture is shown, and in which colours.
+/// The options of `thumbs` that select the visible part of a picture and its colours.
 struct ThumbsPictureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -141,7 +141,7 @@ struct ThumbsPictureOptions: ParsableArguments {
     @Flag(help: "Make one picture of the two fields of interlaced frames: that of the first field's moment.")
     var deinterlace = false
 
-    /// Tells a request what is shown.
+    /// Applies the options to a request.
     func apply(to request: inout ThumbsRequest) {
         request.aperture = aperture
         request.keepsDynamicRange = dynamicRange == .source
@@ -151,13 +151,13 @@ struct ThumbsPictureOptions: ParsableArguments {
 
 extension ThumbsRequest.Aperture: ExpressibleByArgument {}
 
-/// The words for what becomes of HDR.
+/// The values of the option for HDR.
 enum DynamicRangeArgument: String, ExpressibleByArgument, CaseIterable {
     case sdr
     case source
 }
 
-/// The options of `thumbs` that say how large images are, and which way up.
+/// The options of `thumbs` that select the size and the rotation of images.
 struct ThumbsSizeOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The greatest width of an image; images are never enlarged.", valueName: "pixels"))
     var width: Int?
@@ -203,12 +203,12 @@ struct ThumbsSizeOptions: ParsableArguments {
         if crop, exactSize == nil { throw ValidationError("'--crop' goes with '--exact-size'.") }
     }
 
-    /// Whether anything is said of the size.
+    /// True if any size is set.
     private var isGiven: Bool { width != nil || height != nil || maxSize != nil || exactSize != nil }
 
-    /// Tells a request the size.
+    /// Applies the options to a request.
     ///
-    /// - Parameter standard: The longest side where nothing is said; `nil` for full size.
+    /// - Parameter standard: The default for the longest side; `nil` for full size.
     func apply(to request: inout ThumbsRequest, standard: Int?) {
         request.appliesRotation = !noRotate
         request.exactSize = exactSize.map { ThumbsRequest.ExactSize($0, crops: crop, background: pad) }
@@ -223,16 +223,16 @@ struct ThumbsSizeOptions: ParsableArguments {
     }
 }
 
-/// Readers of single arguments of `thumbs`, whose errors the parser shows as usage errors.
+/// Parses arguments of `thumbs`; ArgumentParser shows the errors as usage errors.
 enum ThumbsArgument {
-    /// Times parted by commas.
+    /// Parses times separated by commas.
     static func times(_ text: String) throws -> [ThumbsRequest.NamedTime] {
         try text.split(separator: ",", omittingEmptySubsequences: false).map {
             ThumbsRequest.NamedTime(try CommonArgument.time(String($0)), text: RawArguments.displayed(String($0)))
         }
     }
 
-    /// A length of time, or a part of the range.
+    /// Parses a duration, or a fraction of the range.
     static func spacing(_ text: String) throws -> ThumbsRequest.Spacing {
         switch try CommonArgument.time(text) {
         case .time(let time) where time > .zero: return .time(time)
@@ -241,7 +241,7 @@ enum ThumbsArgument {
         }
     }
 
-    /// `exact`, `keyframe`, or seconds before and after.
+    /// Parses `exact`, `keyframe`, or the seconds before and after.
     static func tolerance(_ text: String) throws -> ThumbsRequest.Tolerance {
         if text == "exact" { return .exact }
         if text == "keyframe" { return .keyframe }
@@ -255,7 +255,7 @@ enum ThumbsArgument {
         return ThumbsRequest.Tolerance(before: before, after: after)
     }
 
-    /// `WxH`, each a number of pixels from 1 to 65535.
+    /// Parses `WxH`, each a number of pixels from 1 to 65535.
     static func dimensions(_ text: String) throws -> Dimensions {
         let sides = text.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
         guard sides.count == 2, sides.allSatisfy({ (1...0xFFFF).contains($0) }) else {
@@ -264,7 +264,7 @@ enum ThumbsArgument {
         return Dimensions(width: sides[0], height: sides[1])
     }
 
-    /// An image format, by its name or its usual extension.
+    /// Parses an image format by its name or its usual extension.
     static func format(_ text: String) throws -> ImageFileFormat {
         guard let format = ImageFileFormat(fileExtension: text) else {
             throw ValidationError("write png, jpeg or webp")
@@ -272,11 +272,11 @@ enum ThumbsArgument {
         return format
     }
 
-    /// Columns and rows of a sheet, or its columns alone.
+    /// The columns and rows of a sheet, or only its columns.
     struct Grid: ExpressibleByArgument, Hashable {
-        /// Images in a row, 1…1000.
+        /// The number of images in a row, 1…1000.
         var columns: Int
-        /// Rows, 1…1000; `nil` for as many as it takes.
+        /// The number of rows, 1…1000; `nil` for as many as necessary.
         var rows: Int?
 
         init(columns: Int, rows: Int?) {
@@ -292,11 +292,11 @@ enum ThumbsArgument {
         }
     }
 
-    /// What follows `--scenes`: a threshold, or already the first file.
+    /// The argument after `--scenes`: a threshold, or the first file.
     enum Scenes: ExpressibleByArgument, CustomStringConvertible {
-        /// From which score on a new scene begins.
+        /// The minimum score of a new scene.
         case threshold(Double)
-        /// No number, and so a file.
+        /// A file, as the argument is not a number.
         case file(PathArgument)
 
         init?(argument: String) {

@@ -4,7 +4,7 @@ import MediaBase
 import MediaJobs
 import Pictures
 
-/// The options of `thumbs` that say what is written where.
+/// The options of `thumbs` that select the outputs.
 struct ThumbsOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -71,13 +71,13 @@ struct ThumbsOutputOptions: ParsableArguments {
             valueName: "file"))
     var vtt: PathArgument?
 
-    /// Whether there are sheets.
+    /// True if sheets are written.
     var hasSheets: Bool { sprite || contactSheet }
 
-    /// How many images fill a sheet; `nil` without sheets.
+    /// The number of images that fill a sheet; `nil` without sheets.
     var imagesPerSheet: Int? { hasSheets ? shape.columns * (shape.rows ?? shape.columns) : nil }
 
-    /// The longest side of an image where nothing is said of it; `nil` for full size.
+    /// The default for the longest side of an image; `nil` for full size.
     var standardSide: Int? { sprite ? 160 : contactSheet ? 320 : nil }
 
     private var shape: ThumbsArgument.Grid {
@@ -97,10 +97,10 @@ struct ThumbsOutputOptions: ParsableArguments {
         _ = try result(pad: .black)
     }
 
-    /// What the options ask for.
+    /// Returns the outputs that the options select.
     ///
-    /// - Parameter pad: What is behind transparent pictures in JPEG.
-    /// - Throws: `ValidationError` where they contradict each other.
+    /// - Parameter pad: The colour behind transparent pictures in JPEG.
+    /// - Throws: `ValidationError` if the options contradict each other.
     func result(pad: Color) throws -> ThumbsOutput {
         let format = try chosenFormat()
         if quality != nil, !format.isLossy {
@@ -150,7 +150,7 @@ struct ThumbsOutputOptions: ParsableArguments {
         throw ValidationError("{\(field.rawValue)} means nothing in \(name).")
     }
 
-    /// The format asked for, and what names end with, which must not contradict each other.
+    /// Returns the image format; the option and the extensions of names must not contradict each other.
     private func chosenFormat() throws -> ImageFileFormat {
         var format = format
         for path in [output, images].compactMap(\.self) where !path.endsWithSlash {

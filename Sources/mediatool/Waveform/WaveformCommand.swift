@@ -7,7 +7,7 @@ import SystemCalls
 import SystemPackage
 import Threading
 
-/// `mediatool waveform`: peaks files and pictures of an audio track.
+/// `mediatool waveform`: writes peaks files and pictures of an audio track.
 struct WaveformCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "waveform",
@@ -61,8 +61,10 @@ struct WaveformCommand: ParsableCommand {
         try checkNames()
     }
 
-    /// Refuses outputs that would have the same name, of one input or of several, before any file is opened: which of
-    /// them came last would be a matter of chance.
+    /// Refuses outputs that would have the same name, before any file is opened.
+    ///
+    /// It would be a matter of chance which of them was written last. This applies to the outputs of one input and of
+    /// several.
     private func checkNames() throws {
         var owners: [FilePath: PathArgument] = [:]
         for file in files {
@@ -113,7 +115,7 @@ struct WaveformCommand: ParsableCommand {
         if code != .success { throw code }
     }
 
-    /// What is done with each file, from whatever thread.
+    /// The work on each file, which may run on any thread.
     private struct Work: Sendable {
         let options: WaveformOptions
         let raw: RawSound?
@@ -175,14 +177,14 @@ struct WaveformCommand: ParsableCommand {
     }
 }
 
-/// What became of one input of `waveform`, whose JSON is that of the report.
+/// The result of `waveform` for one input, encoded as its report.
 enum WaveformResult: Encodable, Sendable {
-    /// Sound was measured.
+    /// The measurements of audio.
     case sound(WaveformReport)
-    /// A peaks file was read.
+    /// The result for a peaks file.
     case peaksFile(PeaksFileReport)
 
-    /// Why outputs are missing.
+    /// The errors of outputs that were not written.
     var outputErrors: [MediaError] {
         switch self {
         case .sound(let report): report.outputErrors
@@ -190,9 +192,9 @@ enum WaveformResult: Encodable, Sendable {
         }
     }
 
-    /// What a person should be told although all was delivered: damage, and an end that the sound does not reach.
+    /// Returns warnings about a successful run: about damage, and about audio that ends before the requested end.
     ///
-    /// - Parameter namesEnd: Whether the end that was asked for is a moment of its own.
+    /// - Parameter namesEnd: True if the requested end is an absolute position.
     func warnings(namesEnd: Bool) -> [String] {
         switch self {
         case .sound(let report):
@@ -212,7 +214,7 @@ enum WaveformResult: Encodable, Sendable {
         return [warning]
     }
 
-    /// Writes what the report writes.
+    /// Encodes the report.
     func encode(to encoder: any Encoder) throws {
         switch self {
         case .sound(let report): try report.encode(to: encoder)

@@ -6,7 +6,7 @@ import SystemPackage
 
 extension WaveformOutput.Format: ExpressibleByArgument {}
 
-/// The options of `waveform` that say what is written where.
+/// The options of `waveform` that select the outputs.
 struct WaveformOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
@@ -55,7 +55,7 @@ struct WaveformOutputOptions: ParsableArguments {
             """, valueName: "n"))
     var width: Int?
 
-    /// One or several zoom levels, parted by commas.
+    /// One or several zoom levels, separated by commas.
     struct Levels: ExpressibleByArgument {
         var values: [Int]
 
@@ -102,7 +102,7 @@ struct WaveformOutputOptions: ParsableArguments {
         }
     }
 
-    /// Whether an output is a picture.
+    /// True if any output is a picture.
     var hasPicture: Bool { output.contains { format(of: $0)?.isPicture == true } }
 
     private func isFitted(_ output: PathArgument) -> Bool {
@@ -129,7 +129,7 @@ struct WaveformOutputOptions: ParsableArguments {
         }
     }
 
-    /// Refuses what does not fit the number of inputs or the form of the result.
+    /// Refuses outputs that do not fit the number of inputs or the form of the result.
     func check(inputs: Int, isJSON: Bool) throws {
         if output.isEmpty, !isJSON {
             throw ValidationError("Name an output with '-o', or ask for the measurements with '--json'.")
@@ -142,7 +142,7 @@ struct WaveformOutputOptions: ParsableArguments {
         }
     }
 
-    /// The outputs of one input, whose level is `standardLevel` where none is asked for.
+    /// Returns the outputs for one input, with `standardLevel` as the default level.
     func requests(
         for input: FilePath, standardLevel: Int = WaveformOutput.standardSamplesPerPixel
     ) -> [WaveformOutput] {
@@ -157,11 +157,11 @@ struct WaveformOutputOptions: ParsableArguments {
         }
     }
 
-    /// How many points outputs of a format have, and the samples in a point where that is what was asked for.
+    /// Returns the scales of outputs of a format, each with its samples per point if that was requested.
     private func scales(
         of format: WaveformOutput.Format, tellsLevels: Bool, standardLevel: Int
     ) -> [(scale: WaveformOutput.Scale, level: Int?)] {
-        // One picture cannot have several levels, and is then as wide as without them.
+        // A single picture cannot show several levels; it then has the same width as without levels.
         if let levels = samplesPerPixel?.values,
             tellsLevels || !format.isPicture || (levels.count == 1 && width == nil)
         {
@@ -183,9 +183,9 @@ struct WaveformOutputOptions: ParsableArguments {
     }
 }
 
-/// Readers of single arguments of `waveform`, whose errors the parser shows as usage errors.
+/// Parses arguments of `waveform`; ArgumentParser shows the errors as usage errors.
 enum WaveformArgument {
-    /// Points a second: a decimal number as it is written, or a fraction.
+    /// Parses points per second, as a decimal number without rounding, or as a fraction.
     static func rate(_ text: String) throws -> Rational {
         if let rate = Rational(text), rate.isPositive { return rate }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
@@ -203,7 +203,7 @@ enum WaveformArgument {
         ValidationError("'\(text.prefix(40))' is no number of pixels a second: write 100, 33.3 or 30000/1001.")
     }
 
-    /// Colours parted by commas, each by name or in hexadecimal digits.
+    /// Parses colours separated by commas, each by name or in hexadecimal digits.
     static func colors(_ text: String) throws -> WaveformPictureOptions.Colors {
         WaveformPictureOptions.Colors(
             values: try text.split(separator: ",", omittingEmptySubsequences: false).map {
@@ -211,7 +211,7 @@ enum WaveformArgument {
             })
     }
 
-    /// How raw sound is stored: see ``RawSound/forms``.
+    /// Parses the format of raw audio; see ``RawSound/forms``.
     static func raw(_ text: String) throws -> RawSound {
         do { return try RawSound(parsing: text) } catch { throw ValidationError(error.message) }
     }

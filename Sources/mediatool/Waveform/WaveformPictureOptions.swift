@@ -4,7 +4,7 @@ import MediaBase
 import MediaJobs
 import Pictures
 
-/// The options of `waveform` that say how pictures look.
+/// The options of `waveform` that control the appearance of pictures.
 struct WaveformPictureOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Pixels down, with the time axis.", valueName: "n"))
     var height = WaveformPicture().height
@@ -61,24 +61,24 @@ struct WaveformPictureOptions: ParsableArguments {
     @Option(help: "The ends of bars.")
     var barStyle: BarStyle?
 
-    /// What height stands for.
+    /// The scale of the amplitude.
     enum Amplitude: String, ExpressibleByArgument, CaseIterable {
         case linear, db
     }
 
-    /// How bars end.
+    /// The shape of the ends of bars.
     enum BarStyle: String, ExpressibleByArgument, CaseIterable {
         case square, rounded
     }
 
-    /// Colours parted by commas.
+    /// Colours separated by commas.
     struct Colors {
         var values: [Color]
     }
 
     /// A factor, or `auto`.
     struct Scale: ExpressibleByArgument {
-        /// `nil` for `auto`.
+        /// The factor; `nil` for `auto`.
         var factor: Double?
 
         init(factor: Double?) { self.factor = factor }
@@ -104,7 +104,7 @@ struct WaveformPictureOptions: ParsableArguments {
         }
     }
 
-    /// An option that was given another value than it has by itself; `nil` where there is none.
+    /// The first option with a value other than its default; `nil` if there is none.
     var given: String? {
         let usual = WaveformPicture()
         let options: [(String, Bool)] = [
@@ -117,7 +117,7 @@ struct WaveformPictureOptions: ParsableArguments {
         return options.first { $0.1 }?.0
     }
 
-    /// The picture that the options ask for.
+    /// Returns the picture settings that the options select.
     func picture() -> WaveformPicture {
         var picture = WaveformPicture()
         picture.height = height
@@ -137,7 +137,7 @@ struct WaveformPictureOptions: ParsableArguments {
     }
 }
 
-/// The options of `waveform` that say which sound is measured.
+/// The options of `waveform` that select the audio to measure.
 struct WaveformSoundOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -193,10 +193,10 @@ struct WaveformSoundOptions: ParsableArguments {
         }
     }
 
-    /// Whether `--end` is a moment of its own, not one that follows from the length of the track.
+    /// True if `--end` is an absolute position, not one derived from the duration of the track.
     var namesEnd: Bool { end?.isMoment ?? false }
 
-    /// What the options ask for.
+    /// Returns the settings that the options select.
     func options() -> WaveformOptions {
         var options = WaveformOptions()
         options.track = track
