@@ -3,37 +3,37 @@ import Glibc
 package import MediaBase
 import Threading
 
-/// What a libav function returned, as a value: 0 or more on success, a negative code on failure (`AVERROR`).
+/// A libav return code: 0 or greater for success, negative (`AVERROR`) for failure.
 package struct AVStatus: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The number that the C function returned.
+    /// The value that the C function returned.
     package let rawValue: Int32
 
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// Whether the call failed; ``again`` and ``endOfFile`` count, so look for them first.
+    /// True if the call failed, which includes ``again`` and ``endOfFile``; check for those first.
     package var isFailure: Bool { rawValue < 0 }
 
-    /// More input is wanted before there can be output: `AVERROR(EAGAIN)`.
+    /// More input is needed before output is available: `AVERROR(EAGAIN)`.
     package static let again = AVStatus(rawValue: shim_error_again)
-    /// Nothing more will come: `AVERROR_EOF`.
+    /// No more data follows: `AVERROR_EOF`.
     package static let endOfFile = AVStatus(rawValue: shim_error_eof)
-    /// The interrupt callback asked to stop: `AVERROR_EXIT`.
+    /// The interrupt callback requested a stop: `AVERROR_EXIT`.
     package static let exit = AVStatus(rawValue: shim_error_exit)
-    /// The data contradicts its format: `AVERROR_INVALIDDATA`.
+    /// The data violates its format: `AVERROR_INVALIDDATA`.
     package static let invalidData = AVStatus(rawValue: shim_error_invalid_data)
-    /// Memory ran out: `AVERROR(ENOMEM)`.
+    /// Memory allocation failed: `AVERROR(ENOMEM)`.
     package static let noMemory = AVStatus(rawValue: shim_error_no_memory)
-    /// The system could not read or write: `AVERROR(EIO)`.
+    /// The system failed to read or write: `AVERROR(EIO)`.
     package static let inputOutput = AVStatus(rawValue: shim_error_input_output)
-    /// Our own `io_open` refused a nested file: `AVERROR(EPERM)`.
+    /// The package's own `io_open` callback refused a nested file: `AVERROR(EPERM)`.
     package static let notPermitted = AVStatus(rawValue: shim_error_not_permitted)
-    /// The operation does not exist for this input: `AVERROR(ENOSYS)`.
+    /// The input does not support the operation: `AVERROR(ENOSYS)`.
     package static let noSystemCall = AVStatus(rawValue: shim_error_no_system_call)
 
-    /// What was asked for makes no sense to the library: `AVERROR(EINVAL)`.
+    /// The library rejected an argument as invalid: `AVERROR(EINVAL)`.
     package static let invalidArgument = AVStatus(rawValue: shim_error_invalid_argument)
 
-    /// libav's own words for the code (`av_strerror`).
+    /// libav's message for the code (`av_strerror`).
     package var description: String {
         var text = [CChar](repeating: 0, count: 128)
         av_strerror(rawValue, &text, text.count)
@@ -41,15 +41,15 @@ package struct AVStatus: RawRepresentable, Sendable, Hashable, CustomStringConve
     }
 }
 
-// The one place in which a libav status becomes the package's error.
+// The only place that converts a libav status to the package's error.
 
 extension MediaError {
-    /// The error for a libav call that failed.
+    /// Creates the error for a failed libav call.
     ///
     /// - Parameters:
-    ///   - status: What the call returned.
-    ///   - call: The C function, for the error's cause.
-    ///   - doing: What was being done, in words that complete "cannot …".
+    ///   - status: The status that the call returned.
+    ///   - call: The name of the C function, for the error's cause.
+    ///   - doing: The attempted action, in words that complete "cannot …".
     package init(_ status: AVStatus, call: String, doing: String) {
         let logged = LibraryLog.takeLastLine().map { ": \($0)" } ?? ""
         let cause = "\(call): \(status)\(logged)"
@@ -85,7 +85,7 @@ extension MediaError {
 }
 
 extension AVStatus {
-    /// Throws the mapped error where the status is a failure; returns its number otherwise.
+    /// Throws the mapped error if the result is a failure; otherwise returns the result.
     @discardableResult
     package static func check(
         _ result: Int32, _ call: String, doing: @autoclosure () -> String
@@ -95,20 +95,21 @@ extension AVStatus {
     }
 }
 
-/// libav's log, kept silent and its last line a thread remembered: the best words for an error are often only there.
+/// libav's log, kept in memory as the last line of each thread instead of being printed.
 ///
-/// libav logs on the thread that calls it, or on a codec's own threads. Lines of the latter belong to no call; nobody
-/// asks for them.
+/// Often only the log describes an error well. libav logs on the calling thread or on a codec's own threads. Lines from
+/// codec threads belong to no particular call and are never read.
 package enum LibraryLog {
     private static let lines = Mutex<[UInt: String]>([:])
 
-    /// Threads remembered at most; beyond that the table starts anew, so that codec threads cannot make it grow.
+    /// The maximum number of remembered threads; at this limit the table is cleared, so that codec threads cannot grow
+    /// it.
     private static let limit = 64
 
-    /// What libav logs where something is over a limit that it was told; it has no status of its own for that.
+    /// The log messages that report an exceeded limit, for which libav has no status of its own.
     static let limitWords = ["exceeds max_streams", "exceeds specified max pixel count"]
 
-    /// Takes libav's messages from standard error into memory; called once before libav is first used.
+    /// Redirects libav's messages from standard error to memory; called once before libav is first used.
     package static func install() { _ = installed }
 
     private static let installed: Void = {
@@ -124,19 +125,19 @@ package enum LibraryLog {
         let thread = UInt(pthread_self())
         lines.withLock { lines in
             if lines.count >= limit { lines.removeAll(keepingCapacity: true) }
-            // What is logged behind it are its consequences.
+            // Later lines only report consequences of the exceeded limit.
             if let kept = lines[thread], limitWords.contains(where: { kept.contains($0) }) { return }
             lines[thread] = withoutAddresses(text)
         }
     }
 
-    /// The last line that libav logged on this thread, or the one about a limit, at most once.
+    /// Removes and returns this thread's last log line, or its line about an exceeded limit if there is one.
     package static func takeLastLine() -> String? {
         let thread = UInt(pthread_self())
         return lines.withLock { $0.removeValue(forKey: thread) }
     }
 
-    /// Drops the addresses from `[h264 @ 0x55…] text`, so that the same failure reads the same every run.
+    /// Removes the addresses from `[h264 @ 0x55…] text`, so that the same failure produces the same text in every run.
     private static func withoutAddresses(_ line: String) -> String {
         guard let at = line.firstRange(of: " @ 0x"), let close = line[at.upperBound...].firstIndex(of: "]") else {
             return line

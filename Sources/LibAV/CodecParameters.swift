@@ -1,12 +1,12 @@
 import CFFmpeg
 package import MediaBase
 
-/// Owner of an `AVCodecParameters`, with the side data of its stream: what a decoder or a muxer must know of a track.
+/// Owner of an `AVCodecParameters` and its stream's side data: everything a decoder or muxer must know about a track.
 ///
-/// Nothing changes it once it was made, so it may be shared between threads.
+/// The object is immutable after its creation, so it may be shared between threads.
 package final class CodecParameters: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<AVCodecParameters>
-    /// Side data that belongs to the whole stream, such as HDR metadata, by its type.
+    /// The side data that belongs to the whole stream, such as HDR metadata, with its type.
     let sideData: [(type: AVPacketSideDataType, bytes: [UInt8])]
 
     private init(
@@ -22,14 +22,16 @@ package final class CodecParameters: @unchecked Sendable {
         avcodec_parameters_free(&pointer)
     }
 
-    /// What travels with a track into another file; the display matrix is the track's, not the samples'.
+    /// The types of side data that are copied with a track to another file.
+    ///
+    /// The display matrix is excluded because it belongs to the track, not to the samples.
     private static let carried: [AVPacketSideDataType] = [
         AV_PKT_DATA_MASTERING_DISPLAY_METADATA, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_DOVI_CONF,
         AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_CPB_PROPERTIES, AV_PKT_DATA_ICC_PROFILE,
         AV_PKT_DATA_REPLAYGAIN, AV_PKT_DATA_AUDIO_SERVICE_TYPE,
     ]
 
-    /// A copy of a stream's parameters; `nil` where memory runs out.
+    /// Copies a stream's parameters and side data; `nil` if out of memory.
     convenience init?(_ stream: UnsafeMutablePointer<AVStream>) {
         guard let pointer = avcodec_parameters_alloc() else { return nil }
         guard avcodec_parameters_copy(pointer, stream.pointee.codecpar) >= 0 else {
@@ -46,7 +48,7 @@ package final class CodecParameters: @unchecked Sendable {
         self.init(adopting: pointer, sideData: sideData)
     }
 
-    /// What an open encoder makes (`avcodec_parameters_from_context`).
+    /// Creates the parameters of an open encoder's output (`avcodec_parameters_from_context`).
     init(_ context: UnsafeMutablePointer<AVCodecContext>) throws(MediaError) {
         guard let pointer = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         self.pointer = pointer
@@ -58,22 +60,22 @@ package final class CodecParameters: @unchecked Sendable {
 
     /// libavcodec's name of the codec, such as `h264`.
     package var codec: String { String(cString: avcodec_get_name(pointer.pointee.codec_id)) }
-    /// Samples a second; 0 without sound.
+    /// The sample rate in Hz; 0 if the stream is not audio.
     package var sampleRate: Int { Int(pointer.pointee.sample_rate) }
-    /// Samples in a packet, where that is always the same; else 0.
+    /// The number of samples in each packet if it is constant; otherwise 0.
     package var frameSize: Int { Int(pointer.pointee.frame_size) }
-    /// Samples before the first real one.
+    /// The number of priming samples before the first real sample.
     package var initialPadding: Int { Int(pointer.pointee.initial_padding) }
-    /// Whether it describes sound.
+    /// True if the parameters describe audio.
     package var isAudio: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
-    /// Whether it describes pictures.
+    /// True if the parameters describe video.
     package var isVideo: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
 }
 
 extension CodecParameters {
-    /// The parameters that a format description tells of.
+    /// Creates the parameters for a format description.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a codec that libavcodec does not know by its name.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if libavcodec has no codec of this name.
     package convenience init(_ format: FormatDescription) throws(MediaError) {
         guard let descriptor = avcodec_descriptor_get_by_name(format.codec) else {
             throw MediaError(.unsupported, "libavcodec knows no codec \(format.codec)")
@@ -97,7 +99,7 @@ extension CodecParameters {
 
     private func setExtradata(_ bytes: [UInt8]) throws(MediaError) { try Self.setExtradata(bytes, of: pointer) }
 
-    /// Gives parameters a copy of bytes as the codec's header, or as what an attachment holds.
+    /// Copies bytes to the parameters as the codec's header or as the contents of an attachment.
     static func setExtradata(
         _ bytes: [UInt8], of pointer: UnsafeMutablePointer<AVCodecParameters>
     ) throws(MediaError) {
@@ -121,7 +123,7 @@ extension CodecParameters {
             pointer.pointee.bits_per_coded_sample = bits
             pointer.pointee.block_align = Int32(clamping: Int(bits) / 8 * audio.channels)
         } else {
-            // Muxers tell compressed sound from PCM by its frame size.
+            // Muxers distinguish compressed audio from PCM by its frame size.
             pointer.pointee.frame_size = Self.frameSize(of: pointer.pointee.codec_id)
         }
     }
@@ -136,7 +138,6 @@ extension CodecParameters {
         }
     }
 
-    /// Writes down what is known of pictures.
     static func set(_ video: VideoFormat, in pointer: UnsafeMutablePointer<AVCodecParameters>) {
         pointer.pointee.width = Int32(clamping: video.encodedSize.width)
         pointer.pointee.height = Int32(clamping: video.encodedSize.height)
@@ -155,8 +156,10 @@ extension CodecParameters {
 }
 
 extension CodecParameters {
-    /// The same for a part of a track: FLAC's header has the length of the whole and a sum of all its samples, which
-    /// become unknown (RFC 9639, 8.2).
+    /// Returns the parameters for a part of the track.
+    ///
+    /// FLAC's header contains the total number of samples and a checksum of all samples. Both are set to 0 for unknown
+    /// (RFC 9639, 8.2).
     package func ofPart() throws(MediaError) -> CodecParameters {
         let (total, sum) = (13..<18, 18..<34)
         guard codec == "flac", case var bytes = extradata, bytes.count >= sum.upperBound else { return self }
@@ -164,7 +167,7 @@ extension CodecParameters {
         let made = CodecParameters(adopting: copy, sideData: sideData)
         try AVStatus.check(
             avcodec_parameters_copy(copy, pointer), "avcodec_parameters_copy", doing: "describe a part of a track")
-        // The upper half of the first byte belongs to the number of bits.
+        // The upper four bits of the first byte belong to the bit depth.
         bytes[total.lowerBound] &= 0xF0
         for place in total.dropFirst() { bytes[place] = 0 }
         for place in sum { bytes[place] = 0 }
@@ -175,7 +178,9 @@ extension CodecParameters {
 }
 
 extension CodecParameters {
-    /// The same for Opus of which so many samples at 48 kHz come before those that are heard (RFC 7845, 5.1).
+    /// Returns Opus parameters with the given number of 48 kHz samples before the audible ones (RFC 7845, 5.1).
+    ///
+    /// Parameters of other codecs are returned unchanged.
     package func skipping(_ samples: Int) throws(MediaError) -> CodecParameters {
         let field = 10..<12
         guard codec == "opus", let value = UInt16(exactly: samples), case var bytes = extradata,
@@ -194,7 +199,7 @@ extension CodecParameters {
 }
 
 extension CodecParameters: Hashable {
-    /// Whether both say the same to a decoder.
+    /// Returns true if both mean the same to a decoder.
     package static func == (left: CodecParameters, right: CodecParameters) -> Bool {
         let (one, other) = (left.pointer.pointee, right.pointer.pointee)
         return one.codec_id == other.codec_id && one.codec_tag == other.codec_tag && one.format == other.format
@@ -202,7 +207,7 @@ extension CodecParameters: Hashable {
             && one.frame_size == other.frame_size && left.extradata == right.extradata
     }
 
-    /// Feeds the codec and its header.
+    /// Hashes the codec and its header.
     package func hash(into hasher: inout Hasher) {
         hasher.combine(pointer.pointee.codec_id.rawValue)
         hasher.combine(extradata)
@@ -214,7 +219,7 @@ extension CodecParameters: Hashable {
     }
 }
 
-// A stream's AVCodecParameters and side data as a format description.
+// Converts a stream's AVCodecParameters and side data to a format description.
 
 extension FormatDescription {
     init(_ stream: UnsafeMutablePointer<AVStream>) {
@@ -231,7 +236,7 @@ extension FormatDescription {
             } ?? [])
         switch parameters.codec_type {
         case AVMEDIA_TYPE_AUDIO: audio = AudioFormat(parameters)
-        // Without a size nothing is known of the pictures.
+        // Without a size, nothing is known about the video.
         case AVMEDIA_TYPE_VIDEO where parameters.width > 0 && parameters.height > 0: video = VideoFormat(stream)
         default: break
         }
@@ -247,8 +252,9 @@ extension FormatDescription {
         }
     }
 
-    /// The four characters of a tag, or its number as `0x001b` where they are not all printable ASCII, as in WAV and
-    /// transport streams; `nil` for no tag.
+    /// Returns a tag's four characters, or its number such as `0x001b` if they are not all printable ASCII.
+    ///
+    /// Such numbers occur in WAV and transport streams. Returns `nil` if there is no tag.
     private static func tagText(_ tag: UInt32) -> String? {
         guard tag != 0 else { return nil }
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * UInt32($0))) }
@@ -323,7 +329,7 @@ extension VideoFormat {
 }
 
 extension HDRInfo {
-    /// What the stream's side data and transfer characteristic say; `nil` where they say nothing.
+    /// Creates HDR information from the stream's side data and transfer characteristic; `nil` if they contain none.
     fileprivate init?(_ stream: UnsafeMutablePointer<AVStream>) {
         self.init()
         switch stream.pointee.codecpar.pointee.color_trc {
@@ -372,7 +378,7 @@ extension HDRInfo.MasteringDisplay {
             whitePoint = pair(display.white_point)
         }
         if display.has_luminance != 0 {
-            // Nothing but 0 cd/m² is a level that is not positive and still known.
+            // `Rational` treats values that are not positive as unknown, but 0 cd/m² is a valid level.
             let darkest = display.min_luminance
             minimumLuminance = darkest.num == 0 && darkest.den > 0 ? .zero : Rational(darkest)
             maximumLuminance = Rational(display.max_luminance)

@@ -1,9 +1,9 @@
 import CFFmpeg
 package import MediaBase
 
-/// Owner of an `AVCodecContext` that decodes one stream of sound or pictures.
+/// Owner of an `AVCodecContext` that decodes one audio or video stream.
 ///
-/// Packets in, frames out; one thread uses it at a time.
+/// Packets go in and frames come out. Only one thread may use a decoder at a time.
 ///
 /// ```swift
 /// try decoder.send(packet)
@@ -11,20 +11,21 @@ package import MediaBase
 /// ```
 package struct Decoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
-    /// How often libavcodec has logged an error; the context's `opaque` points here.
+    /// The number of errors that libavcodec has logged; the context's `opaque` points to it.
     private let complaints: UnsafeMutablePointer<Int32>
-    /// An empty frame that the last call found no use for.
+    /// An empty frame that the last ``receive()`` did not use.
     private var spare: Frame?
-    /// Whether the packet that was sent last is a sync sample, where that must be said of its frame: libvpx does not.
+    /// The sync flag of the last packet sent, if frames must be marked with it because the decoder (libvpx) does not do
+    /// so.
     private var sentKey: Bool?
 
-    /// What ``receive()`` answers.
+    /// The result of ``receive()``.
     package enum Output: ~Copyable {
         /// A frame, in presentation order.
         case frame(Frame)
-        /// Another packet is wanted first.
+        /// Another packet must be sent first.
         case needsInput
-        /// All that was sent has come out; ``flush()`` before sending again.
+        /// All frames have been returned; call ``flush()`` before sending more packets.
         case ended
     }
 
@@ -41,26 +42,29 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         complaints.deallocate()
     }
 
-    /// How many errors libavcodec has logged while it decoded, on any of its threads: not every damaged picture is
-    /// marked, and not every error spoils a picture.
+    /// The number of errors that libavcodec has logged while decoding, on any of its threads.
+    ///
+    /// Not every damaged frame is marked as such, and not every error damages a frame.
     package var complaintCount: Int { Int(shim_complaints(complaints)) }
 
     /// Opens the decoder for a stream.
     ///
     /// - Parameters:
-    ///   - file: The file that the stream is in; it need not outlive the decoder.
-    ///   - index: The stream.
-    ///   - threads: Codec threads; 0 for as many as there are cores. What comes out of an intact stream does not depend on it.
-    ///   - bySlices: Whether the threads work on parts of one picture, where each stands by itself and has many (ProRes, DNxHD),
-    ///     rather than on several pictures, all of which are held (`FF_THREAD_SLICE`).
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where no decoder exists, and what libavcodec says.
+    ///   - file: The file that contains the stream; it need not outlive the decoder.
+    ///   - index: The index of the stream.
+    ///   - threads: The number of codec threads; 0 for one per core. The output for an intact stream does not depend on
+    ///     it.
+    ///   - bySlices: Whether the threads work on slices of one frame instead of on several frames, all of which are
+    ///     held (`FF_THREAD_SLICE`). This applies only to codecs whose frames are independent and have many slices
+    ///     (ProRes, DNxHD).
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if there is no decoder, or libavcodec's error.
     package static func open(
         _ file: InputFile, stream index: Int, threads: Int, bySlices: Bool = false
     ) throws(MediaError) -> Decoder {
         try open(DecoderSetup(file, stream: index), threads: threads, bySlices: bySlices)
     }
 
-    /// Opens a decoder as it would be opened for the stream that a setup was taken of; throws as for a stream.
+    /// Opens a decoder for the stream from which a setup was created; throws the same errors as for a stream.
     package static func open(
         _ setup: DecoderSetup, threads: Int, bySlices: Bool = false
     ) throws(MediaError) -> Decoder {
@@ -82,16 +86,19 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         if bySlices, setup.hasManySlices, codec.pointee.capabilities & AV_CODEC_CAP_SLICE_THREADS != 0 {
             context.pointee.thread_type = FF_THREAD_SLICE
         }
-        // Threads that work on several pictures meet an assertion where a decoder has made a picture and then refuses the
-        // packet. So err_recognition stays as it is, without AV_EF_EXPLODE; and the WebP decoder does so by itself.
+        // With frame threads, libavcodec hits an assertion if a decoder has produced a frame and then rejects the
+        // packet. Therefore err_recognition keeps its default, without AV_EF_EXPLODE. The WebP decoder rejects packets
+        // like that regardless, so it gets one thread.
         if parameters.pointee.codec_id == AV_CODEC_ID_WEBP { context.pointee.thread_count = 1 }
         try AVStatus.check(avcodec_open2(context, codec, nil), "avcodec_open2", doing: "open the \(name) decoder")
         if String(cString: codec.pointee.name).hasPrefix("libvpx") { decoder.sentKey = false }
         return decoder
     }
 
-    /// What a header says of sound that no decoder makes anything of, said in words; 0 for the rate stands for an unknown
-    /// one, as 0 channels do where the codec tells their number.
+    /// Throws a descriptive error if the header states audio properties that no decoder can handle.
+    ///
+    /// A sample rate of 0 means that it is unknown. The same is true of 0 channels if the codec itself states their
+    /// number.
     private static func checkSound(_ parameters: AVCodecParameters, _ name: String) throws(MediaError) {
         guard (0...Limits.sampleRate).contains(Int(parameters.sample_rate)) else {
             throw MediaError(
@@ -106,32 +113,32 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Hands over a packet; the decoder keeps a reference of its own.
+    /// Sends a packet to the decoder, which keeps its own reference.
     ///
-    /// Drain ``receive()`` first: a full decoder is a fault of the caller and throws.
+    /// Drain ``receive()`` first: sending to a full decoder is an error of the caller and throws.
     ///
     /// - Parameters:
-    ///   - packet: What to decode.
-    ///   - unlessUnreferenced: Whether its picture is left out if no other refers to it: `AVDISCARD_NONREF`.
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` for a packet that cannot be decoded; the next may be sent.
+    ///   - packet: The packet to decode.
+    ///   - unlessUnreferenced: Whether to skip the packet's frame if no other frame refers to it: `AVDISCARD_NONREF`.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if the packet cannot be decoded; the next one may be sent.
     package mutating func send(
         _ packet: borrowing Packet, unlessUnreferenced: Bool = false
     ) throws(MediaError) {
         if sentKey != nil { sentKey = packet.isKey }
-        // A drained decoder begins with the packet at once, and hands this on to the thread that decodes it.
+        // A drained decoder starts on the packet immediately and passes this setting to the thread that decodes it.
         context.pointee.skip_frame = unlessUnreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
         try AVStatus.check(
             avcodec_send_packet(context, packet.pointer), "avcodec_send_packet", doing: "decode a packet")
     }
 
-    /// Says that no packet follows, so that ``receive()`` yields what is still inside.
+    /// Signals that no packet follows, so that ``receive()`` returns the remaining frames.
     package mutating func finish() throws(MediaError) {
         let status = AVStatus(rawValue: avcodec_send_packet(context, nil))
         guard status.isFailure, status != .endOfFile else { return }
         throw MediaError(status, call: "avcodec_send_packet", doing: "finish decoding")
     }
 
-    /// The next frame, if there is one.
+    /// Returns the next frame, if one is available.
     package mutating func receive() throws(MediaError) -> Output {
         let frame: Frame
         if let kept = spare.take() { frame = kept } else { frame = try Frame() }
@@ -147,21 +154,28 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         return .frame(try frame.uprighted())
     }
 
-    /// Forgets all that was sent, as is due after a seek.
+    /// Discards everything that was sent, as required after a seek.
     package mutating func flush() { avcodec_flush_buffers(context) }
 
-    /// Forgets all that was sent and what libavcodec has concluded from time stamps, so that it is as if opened anew but
-    /// for what the codec itself keeps; `false` where this version does not allow that.
+    /// Discards everything that was sent and all that libavcodec has inferred from time stamps.
+    ///
+    /// The decoder is then as if newly opened, except for state that the codec itself keeps.
+    ///
+    /// - Returns: `false` if this version of libavcodec does not allow it.
     package mutating func restart() -> Bool { shim_decoder_restart(context) != 0 }
 }
 
 extension DecoderSetup {
-    /// Whether each picture of the codec stands by itself and has parts for many threads; JPEG 2000 may have one alone.
+    /// True if each frame of the codec is independent and has slices for many threads.
+    ///
+    /// JPEG 2000 is excluded because its frames may have only one.
     fileprivate var hasManySlices: Bool {
         [AV_CODEC_ID_PRORES, AV_CODEC_ID_DNXHD].contains(parameters.pointee.codec_id)
     }
 
-    /// The decoder for the stream: libavcodec's first one, but libvpx where there is alpha beside, which no other decodes.
+    /// The decoder for the stream: libavcodec's default, or libvpx if packets carry separate alpha.
+    ///
+    /// No other decoder supports separate alpha.
     fileprivate var decoder: UnsafePointer<AVCodec>? {
         let codec = parameters.pointee.codec_id
         if hasAlphaBeside {
@@ -173,7 +187,7 @@ extension DecoderSetup {
 }
 
 extension Frame {
-    /// The frame itself, or a copy whose rows run from top to bottom where a decoder stores them the other way round.
+    /// Returns the frame itself, or a top-to-bottom copy if the decoder stores its rows in reverse order.
     fileprivate consuming func uprighted() throws(MediaError) -> Frame {
         guard sampleCount == 0, (0..<8).contains(where: { linesize($0) < 0 }) else { return self }
         let copy = try Frame.picture(
@@ -184,23 +198,24 @@ extension Frame {
     }
 }
 
-/// Owner of a copy of a stream's parameters, of which any number of decoders can be opened, on any thread.
+/// Owner of a copy of a stream's parameters, from which any number of decoders can be opened on any thread.
 ///
-/// A demuxer may change a stream's own parameters while it reads; a copy stays as it was.
+/// A demuxer may change a stream's own parameters while it reads; the copy does not change.
 package final class DecoderSetup: @unchecked Sendable {
     let parameters: UnsafeMutablePointer<AVCodecParameters>
     let timeBase: AVRational
-    /// Whether packets bring a second picture that says how transparent the first one is, as VP8 and VP9 have it in
-    /// Matroska (`AlphaMode`).
+    /// True if packets carry a second picture with the transparency of the first.
+    ///
+    /// VP8 and VP9 have such packets in Matroska (`AlphaMode`).
     package let hasAlphaBeside: Bool
-    /// The header's word on the channels, where libavformat knows none; `nil` else.
+    /// The number of channels stated by the header if libavformat does not know it; otherwise `nil`.
     private let statedChannels: Int?
-    /// What the stream's pictures and sound may ask for.
+    /// The limits for the stream's frames and audio.
     let limits: MediaLimits
 
-    /// Copies what is known of a stream now (`avcodec_parameters_copy`).
+    /// Copies the current parameters of a stream (`avcodec_parameters_copy`).
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` where the file has no such stream.
+    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` if the file has no such stream.
     package init(_ file: InputFile, stream index: Int) throws(MediaError) {
         guard let stream = file.pointer(toStream: index), let source = stream.pointee.codecpar else {
             throw MediaError(.noSuchTrack, "has no track \(index)")
@@ -214,7 +229,7 @@ package final class DecoderSetup: @unchecked Sendable {
         statedChannels = source.pointee.ch_layout.nb_channels == 0 ? file.statedChannels : nil
         try AVStatus.check(
             avcodec_parameters_copy(copy, source), "avcodec_parameters_copy", doing: "copy a stream's parameters")
-        // Packets say what is left out; a decoder would leave this out once more, or instead.
+        // Packets state the samples to skip; the decoder would skip this padding in addition or instead.
         copy.pointee.initial_padding = 0
     }
 
@@ -225,9 +240,9 @@ package final class DecoderSetup: @unchecked Sendable {
 }
 
 extension DecoderSetup {
-    /// Throws where the header already claims more than the limits allow; what only packets say, libavcodec checks.
+    /// Throws if the header already exceeds the limits; libavcodec checks values that only packets state.
     func checkLimits() throws(MediaError) {
-        // From 7.0 on libavformat knows no layouts of more than 512.
+        // From 7.0 on, libavformat does not know layouts of more than 512 channels.
         let known = Int(parameters.pointee.ch_layout.nb_channels)
         let channels = known > 0 ? known : statedChannels ?? 0
         guard channels <= limits.channels else {
@@ -242,12 +257,12 @@ extension DecoderSetup {
 }
 
 extension InputFile {
-    /// The channels by a WAV file's own header; `nil` for other formats.
+    /// The number of channels stated by a WAV file's own header; `nil` for other formats.
     fileprivate var statedChannels: Int? {
         guard format == .wav, let head = try? io.bytes(at: 0, count: 4096) else { return nil }
         var place = 12
         while place + 12 <= head.count {
-            // The fourth field of the chunk is the number of channels (RFC 2361, WAVEFORMAT).
+            // The number of channels is the fourth field of the chunk (RFC 2361, WAVEFORMAT).
             if head[place..<place + 4].elementsEqual("fmt ".utf8) {
                 return Int(head[place + 10]) | Int(head[place + 11]) << 8
             }

@@ -2,55 +2,56 @@ import CFFmpeg
 import Glibc
 package import MediaBase
 
-/// Owner of an `AVCodecContext` that encodes one track of sound or pictures.
+/// Owner of an `AVCodecContext` that encodes one audio or video track.
 ///
-/// Frames in, packets out, whose times are in the encoder's own time base; one thread uses it at a time.
+/// Frames go in and packets come out, with times in the encoder's own time base. Only one thread may use an encoder at
+/// a time.
 package struct Encoder: ~Copyable, @unchecked Sendable {
     private let context: UnsafeMutablePointer<AVCodecContext>
 
-    /// What an encoder is to make.
+    /// The settings of an encoder.
     package struct Configuration: Sendable {
         /// libavcodec's name of the encoder, such as `libx264`.
         package var name: String
-        /// The unit of its times.
+        /// The time base of frames and packets.
         package var timeBase: Rational
-        /// Bits a second; `nil` leaves it to the encoder or to ``options``.
+        /// The bit rate in bits per second; `nil` leaves it to the encoder or to ``options``.
         package var bitRate: Int64?
-        /// Codec threads; a fixed number, because what some encoders make depends on it.
+        /// The number of codec threads, which is fixed because the output of some encoders depends on it.
         package var threads = 1
-        /// The encoder's own options and those of `AVCodecContext`; one that is not known is an error.
+        /// The options of the encoder and of `AVCodecContext`; an unknown option is an error.
         package var options: [(key: String, value: String)] = []
-        /// Whether the codec's header goes into the container's, as most containers want it.
+        /// Indicates whether the codec's header goes into the container's header, as most containers require.
         package var usesGlobalHeader = true
-        /// The sound that is encoded; `nil` for pictures.
+        /// The format of the audio to encode; `nil` for video.
         package var audio: AudioFormat?
-        /// The pictures that are encoded; `nil` for sound.
+        /// The format of the video to encode; `nil` for audio.
         package var video: VideoFormat?
-        /// Frames a second, for rate control; `nil` where unknown.
+        /// The frame rate in frames per second, for rate control; `nil` if unknown.
         package var frameRate: Rational?
-        /// The four characters of the codec in the container, where there is a choice.
+        /// The codec's four-character tag in the container, if there is a choice.
         package var codecTag: String?
 
-        /// A configuration without options.
+        /// Creates a configuration without options.
         package init(name: String, timeBase: Rational) {
             self.name = name
             self.timeBase = timeBase
         }
     }
 
-    /// What ``receive()`` answers.
+    /// The result of ``receive()``.
     package enum Output: ~Copyable {
         /// A packet, in decode order.
         case packet(Packet)
-        /// Another frame is wanted first.
+        /// Another frame must be sent first.
         case needsInput
-        /// All that was sent has come out.
+        /// All packets have been returned.
         case ended
     }
 
-    /// What it makes, for a muxer.
+    /// The parameters of the encoder's output, for a muxer.
     package let parameters: CodecParameters
-    /// Samples that it wants in each frame of sound but the last; 0 for any number.
+    /// The number of samples required in each audio frame except the last; 0 for any number.
     package let frameSize: Int
 
     private init(
@@ -67,15 +68,16 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         avcodec_free_context(&context)
     }
 
-    /// Keeps SVT-AV1 from printing on standard error, past libav's log.
+    /// Stops SVT-AV1 from printing to standard error, where it bypasses libav's log.
     ///
-    /// It has no other way to be told than this variable; one that is set already stays. Its errors have a status besides.
+    /// This environment variable is the only way to do so. An existing value is kept. Errors are still reported by
+    /// status.
     private static func silenceSVT() { setenv("SVT_LOG", "-1", 0) }
 
     /// Opens an encoder.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where this build of FFmpeg has no such encoder,
-    ///   ``MediaError/Code-swift.struct/invalidArgument`` for an unknown option, and what libavcodec says.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if this build of FFmpeg has no such encoder,
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` for an unknown option, or libavcodec's error.
     package static func open(_ configuration: Configuration) throws(MediaError) -> Encoder {
         LibraryLog.install()
         let name = configuration.name
@@ -91,7 +93,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
             guard status >= 0 else {
                 let failure = AVStatus(rawValue: status)
                 let error = MediaError(failure, call: "avcodec_open2", doing: "open the encoder \(name)")
-                // "Invalid argument" here is always the caller's settings.
+                // The cause of "Invalid argument" is always the caller's settings.
                 throw failure == .invalidArgument
                     ? MediaError(
                         .invalidArgument, "the encoder \(name) does not take these settings", cause: error.cause)
@@ -114,7 +116,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         }
         context.pointee.time_base = timeBase
         context.pointee.thread_count = Int32(clamping: configuration.threads)
-        // No dates and no versions of libraries: the same input gives the same file.
+        // Without dates and library versions, the same input produces the same file.
         context.pointee.flags |= AV_CODEC_FLAG_BITEXACT
         if configuration.usesGlobalHeader { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
         if let bitRate = configuration.bitRate { context.pointee.bit_rate = bitRate }
@@ -139,7 +141,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         context.pointee.width = Int32(video.encodedSize.width)
         context.pointee.height = Int32(video.encodedSize.height)
         context.pointee.pix_fmt = format
-        // Codecs have 16 bits for it; an approximation would contradict the container's exact word.
+        // Codecs store the ratio in 16 bits; an approximation would contradict the container's exact value.
         let ratio = video.sampleAspectRatio?.native ?? AVRational(num: 1, den: 1)
         let isExact = ratio.num <= UInt16.max && ratio.den <= UInt16.max
         context.pointee.sample_aspect_ratio = isExact ? ratio : AVRational(num: 0, den: 1)
@@ -157,26 +159,30 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Hands over a frame to be encoded at a time in the encoder's time base; it keeps a reference of its own.
+    /// Sends a frame to the encoder, which keeps its own reference.
     ///
     /// Drain ``receive()`` after each frame.
+    ///
+    /// - Parameters:
+    ///   - frame: The frame to encode.
+    ///   - ticks: The frame's presentation time in the encoder's time base.
     package mutating func send(_ frame: borrowing Frame, at ticks: Int64) throws(MediaError) {
         let stamped = try frame.shared()
         stamped.pointer.pointee.pts = ticks
-        // What the decoder chose for a picture must not bind the encoder.
+        // The picture type that the decoder reported must not bind the encoder.
         stamped.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
         try AVStatus.check(
             avcodec_send_frame(context, stamped.pointer), "avcodec_send_frame", doing: "encode a frame")
     }
 
-    /// Says that no frame follows, so that ``receive()`` yields what is still inside.
+    /// Signals that no frame follows, so that ``receive()`` returns the remaining packets.
     package mutating func finish() throws(MediaError) {
         let status = AVStatus(rawValue: avcodec_send_frame(context, nil))
         guard status.isFailure, status != .endOfFile else { return }
         throw MediaError(status, call: "avcodec_send_frame", doing: "finish encoding")
     }
 
-    /// The next packet, if there is one.
+    /// Returns the next packet, if one is available.
     package mutating func receive() throws(MediaError) -> Output {
         let packet = try Packet()
         let status = AVStatus(rawValue: avcodec_receive_packet(context, packet.pointer))
@@ -189,10 +195,10 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
     }
 }
 
-// MARK: - What encoders take
+// MARK: - Supported formats
 
 extension Encoder {
-    /// The forms of samples that an encoder of this name takes, the preferred one first; empty where it takes any.
+    /// Returns the sample formats that an encoder accepts, the preferred one first; empty if it accepts any.
     package static func sampleFormats(of name: String) -> [(format: SampleFormat, isPlanar: Bool)] {
         guard let codec = avcodec_find_encoder_by_name(name), let formats = shim_codec_sample_formats(codec) else {
             return []
@@ -206,7 +212,7 @@ extension Encoder {
         return result
     }
 
-    /// The sample rates that an encoder of this name takes; empty where it takes any.
+    /// Returns the sample rates that an encoder accepts; empty if it accepts any.
     package static func sampleRates(of name: String) -> [Int] {
         guard let codec = avcodec_find_encoder_by_name(name), let rates = shim_codec_sample_rates(codec) else {
             return []
@@ -216,7 +222,7 @@ extension Encoder {
         return result
     }
 
-    /// The pixel formats that an encoder of this name takes; empty where it takes any.
+    /// Returns the pixel formats that an encoder accepts; empty if it accepts any.
     package static func pixelFormats(of name: String) -> [PixelFormat] {
         guard let codec = avcodec_find_encoder_by_name(name), let formats = shim_codec_pixel_formats(codec) else {
             return []
@@ -226,7 +232,7 @@ extension Encoder {
         return result
     }
 
-    /// Bits of a sample, and how chroma is sampled (`400`, `420`, `422`, `444`, else empty), of a pixel format.
+    /// Returns the bit depth and chroma subsampling (`400`, `420`, `422`, `444`, otherwise empty) of a pixel format.
     package static func form(of format: PixelFormat) -> (depth: Int, chroma: String) {
         guard let native = format.native, let description = av_pix_fmt_desc_get(native) else { return (0, "") }
         let depth = Int(description.pointee.comp.0.depth)
@@ -235,15 +241,15 @@ extension Encoder {
         return (depth, shifts == (1, 1) ? "420" : shifts == (1, 0) ? "422" : shifts == (0, 0) ? "444" : "")
     }
 
-    /// Whether this build of FFmpeg has an encoder of this name.
+    /// Returns true if this build of FFmpeg has an encoder of this name.
     package static func exists(_ name: String) -> Bool { avcodec_find_encoder_by_name(name) != nil }
 }
 
-/// Owner of an `AVDictionary` of options for a libav call, which takes out of it what it knows.
+/// Owner of an `AVDictionary` of options for a libav call, which removes the options that it uses.
 struct OptionDictionary: ~Copyable {
     private var dictionary: OpaquePointer?
 
-    /// A dictionary of names and values; of two with the same name the last counts.
+    /// Creates a dictionary of names and values; the last of several values with the same name counts.
     init(_ options: [(key: String, value: String)]) throws(MediaError) {
         for option in options { try set(option.key, option.value) }
     }
@@ -253,31 +259,31 @@ struct OptionDictionary: ~Copyable {
         av_dict_free(&dictionary)
     }
 
-    /// Adds an option, or replaces the one of that name.
+    /// Adds an option, or replaces the one with the same name.
     mutating func set(_ key: String, _ value: String) throws(MediaError) {
         try AVStatus.check(av_dict_set(&dictionary, key, value, 0), "av_dict_set", doing: "set the option \(key)")
     }
 
-    /// Lends the dictionary to a call that removes the options it has used.
+    /// Passes the dictionary to a call that removes the options it has used.
     mutating func withPointer<Result>(_ body: (UnsafeMutablePointer<OpaquePointer?>) -> Result) -> Result {
         body(&dictionary)
     }
 
-    /// Gives the dictionary away, to a libav structure that frees it.
+    /// Transfers ownership of the dictionary to a libav structure, which frees it.
     consuming func release() -> OpaquePointer? {
         let released = dictionary
         dictionary = nil
         return released
     }
 
-    /// Throws where an option was not used: one that is misspelt must not pass for one that works.
+    /// Throws if an option was not used, so that a misspelt option does not go unnoticed.
     borrowing func refuseUnused(by user: String) throws(MediaError) {
         guard let name = entries(of: dictionary).first?.key else { return }
         throw MediaError(.invalidArgument, "\(user) has no option \(name)")
     }
 }
 
-/// The entries of a dictionary that libav owns, in their order; bytes that are not UTF-8 are repaired.
+/// Returns the entries of a dictionary owned by libav, in their order and with invalid UTF-8 repaired.
 func entries(of dictionary: OpaquePointer?) -> [(key: String, value: String)] {
     var result: [(key: String, value: String)] = []
     var entry: UnsafeMutablePointer<AVDictionaryEntry>?

@@ -2,12 +2,12 @@ import CFFmpeg
 import MediaBase
 
 extension InputFile {
-    /// Demuxers that exist to open other files, or files by pattern; off unless nested files are allowed.
+    /// Demuxers whose purpose is to open other files, or files by pattern; disabled unless nested files are allowed.
     private static let nestingFormats: Set<String> = [
         "hls", "hls,applehttp", "applehttp", "dash", "concat", "image2", "imf", "vobsub",
     ]
 
-    /// Demuxers that exist to listen to the network, or to run a program: off whatever is allowed.
+    /// Demuxers whose purpose is to listen to the network or to run a program; always disabled.
     private static let foreignFormats: Set<String> = ["sdp", "rtsp", "rtp", "sap", "avisynth", "vapoursynth"]
 
     static func format(of rawSound: RawSound) throws(MediaError) -> UnsafePointer<AVInputFormat> {
@@ -17,7 +17,7 @@ extension InputFile {
         return format
     }
 
-    /// The format of the content, and how many bytes come before it that are none of it.
+    /// Returns the format of the content and the number of unrelated bytes before it.
     static func recognise(
         _ io: InputIO, allowsNested: Bool
     ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64) {
@@ -55,19 +55,20 @@ extension InputFile {
         return (format, 0)
     }
 
-    /// Reports whether a list of HLS is read, which libavformat recognises by its name alone from 7.1 on.
+    /// Returns true if the input is an HLS playlist, which libavformat recognises only by its file name from 7.1 on.
     ///
-    /// RFC 8216, 4.3.1.1: the first line, and one of the tags that no other list of songs has.
+    /// RFC 8216, 4.3.1.1: checks the first line and looks for one of the tags that other playlists do not have.
     private static func isPlaylist(_ io: InputIO) throws(MediaError) -> Bool {
         guard try io.bytes(at: 0, count: 7).elementsEqual("#EXTM3U".utf8) else { return false }
         let text = String(decoding: try io.bytes(at: 0, count: 1 << 16), as: UTF8.self)
         return ["#EXT-X-STREAM-INF:", "#EXT-X-TARGETDURATION:", "#EXT-X-MEDIA-SEQUENCE:"].contains { text.contains($0) }
     }
 
-    /// Reports whether a format is no more than supposed, or has something before its first frame.
+    /// Returns true if the format is only a guess, or if other data may precede its first frame.
     ///
-    /// Frames that a file begins with score more than half of the most; many frames somewhere in it score half, and what
-    /// might be frames of AMR without a header just over a quarter. MPEG program streams never get more than that.
+    /// A file that starts with frames scores more than half of the maximum. Many frames elsewhere in the file score
+    /// half, and possible AMR frames without a header score just over a quarter. Intact MPEG program streams may also
+    /// score that low.
     private static func isUnsure(_ format: String?, score: Int32) -> Bool {
         switch format {
         case "mpeg": false
@@ -76,10 +77,10 @@ extension InputFile {
         }
     }
 
-    /// Looks for frames that begin behind something else; `nil` where there are none, and where nothing is before them.
+    /// Finds frames that start after other data; `nil` if there are no frames or if nothing precedes them.
     ///
-    /// - Parameter isKnown: Whether libavformat names a format, and has not looked at all of ``SyncSearch/window``: what
-    ///   comes through a pipe is then read to its end first.
+    /// - Parameter isKnown: Whether libavformat has named a format without examining all of ``SyncSearch/window``. A
+    ///   pipe is then read to its end first.
     private static func resynchronise(
         _ io: InputIO, isKnown: Bool
     ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64)? {
@@ -93,38 +94,41 @@ extension InputFile {
     }
 }
 
-/// Looks for the place at which a stream of frames begins that has something else before it.
+/// A search for the start of a stream of frames that follows other data.
 ///
-/// Formats without a header of their own are recognised by frames that follow each other without a gap. libavformat
-/// looks for them from a file's first byte on, and takes whatever comes before them for another format, or for none.
+/// Formats without a header of their own are recognised by consecutive frames without gaps. libavformat looks for these
+/// frames from a file's first byte on. It mistakes any preceding data for another format or does not recognise the file
+/// at all.
 struct SyncSearch {
-    /// What was found.
+    /// The result of a search.
     struct Match: Equatable {
         /// libavformat's name of the format.
         let format: String
-        /// Where the first frame or page begins, in bytes from where the search began.
+        /// The byte offset of the first frame or page from the start of the search.
         let offset: Int
     }
 
-    /// How many bytes are looked at: as many as libavformat looks at to recognise a format.
+    /// The number of bytes to examine, the same as libavformat examines to recognise a format.
     static let window = 1 << 20
-    /// Frames in a row that are no accident: each must repeat its predecessor's version, layer and sample rate.
+    /// The number of consecutive frames that rule out coincidence.
+    ///
+    /// Each frame must have the version, layer and sample rate of its predecessor.
     private static let enough = 6
-    /// How many suffice where they lead to the very end.
+    /// The number of consecutive frames that suffice if they reach the end of the data.
     private static let enoughAtEnd = 3
 
     private let bytes: [UInt8]
     private let isWhole: Bool
 
-    /// Prepares to search bytes.
+    /// Creates a search of the given bytes.
     ///
-    /// - Parameter isWhole: Whether nothing comes after them.
+    /// - Parameter isWhole: Whether no data follows the bytes.
     init(_ bytes: [UInt8], isWhole: Bool) {
         self.bytes = bytes
         self.isWhole = isWhole
     }
 
-    /// The length in bytes of the ID3v2 tags that the bytes begin with (ID3v2.4.0, 3.1).
+    /// Returns the total length in bytes of the ID3v2 tags at the start of the data (ID3v2.4.0, 3.1).
     static func lengthOfTags(read: (_ offset: Int64) -> [UInt8]) -> Int64 {
         var offset: Int64 = 0
         for _ in 0..<8 {
@@ -136,7 +140,7 @@ struct SyncSearch {
         return offset
     }
 
-    /// Finds the first place from which frames of one kind follow each other.
+    /// Finds the first position at which consecutive frames of one format start.
     func first() -> Match? {
         var place = 0
         while place + 8 <= bytes.count {
@@ -156,17 +160,18 @@ struct SyncSearch {
         return nil
     }
 
-    /// How long a frame is, and what the next one must have in common with it; `nil` where none begins.
+    /// A function that returns a frame's length and the properties it must share with the next one; `nil` if no frame
+    /// starts.
     private typealias Reader = (_ place: Int) -> (length: Int, kind: Int)?
 
-    /// Reports whether enough frames lie one after the other.
+    /// Returns true if enough consecutive frames follow a position.
     private func follows(_ start: Int, _ read: Reader, enough: Int = Self.enough) -> Bool {
         guard let first = read(start) else { return false }
         var place = start + first.length
         var count = 1
         while count < enough {
             if place >= bytes.count { return isWhole && count >= Self.enoughAtEnd }
-            // What may follow the last frame is a tag, or a part of a frame.
+            // The last frame may be followed by a tag or by part of a frame.
             guard let next = read(place), next.kind == first.kind else {
                 return isWhole && place + 8 > bytes.count && count >= Self.enoughAtEnd
             }
@@ -176,7 +181,9 @@ struct SyncSearch {
         return true
     }
 
-    /// ISO/IEC 11172-3, 2.4.1.3, and 13818-3: layers I to III; not free format, whose frames do not tell their length.
+    /// Reads the header of an MPEG audio frame of layers I to III (ISO/IEC 11172-3, 2.4.1.3, and 13818-3).
+    ///
+    /// Free format is not supported, because its frames do not state their length.
     private func mpegAudio(_ place: Int) -> (length: Int, kind: Int)? {
         guard place + 4 <= bytes.count, bytes[place] == 0xFF, bytes[place + 1] & 0xE0 == 0xE0 else { return nil }
         let (second, third) = (Int(bytes[place + 1]), Int(bytes[place + 2]))
@@ -195,7 +202,8 @@ struct SyncSearch {
         return (length, second & 0x1E << 2 | rate)
     }
 
-    /// Thousands of bits a second by index, from 1 on: MPEG-1 layers I, II and III; MPEG-2 layer I; MPEG-2 layers II and III.
+    /// The bit rates in kbit/s by index, from 1 on: MPEG-1 layers I, II and III; MPEG-2 layer I; MPEG-2 layers II and
+    /// III.
     private static let bitRates = [
         [32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448],
         [32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384],
@@ -204,7 +212,7 @@ struct SyncSearch {
         [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
     ]
 
-    /// ISO/IEC 13818-7, 6.2: AAC in ADTS.
+    /// Reads the header of an AAC frame in ADTS (ISO/IEC 13818-7, 6.2).
     private func adts(_ place: Int) -> (length: Int, kind: Int)? {
         guard place + 7 <= bytes.count, bytes[place] == 0xFF, bytes[place + 1] & 0xF6 == 0xF0 else { return nil }
         let third = Int(bytes[place + 2])
@@ -213,7 +221,7 @@ struct SyncSearch {
         return (length, Int(bytes[place + 1]) << 8 | third & 0xFD)
     }
 
-    /// ETSI TS 102 366, 4.3.1, and E.1.2: AC-3 and Enhanced AC-3.
+    /// Reads the header of an AC-3 or Enhanced AC-3 frame (ETSI TS 102 366, 4.3.1 and E.1.2).
     private func dolby(_ place: Int) -> (length: Int, kind: Int)? {
         guard place + 6 <= bytes.count, bytes[place] == 0x0B, bytes[place + 1] == 0x77 else { return nil }
         let (fourth, identification) = (Int(bytes[place + 4]), Int(bytes[place + 5]) >> 3)
@@ -230,13 +238,14 @@ struct SyncSearch {
         return (2 * words, identification << 8 | rate)
     }
 
-    /// RFC 9639, 8.1 and 8.2: the marker, and the first metadata block, which has one length only.
+    /// Returns true if FLAC's marker and first metadata block, whose length is fixed, start here (RFC 9639, 8.1 and
+    /// 8.2).
     private func beginsFLAC(_ place: Int) -> Bool {
         bytes[place..<place + 4].elementsEqual("fLaC".utf8) && bytes[place + 4] & 0x7F == 0
             && bytes[place + 5..<place + 8].elementsEqual([0, 0, 34])
     }
 
-    /// RFC 3533, 6.
+    /// Reads the header of an Ogg page (RFC 3533, 6).
     private func oggPage(_ place: Int) -> (length: Int, kind: Int)? {
         guard place + 27 <= bytes.count, bytes[place..<place + 5].elementsEqual([0x4F, 0x67, 0x67, 0x53, 0]),
             case let segments = Int(bytes[place + 26]), place + 27 + segments <= bytes.count
@@ -246,12 +255,12 @@ struct SyncSearch {
     }
 }
 
-/// Files of editing programs that are not media, told by their content, with the way to a timeline that is read.
+/// Recognition of editing programs' files, which are not media, with advice on how to get a readable timeline.
 enum EditingFile {
-    /// Bytes at a file's beginning that tell.
+    /// The number of bytes at the start of a file that are needed to recognise it.
     static let prefixBytes = 4096
 
-    /// What a file is, and what to do with it, as a predicate; `nil` where it is none of them.
+    /// Returns a predicate that describes the file and suggests what to do; `nil` if it is not such a file.
     static func description(of prefix: [UInt8]) -> String? {
         let conversion =
             "otioconvert (pip install opentimelineio-plugins) makes an .otio of it, which export, thumbs and waveform read"
@@ -272,9 +281,9 @@ enum EditingFile {
         return isEditList(prefix) ? "is an edit decision list (EDL), not media; \(conversion)" : nil
     }
 
-    /// The beginning of files in Microsoft's Compound File Binary format ([MS-CFB], 2.2).
+    /// The signature of files in Microsoft's Compound File Binary format ([MS-CFB], 2.2).
     private static let compoundDocument: [UInt8] = [0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]
-    /// The class that AAF's files have (AAF Low-Level Container Specification).
+    /// The class identifier of AAF files (AAF Low-Level Container Specification).
     private static let classOfAAF: [UInt8] = [
         0x41, 0x41, 0x46, 0x42, 0x0D, 0x00, 0x4F, 0x4D, 0x06, 0x0E, 0x2B, 0x34, 0x01, 0x01, 0x01, 0xFF,
     ]
@@ -283,7 +292,9 @@ enum EditingFile {
         bytes.firstRange(of: Array(text.utf8)) != nil
     }
 
-    /// Whether there is an event of CMX 3600: a number, and four timecodes at the line's end; or the lines above the first.
+    /// Returns true if the text contains a CMX 3600 event or the lines above the first event.
+    ///
+    /// An event line starts with a number and ends with four timecodes.
     private static func isEditList(_ prefix: [UInt8]) -> Bool {
         let lines = prefix.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
         func begins(_ text: String) -> Bool { lines.contains { $0.starts(with: Array(text.utf8)) } }

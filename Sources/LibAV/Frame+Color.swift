@@ -1,12 +1,13 @@
 import CFFmpeg
 package import MediaBase
 
-// What a decoded picture says of its colours and fields, apart from its pixels.
+// The colours and fields that a decoded frame states, apart from its pixels.
 
 extension Frame {
-    /// The frame's word on colours, completed by what its pixel format implies and then as players assume.
+    /// The frame's stated colours, completed by those that its pixel format implies and then by players' assumptions.
     ///
-    /// Gray without a word on its range is taken as full range, as libswscale and who writes such files do.
+    /// Gray without a stated range is assumed to be full range, as by libswscale and the programs that write such
+    /// files.
     package var assumedColor: ColorInfo {
         var color = color
         let format = AVPixelFormat(rawValue: pointer.pointee.format)
@@ -16,9 +17,9 @@ extension Frame {
         return color.assumed(for: dimensions)
     }
 
-    /// Tags the picture with the matrix that was assumed of it in another size, where in its own another one would be.
+    /// Tags the frame with the matrix assumed at its previous size, if its own size would imply a different one.
     ///
-    /// Players guess by the size; one that changes must not change the colours.
+    /// Players guess the matrix from the size; a change of size must not change the colours.
     func keepMatrix(of assumed: ColorInfo) {
         guard pointer.pointee.colorspace == AVCOL_SPC_UNSPECIFIED, !isRGB, assumedColor.matrix != assumed.matrix else {
             return
@@ -26,7 +27,7 @@ extension Frame {
         pointer.pointee.colorspace = ColorInfo(matrix: assumed.matrix).native.matrix
     }
 
-    /// The brightness metadata that came with the picture itself; `nil` where there is none.
+    /// The HDR brightness metadata that the frame itself carries; `nil` if there is none.
     package var hdr: HDRInfo? {
         var info = HDRInfo()
         func sideData<Value>(_ type: AVFrameSideDataType, as _: Value.Type) -> Value? {
@@ -45,24 +46,24 @@ extension Frame {
         return info == HDRInfo() ? nil : info
     }
 
-    /// Which rows were taken first, where the picture consists of two fields.
+    /// The field of an interlaced frame that was captured first.
     package enum FieldOrder: Sendable {
-        /// The first row and every second one after it.
+        /// The field with the first row and every second row after it.
         case topFirst
-        /// The others.
+        /// The field with the other rows.
         case bottomFirst
     }
 
-    /// The order of its two fields; `nil` where the decoder says that it is one picture.
+    /// The order of the frame's two fields; `nil` if the decoder reports a progressive frame.
     package var fieldOrder: FieldOrder? {
         guard shim_frame_is_interlaced(pointer) != 0 else { return nil }
         return shim_frame_is_top_field_first(pointer) != 0 ? .topFirst : .bottomFirst
     }
 
-    /// Whether the pixels are red, green and blue rather than luma and chroma.
+    /// True if the pixels are RGB rather than luma and chroma.
     package var isRGB: Bool { AVPixelFormat(rawValue: pointer.pointee.format).isRGB }
 
-    /// Whether pixels may be transparent.
+    /// True if pixels may be transparent.
     package var hasAlpha: Bool {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else {
             return false
@@ -70,7 +71,7 @@ extension Frame {
         return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
     }
 
-    /// Significant bits of the first component; 8 where libavutil does not know the format.
+    /// The number of significant bits in the first component; 8 if libavutil does not know the format.
     package var bitDepth: Int {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else { return 8 }
         return Int(descriptor.pointee.comp.0.depth)
@@ -78,14 +79,14 @@ extension Frame {
 }
 
 extension AVPixelFormat {
-    /// Whether pixels are red, green and blue, or are treated as such by libswscale: indexed ones, and black and white.
+    /// True if pixels are RGB or treated as such by libswscale, as are indexed and black-and-white pixels.
     var isRGB: Bool {
         if self == AV_PIX_FMT_MONOBLACK || self == AV_PIX_FMT_MONOWHITE { return true }
         guard let descriptor = av_pix_fmt_desc_get(self) else { return false }
         return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
     }
 
-    /// Whether it is one of those that say full range by themselves.
+    /// True if the format itself implies full range.
     var impliesFullRange: Bool {
         switch self {
         case AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P, AV_PIX_FMT_YUVJ440P, AV_PIX_FMT_YUVJ411P:
@@ -96,53 +97,56 @@ extension AVPixelFormat {
 }
 
 extension PixelFormat {
-    /// Whether pixels are red, green and blue, or indices of such.
+    /// True if the pixels are RGB or indices of RGB colours.
     package var isRGB: Bool { native?.isRGB ?? false }
 
-    /// Significant bits of the first component; 8 where the format is not known.
+    /// The number of significant bits in the first component; 8 if the format is unknown.
     package var bitDepth: Int { native.flatMap { av_pix_fmt_desc_get($0) }.map { Int($0.pointee.comp.0.depth) } ?? 8 }
 
-    /// Whether pixels may be transparent.
+    /// True if pixels may be transparent.
     package var hasAlpha: Bool {
         guard let descriptor = native.flatMap({ av_pix_fmt_desc_get($0) }) else { return false }
         return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
     }
 }
 
-/// How luma and chroma that a conversion makes are coded; what is `nil` stays as the source has it.
+/// The coding of luma and chroma in a conversion's result; a `nil` property keeps the source's coding.
 package struct LumaCoding: Sendable, Hashable {
-    /// The matrix, by libavutil's name of it.
+    /// The matrix, by libavutil's name.
     package var matrix: String?
-    /// The range, `tv` (limited) or `pc` (full).
+    /// The range: `tv` (limited) or `pc` (full).
     package var range: String?
-    /// What becomes of red, green and blue where the two above are `nil`; see ``ColorInfo/codedAsLuma(wanted:)`` for what
-    /// this does not say either.
+    /// The coding of converted RGB if the two properties above are `nil`.
+    ///
+    /// See ``ColorInfo/codedAsLuma(wanted:)`` for the values that this property does not state either.
     package var fromRGB: ColorInfo?
 
-    /// Says nothing unless given.
+    /// Creates a coding; all properties are unspecified by default.
     package init(matrix: String? = nil, range: String? = nil, fromRGB: ColorInfo? = nil) {
         self.matrix = matrix
         self.range = range
         self.fromRGB = fromRGB
     }
 
-    /// The matrix and range of what is made of red, green and blue of these colours.
+    /// Returns the matrix and range for converting RGB of these colours to luma and chroma.
     func codedAsLuma(_ color: ColorInfo) -> (matrix: String, range: String) {
         let usual = color.codedAsLuma(wanted: fromRGB)
         return (matrix ?? usual.matrix, range ?? usual.range)
     }
 }
 
-/// Brings luma and chroma from one matrix to another, by way of red, green and blue.
+/// A converter of luma and chroma from one matrix to another by way of RGB.
 ///
-/// libswscale can do that in one step, but forgets there where chroma lies.
+/// libswscale can convert in one step, but then ignores the location of chroma samples.
 final class MatrixConverter {
     private var toRGB: PixelConverter
     private var toLuma: PixelConverter
 
+    /// Creates a converter to a pixel format and matrix.
+    ///
     /// - Parameters:
-    ///   - matrix: The one that is wanted.
-    ///   - range: The range that is wanted; `nil` for limited.
+    ///   - matrix: The target matrix.
+    ///   - range: The target range; `nil` for limited.
     init(
         to format: PixelFormat, dimensions: Dimensions?, matrix: String, range: String?, field: PixelConverter.Field?
     ) throws(MediaError) {
@@ -153,7 +157,7 @@ final class MatrixConverter {
         toLuma = try PixelConverter(to: format, dimensions: nil, coding: coding, field: field, fields: nil)
     }
 
-    /// The picture by the matrix that is wanted, and tagged so.
+    /// Returns the frame converted to the target matrix and tagged with it.
     func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
         try toLuma.convert(toRGB.convert(frame))
     }

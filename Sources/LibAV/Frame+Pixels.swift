@@ -1,18 +1,18 @@
 import CFFmpeg
 package import MediaBase
 
-// Samples of a picture as numbers, and pictures made of others.
+// A frame's samples as numbers, and frames derived from other frames.
 
 extension Frame {
-    /// How the samples of a plane lie, where they are whole bytes in this machine's order.
+    /// The layout of a plane's samples if they are whole bytes in native byte order.
     package struct SampleLayout: Sendable, Equatable {
-        /// 1 or 2.
+        /// The number of bytes per sample, 1 or 2.
         package let bytesPerSample: Int
-        /// From a sample to the next one of the same component, in samples.
+        /// The distance between consecutive samples of the same component, in samples.
         package let step: Int
     }
 
-    /// How the samples of a plane lie; `nil` where they are not whole bytes in machine order, or are indices.
+    /// Returns the layout of a plane's samples; `nil` if they are not whole bytes in native byte order or are indices.
     package func sampleLayout(_ plane: Int) -> SampleLayout? {
         guard plane >= 0, plane < planeCount,
             let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format))
@@ -26,7 +26,7 @@ extension Frame {
         let here = all.filter { $0.plane == Int32(plane) }
         guard let first = here.first, let widest = here.map(\.step).max() else { return nil }
         let bytes = first.depth <= 8 ? 1 : 2
-        // Components that share bytes (rgb565, x2rgb10) are none of this kind.
+        // Excludes formats whose components share bytes (rgb565, x2rgb10).
         let isWhole = here.allSatisfy {
             $0.depth <= 16 && ($0.depth <= 8) == (bytes == 1) && Int($0.offset) % bytes == 0
         }
@@ -37,9 +37,9 @@ extension Frame {
         return SampleLayout(bytesPerSample: bytes, step: Int(widest) / bytes)
     }
 
-    /// Lends one plane as numbers of a type, with the stride in such numbers.
+    /// Calls a closure with one plane as numbers of a type, and with the stride in such numbers.
     ///
-    /// An empty span for a plane that does not exist, or whose rows do not begin at whole numbers.
+    /// The span is empty if the plane does not exist or if its rows are not aligned for the type.
     package func withPlane<Sample: FixedWidthInteger & BitwiseCopyable, Result, Failure: Error>(
         _ plane: Int, of type: Sample.Type, _ body: (Span<Sample>, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -49,18 +49,18 @@ extension Frame {
                 return try body(UnsafeBufferPointer<Sample>(start: nil, count: 0).span, 0)
             }
             let whole = bytes.extracting(first: bytes.byteCount / size * size)
-            // Aligned whole numbers of a type without invalid patterns.
+            // The bytes are aligned whole numbers of a type without invalid bit patterns.
             return try body(unsafe whole._unsafeView(as: Sample.self), stride / size)
         }
     }
 
-    /// A picture of the same size and properties whose rows are written anew.
+    /// Returns a frame of the same size and properties whose rows a closure writes.
     ///
     /// - Parameters:
-    ///   - type: What samples are written as.
-    ///   - format: How its pixels are stored; as here unless given.
-    ///   - write: Gets the number of a plane and of a row, and the row to write, without padding. Not called for planes
-    ///     whose rows do not begin at whole numbers.
+    ///   - type: The type of the samples to write.
+    ///   - format: The pixel format of the result; `nil` for this frame's format.
+    ///   - write: A closure that receives a plane index, a row index and the row to write, without padding. It is not
+    ///     called for planes whose rows are not aligned for the type.
     package func rewritten<Sample: FixedWidthInteger & BitwiseCopyable>(
         as type: Sample.Type, format: PixelFormat? = nil,
         _ write: (_ plane: Int, _ row: Int, inout MutableSpan<Sample>) -> Void
@@ -90,8 +90,8 @@ extension Frame {
         UInt(bitPattern: data(plane)) % UInt(alignment) == 0
     }
 
-    /// By how many luma samples the first chroma sample of a part lies further left and up than the first one of a
-    /// whole picture.
+    /// Returns the number of luma samples by which a part's first chroma sample lies further left and up than a whole
+    /// frame's.
     func chromaShift(ofPart rectangle: PixelRectangle) -> (x: Int, y: Int) {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else {
             return (0, 0)
@@ -100,10 +100,11 @@ extension Frame {
         return (firstColumn(of: rectangle) & ((1 << x) - 1), rectangle.y & ((1 << y) - 1))
     }
 
-    /// The part of the picture inside a rectangle; shares its planes.
+    /// Returns the part of the frame inside a rectangle, which shares the frame's planes.
     ///
-    /// The left edge moves to the left where the format stores several pixels in one.
-    /// - Throws: `invalidArgument` where the rectangle is empty or reaches beyond the picture.
+    /// The left edge moves to the left if the format stores several pixels together.
+    ///
+    /// - Throws: `invalidArgument` if the rectangle is empty or extends beyond the frame.
     func part(_ rectangle: PixelRectangle) throws(MediaError) -> Frame {
         let (width, height) = (dimensions.width, dimensions.height)
         guard rectangle.x >= 0, rectangle.y >= 0, rectangle.width > 0, rectangle.height > 0,
@@ -122,7 +123,7 @@ extension Frame {
         return result
     }
 
-    /// Where a part begins: at its own first column, or before it where pixels share bytes.
+    /// Returns the first column of a part, moved to the left if pixels share bytes.
     private func firstColumn(of rectangle: PixelRectangle) -> Int {
         guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else { return 0 }
         let flags = descriptor.pointee.flags

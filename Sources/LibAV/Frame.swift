@@ -2,13 +2,13 @@ import CFFmpeg
 import Glibc
 package import MediaBase
 
-/// Owner of one `AVFrame` with references to its planes: a decoded picture, or decoded sound.
+/// Owner of one `AVFrame` with references to its planes: decoded video or audio.
 ///
-/// Nothing changes a frame once it left the decoder or converter that made it, so it may be shared between threads.
+/// A frame is immutable once the decoder or converter that made it returns it, so it may be shared between threads.
 package struct Frame: ~Copyable, @unchecked Sendable {
     let pointer: UnsafeMutablePointer<AVFrame>
 
-    /// An empty frame for a decoder to fill.
+    /// Creates an empty frame for a decoder to fill.
     init() throws(MediaError) {
         guard let pointer = av_frame_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         self.pointer = pointer
@@ -19,45 +19,45 @@ package struct Frame: ~Copyable, @unchecked Sendable {
         av_frame_free(&pointer)
     }
 
-    /// A second owner of the same planes (`av_frame_clone`); no pixels or samples are copied.
+    /// Returns a second owner of the same planes (`av_frame_ref`); no pixels or samples are copied.
     package func shared() throws(MediaError) -> Frame {
         let copy = try Frame()
         try AVStatus.check(av_frame_ref(copy.pointer, pointer), "av_frame_ref", doing: "share a frame")
         return copy
     }
 
-    /// When it is to be shown, in the packet's time base: libav's best estimate; `nil` where there is none.
+    /// The presentation time in the packet's time base, as libav's best estimate; `nil` if unknown.
     package var pts: Int64? {
         let best = pointer.pointee.best_effort_timestamp
         if best != shim_no_pts { return best }
         return pointer.pointee.pts == shim_no_pts ? nil : pointer.pointee.pts
     }
 
-    /// How long it is shown by the packet's word, in the packet's time base; 0 where unknown.
+    /// The duration stated by the packet, in the packet's time base; 0 if unknown.
     package var duration: Int64 { shim_frame_duration(pointer) }
 
-    /// Whether it came from a sync sample.
+    /// True if the frame comes from a sync sample.
     package var isKey: Bool { shim_frame_is_key(pointer) != 0 }
 
-    /// Whether the decoder saw damage in it.
+    /// True if the decoder detected damage in the frame.
     package var isCorrupt: Bool { shim_frame_is_corrupt(pointer) != 0 }
 }
 
-// MARK: - Pictures
+// MARK: - Video
 
 extension Frame {
-    /// The picture's size in pixels, after the cropping that the codec asks for.
+    /// The frame size in pixels, after the cropping that the codec requests.
     package var dimensions: Dimensions {
         Dimensions(width: Int(pointer.pointee.width), height: Int(pointer.pointee.height))
     }
 
-    /// How the pixels are stored.
+    /// The storage format of the pixels.
     package var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: pointer.pointee.format)) }
 
-    /// Width of a pixel by its height; `nil` where the stream does not say.
+    /// The width of a pixel divided by its height; `nil` if the stream does not state it.
     package var sampleAspectRatio: Rational? { Rational(pointer.pointee.sample_aspect_ratio) }
 
-    /// The stream's word on colours for this frame.
+    /// The colours that the stream states for this frame.
     package var color: ColorInfo {
         ColorInfo(
             primaries: pointer.pointee.color_primaries, transfer: pointer.pointee.color_trc,
@@ -65,12 +65,14 @@ extension Frame {
             chromaLocation: pointer.pointee.chroma_location)
     }
 
-    /// How many planes there are.
+    /// The number of planes.
     package var planeCount: Int {
         max(0, Int(av_pix_fmt_count_planes(AVPixelFormat(rawValue: pointer.pointee.format))))
     }
 
-    /// Rows of a plane, and bytes of a row that hold pixels (the stride may be larger); (0, 0) for one that does not exist.
+    /// Returns a plane's rows and the bytes of a row that hold pixels; (0, 0) if the plane does not exist.
+    ///
+    /// The stride may be larger than the number of bytes.
     package func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
         guard plane >= 0, plane < planeCount else { return (0, 0) }
         let format = AVPixelFormat(rawValue: pointer.pointee.format)
@@ -82,9 +84,9 @@ extension Frame {
         return (rows: (height + (1 << shift) - 1) >> shift, rowBytes: max(0, rowBytes))
     }
 
-    /// Lends one plane: its bytes from the first row's first to the last row's last, and the stride between rows.
+    /// Calls a closure with one plane, from the start of its first row to the end of its last, and with the stride.
     ///
-    /// An empty span for a plane that does not exist.
+    /// The span is empty if the plane does not exist.
     package func withPlane<Result, Failure: Error>(
         _ plane: Int, _ body: (RawSpan, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -107,26 +109,26 @@ extension Frame {
     }
 }
 
-// MARK: - Sound
+// MARK: - Audio
 
 extension Frame {
-    /// Samples in each channel.
+    /// The number of samples in each channel.
     package var sampleCount: Int { max(0, Int(pointer.pointee.nb_samples)) }
 
-    /// Samples a second.
+    /// The sample rate in Hz.
     package var sampleRate: Int { Int(pointer.pointee.sample_rate) }
 
-    /// Which channels there are.
+    /// The channels and their order.
     package var channelLayout: ChannelLayout { ChannelLayout(pointer.pointee.ch_layout) }
 
-    /// How one sample is stored, and whether each channel has a plane of its own.
+    /// The storage format of a sample; `isPlanar` is true if each channel has its own plane.
     package var sampleFormat: (format: SampleFormat, isPlanar: Bool)? {
         SampleFormat.make(AVSampleFormat(rawValue: pointer.pointee.format))
     }
 
-    /// Lends samples `range` of one channel's plane, or of all channels interleaved where the format is not planar.
+    /// Calls a closure with samples `range` of one channel's plane, or of all channels interleaved if not planar.
     ///
-    /// The byte count is samples × bytes a sample (× channels), never the padded `linesize`.
+    /// The byte count is samples × bytes per sample (× channels), never the padded `linesize`.
     package func withSamples<Result, Failure: Error>(
         plane: Int, in range: Range<Int>, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -142,7 +144,7 @@ extension Frame {
 }
 
 extension Frame {
-    /// Whether another frame holds sound of the same form, length and time stamp.
+    /// Returns true if another frame holds audio of the same format, rate, layout, length and time stamp.
     package func hasShape(of other: borrowing Frame) -> Bool {
         pointer.pointee.format == other.pointer.pointee.format
             && pointer.pointee.sample_rate == other.pointer.pointee.sample_rate
@@ -150,7 +152,7 @@ extension Frame {
             && pts == other.pts && channelLayout == other.channelLayout
     }
 
-    /// Whether another frame holds the very same sound, bit for bit.
+    /// Returns true if another frame holds bit-identical audio.
     package func isIdentical(to other: borrowing Frame) -> Bool {
         guard hasShape(of: other), let (_, isPlanar) = sampleFormat else { return false }
         return (0..<(isPlanar ? channelLayout.channels : 1)).allSatisfy { plane in
@@ -168,7 +170,8 @@ extension Frame {
         }
     }
 
-    /// Lends samples `range` of one plane as numbers; an empty span where the format stores another type.
+    /// Calls a closure with samples `range` of one plane as numbers; the span is empty if the format stores another
+    /// type.
     package func withSamples<Sample: BitwiseCopyable, Result, Failure: Error>(
         of type: Sample.Type, plane: Int, in range: Range<Int>, _ body: (Span<Sample>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -176,14 +179,14 @@ extension Frame {
             guard sampleFormat?.format.isStored(as: Sample.self) == true else {
                 return try body(UnsafeBufferPointer<Sample>(start: nil, count: 0).span)
             }
-            // The bytes are whole samples, aligned by libavutil's allocator, of a type without invalid patterns.
+            // The bytes are whole samples, aligned by libavutil's allocator, of a type without invalid bit patterns.
             return try body(unsafe bytes._unsafeView(as: Sample.self))
         }
     }
 }
 
 extension SampleFormat {
-    /// Whether this is how numbers of a type are stored.
+    /// Returns true if the format stores samples as numbers of this type.
     fileprivate func isStored<Sample>(as type: Sample.Type) -> Bool {
         switch self {
         case .uint8: type == UInt8.self
@@ -197,7 +200,7 @@ extension SampleFormat {
 }
 
 extension Frame {
-    /// A copy of one plane without the padding between rows.
+    /// Returns a copy of one plane without the padding between rows.
     package func packedPlane(_ plane: Int) -> [UInt8] {
         let (rows, rowBytes) = planeShape(plane)
         guard rows > 0, rowBytes > 0, case let stride = linesize(plane), stride >= rowBytes, let start = data(plane)
@@ -212,10 +215,10 @@ extension Frame {
     }
 }
 
-// Frames whose content comes from Swift.
+// Frames with content created in Swift.
 
 extension Frame {
-    /// Sound with memory of its own, its samples not yet written.
+    /// Creates an audio frame with its own memory and uninitialised samples.
     static func sound(
         _ count: Int, format: SampleFormat, isPlanar: Bool, sampleRate: Int, channelLayout: ChannelLayout
     ) throws(MediaError) -> Frame {
@@ -231,7 +234,7 @@ extension Frame {
         return frame
     }
 
-    /// Sound of nothing but silence.
+    /// Creates an audio frame of silence.
     static func silence(
         _ count: Int, format: SampleFormat, isPlanar: Bool, sampleRate: Int, channelLayout: ChannelLayout
     ) throws(MediaError) -> Frame {
@@ -243,10 +246,10 @@ extension Frame {
         return frame
     }
 
-    /// Sound whose samples `fill` writes, plane by plane.
+    /// Creates an audio frame whose samples `fill` writes plane by plane.
     ///
-    /// - Parameter fill: Called once for each plane with its memory, which is zero: one plane a channel where planar,
-    ///   else one with all channels sample by sample.
+    /// - Parameter fill: Called once for each plane with its zeroed memory: one plane per channel if planar, otherwise
+    ///   one plane with interleaved channels.
     package static func sound(
         _ count: Int, format: SampleFormat, isPlanar: Bool, sampleRate: Int, channelLayout: ChannelLayout,
         fill: (_ plane: Int, inout MutableRawSpan) -> Void
@@ -264,7 +267,7 @@ extension Frame {
         return frame
     }
 
-    /// Marks a picture that is not shared yet with its pixel aspect and its colours.
+    /// Tags a video frame that is not shared yet with its pixel aspect ratio and colours.
     package consuming func tagged(sampleAspectRatio: Rational?, color: ColorInfo) -> Frame {
         if let ratio = sampleAspectRatio?.native { pointer.pointee.sample_aspect_ratio = ratio }
         let native = color.native
@@ -276,7 +279,7 @@ extension Frame {
         return self
     }
 
-    /// Has `fill` write each plane: all of its memory from the first row on, and the stride between rows.
+    /// Calls `fill` for each plane with all of its memory from the first row on, and with the stride between rows.
     func fillPlanes(_ fill: (_ plane: Int, inout MutableRawSpan, _ stride: Int) -> Void) {
         for plane in 0..<planeCount {
             guard let start = data(plane), case let stride = linesize(plane), stride > 0 else { continue }

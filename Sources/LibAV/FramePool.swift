@@ -1,23 +1,23 @@
 import CFFmpeg
 package import MediaBase
 
-/// Owner of an `AVBufferPool`: memory for pictures of one size and format, used again when nobody has them any more.
+/// Owner of an `AVBufferPool`: memory for frames of one size and format, which is reused after their release.
 ///
-/// Pictures may outlive the pool and be let go on any thread.
+/// Frames may outlive the pool and may be released on any thread.
 package final class FramePool: @unchecked Sendable {
     private let pool: OpaquePointer
     private let native: AVPixelFormat
     private static let alignment: Int32 = 64
 
-    /// How large the pictures are.
+    /// The size of the frames in pixels.
     package let dimensions: Dimensions
-    /// How their pixels are stored.
+    /// The pixel format of the frames.
     package var pixelFormat: PixelFormat { PixelFormat(native) }
 
-    /// A pool that has no memory yet.
+    /// Creates a pool that has not allocated any memory yet.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an unknown format,
-    ///   ``MediaError/Code-swift.struct/limitExceeded`` for a picture that is too large.
+    ///   ``MediaError/Code-swift.struct/limitExceeded`` for a frame that is too large.
     package init(dimensions: Dimensions, pixelFormat: PixelFormat) throws(MediaError) {
         guard let native = pixelFormat.native else {
             throw MediaError(.invalidArgument, "there is no pixel format \(pixelFormat)")
@@ -26,7 +26,7 @@ package final class FramePool: @unchecked Sendable {
         let size = try AVStatus.check(
             av_image_get_buffer_size(native, Int32(dimensions.width), Int32(dimensions.height), Self.alignment),
             "av_image_get_buffer_size", doing: "hold pictures of \(pixelFormat)")
-        // Codecs read a little beyond the last row.
+        // Codecs read slightly beyond the last row.
         guard let pool = av_buffer_pool_init(Int(size) + 64, nil) else {
             throw MediaError(.outOfResources, "out of memory")
         }
@@ -40,7 +40,7 @@ package final class FramePool: @unchecked Sendable {
         av_buffer_pool_uninit(&pool)
     }
 
-    /// A picture whose planes `fill` writes; what it leaves is whatever lay there before.
+    /// Returns a frame whose planes `fill` writes; bytes that it does not write keep their previous content.
     package func picture(
         sampleAspectRatio: Rational? = nil, color: ColorInfo = ColorInfo(),
         fill: (_ plane: Int, inout MutableRawSpan, _ stride: Int) -> Void

@@ -1,23 +1,23 @@
 import CFFmpeg
 package import MediaBase
 
-/// Brings pictures to one format and size and turns them by quarter turns, so that they need no turn for display.
+/// A converter of frames to one format and size that also applies their display rotation in quarter turns.
 ///
-/// One thread uses it at a time.
+/// The converted frames need no rotation for display. Only one thread may use a rotator at a time.
 package struct FrameRotator: ~Copyable, @unchecked Sendable {
     private let transform: DisplayTransform
-    /// To planes of one size each, which can be turned.
+    /// The converter to planes of equal size, which can be rotated.
     private var complete: PixelConverter
-    /// From there to what is wanted.
+    /// The converter from rotated planes to the target format.
     private var target: PixelConverter
 
-    /// A turner to a format and size.
+    /// Creates a rotator to a format and size.
     ///
     /// - Parameters:
-    ///   - transform: How pictures are flipped and turned; other than quarter turns count as none.
-    ///   - format: What to convert to.
-    ///   - dimensions: The size after the turn.
-    ///   - coding: As ``PixelConverter`` has it.
+    ///   - transform: The flip and rotation to apply; rotations other than quarter turns are ignored.
+    ///   - format: The target pixel format.
+    ///   - dimensions: The size after rotation.
+    ///   - coding: The coding of luma and chroma, as for ``PixelConverter``.
     package static func open(
         _ transform: DisplayTransform, to format: PixelFormat, dimensions: Dimensions,
         coding: LumaCoding = LumaCoding()
@@ -37,7 +37,7 @@ package struct FrameRotator: ~Copyable, @unchecked Sendable {
         self.target = target
     }
 
-    /// The picture, turned; with the times and the tags of the original.
+    /// Returns the rotated frame with the times and tags of the original.
     package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
         let turned = try complete.convert(frame).turned(transform)
         turned.keepMatrix(of: frame.assumedColor)
@@ -46,7 +46,7 @@ package struct FrameRotator: ~Copyable, @unchecked Sendable {
 }
 
 extension Frame {
-    /// A picture of complete planes, of 8 or 16 bits a sample, flipped and turned.
+    /// Returns a flipped and rotated copy of a frame whose planes have equal size and 8 or 16 bits per sample.
     fileprivate func turned(_ transform: DisplayTransform) throws(MediaError) -> Frame {
         let result = try Frame.picture(
             format: AVPixelFormat(rawValue: pointer.pointee.format), dimensions: transform.apply(to: dimensions))
@@ -55,7 +55,7 @@ extension Frame {
             let ratio = pointer.pointee.sample_aspect_ratio
             if ratio.num > 0 { result.pointer.pointee.sample_aspect_ratio = AVRational(num: ratio.den, den: ratio.num) }
         }
-        // Chroma is complete; where it lay no longer matters.
+        // Chroma is not subsampled, so its former location no longer matters.
         result.pointer.pointee.chroma_location = AVCHROMA_LOC_UNSPECIFIED
         for plane in 0..<result.planeCount {
             if sampleLayout(plane)?.bytesPerSample == 2 {
@@ -77,7 +77,7 @@ extension Frame {
             let target = result.data(plane)
         else { return }
         let (lastRow, lastColumn) = ((height - 1) * stride, width - 1)
-        // Where the result's first sample comes from, and the way to the next column and row of the result.
+        // The source offset of the result's first sample, and the source steps to the result's next column and row.
         let (base, across, down) =
             switch (transform.rotation, transform.isMirrored) {
             case (90, false): (lastRow, -stride, 1)

@@ -1,26 +1,28 @@
 import CFFmpeg
 package import MediaBase
 
-// Packets at the times that the container's edit list gives them.
+// Packets at the times that the container's edit list assigns to them.
 
 extension InputFile {
-    /// Edits further than this from the media's own times are followed by an opening of the file of their own.
+    /// The maximum shift from the media's own times for streams that are read together with others.
+    ///
+    /// A stream with a larger shift is read through its own opening of the file.
     private static let maximumShift = MediaTime(value: 2, timescale: 1)
 
-    /// Has ``readPacket()``, ``seek(stream:to:)`` and the index speak of times of the presentation.
+    /// Makes ``readPacket()``, ``seek(stream:to:)`` and the index use presentation times.
     ///
-    /// A stream whose edit list is no more than a small shift is read with the others. One that jumps in its media, plays
-    /// it at another speed or lies far from where the others do is read by an opening of the file of its own, and its
-    /// packets come among the others' in order of time. To be called before any packet is read.
+    /// A stream whose edit list is only a small shift is read together with the others. A stream is read through its
+    /// own opening of the file if its edit list jumps in the media, changes the speed or lies far from the other
+    /// streams. Its packets are merged with the others in order of time. Call this method before reading any packet.
     ///
     /// - Parameters:
-    ///   - edits: The edits of streams by their index, in ticks of each stream's time base.
-    ///   - times: What the container's own tables say of streams' samples, apart from edits.
+    ///   - edits: The edits by stream index, in ticks of each stream's time base.
+    ///   - times: The sample times stated by the container's own tables, without edits, by stream index.
     package func apply(_ edits: [Int: StreamEdits], _ times: [Int: ListedTimes]) {
         self.edits = edits
         self.times = times
         for (index, times) in times {
-            // libavformat tells it only after it has read packets.
+            // libavformat reports the start only after it has read packets.
             guard let start = times.start, let stream = pointer(toStream: index),
                 stream.pointee.start_time == shim_no_pts
             else { continue }
@@ -43,7 +45,7 @@ extension InputFile {
         return media <= most && (start <= most || streamCount == 1)
     }
 
-    /// The same file, opened once more at its beginning, for a stream that is read apart.
+    /// Opens the same file again at its start, for a stream that is read separately.
     func openedAgain() throws(MediaError) -> InputFile {
         let source = spool.map { InputSource.descriptor($0.descriptor) } ?? source
         let file = try InputFile(opening: source, allowsNested: allowsNested, readsAhead: false, limits: limits)
@@ -51,20 +53,20 @@ extension InputFile {
         return file
     }
 
-    /// How a packet is used by the part of an edit list that is read.
+    /// The effect of an edit-list part on a packet.
     enum Edited {
-        /// It is used, with its times changed.
+        /// The packet is used, with changed times.
         case shown
-        /// It is not used.
+        /// The packet is not used.
         case unused
-        /// It is not used, and neither is any after it in the media.
+        /// Neither this packet nor any later one in the media is used.
         case over
     }
 
-    /// Gives a packet the times of the presentation.
+    /// Changes a packet's times to presentation times.
     ///
-    /// - Parameter trims: Whether samples of sound outside the part are left out by the decoder, as is due where other
-    ///   parts follow; else they keep their places, and whoever reads cuts them.
+    /// - Parameter trims: Whether the decoder skips audio samples outside the part, as required if other parts follow.
+    ///   Otherwise the samples keep their places and the reader cuts them.
     func edit(
         _ packet: borrowing Packet, by part: StreamEdits.Part, trims: Bool
     ) -> Edited {
@@ -79,7 +81,7 @@ extension InputFile {
         switch stream.pointee.codecpar.pointee.codec_type {
         case AVMEDIA_TYPE_AUDIO:
             guard media < part.mediaEnd else { return .over }
-            // Sound that stands still, or has another pitch, is silence.
+            // Audio that stands still or would have another pitch is replaced by silence.
             guard part.rate == .one else { return .unused }
             if trims { trim(packet, at: media, by: part, rate: stream.pointee.codecpar.pointee.sample_rate) }
         case AVMEDIA_TYPE_VIDEO:
@@ -87,7 +89,7 @@ extension InputFile {
                 native.pointee.flags |= AV_PKT_FLAG_DISCARD
             } else if media >= part.mediaEnd {
                 if (decoded ?? media) >= part.mediaEnd { return .over }
-                // It is needed by pictures that are shown before it.
+                // Frames that are shown before this one need it.
                 native.pointee.flags |= AV_PKT_FLAG_DISCARD
             } else if time < part.start {
                 native.pointee.pts = part.start
@@ -106,12 +108,12 @@ extension InputFile {
         return .shown
     }
 
-    /// How much of a sample's duration is left that ends at a moment of the media and began before the part.
+    /// Returns the remaining duration of a sample that starts before the part and ends at a given media time.
     private func shortened(_ duration: Int64, to end: Int64, _ part: StreamEdits.Part) -> Int64 {
         duration > 0 ? max(1, end.subtractingClamped(part.mediaStart)) : duration
     }
 
-    /// Has the decoder leave out the samples of a packet that lie outside a part.
+    /// Makes the decoder skip the samples of a packet that lie outside a part.
     private func trim(_ packet: borrowing Packet, at media: Int64, by part: StreamEdits.Part, rate: Int32) {
         guard packet.duration > 0, let stream = pointer(toStream: packet.streamIndex) else { return }
         let end = media.addingClamped(packet.duration)
@@ -131,26 +133,26 @@ extension InputFile {
 
 // MARK: - Reading
 
-/// The next packet of the file, or of a stream that is read apart.
+/// The next packet of the file or of a separately read stream.
 final class ReadHead {
-    /// The stream that is read apart; `nil` for the file's own packets.
+    /// The index of the separately read stream; `nil` for the file's own packets.
     let stream: Int?
-    /// The packet that was read ahead; `nil` where it was taken.
+    /// The packet that was read ahead; `nil` after it was taken.
     private var packet: Packet?
-    /// The decode time of that packet; `nil` without one.
+    /// The decode time of the packet; `nil` if there is no packet.
     private(set) var time: MediaTime?
-    /// Whether all packets were read.
+    /// True if all packets were read.
     var isOver = false
 
     init(stream: Int?) { self.stream = stream }
 
-    /// Keeps a packet until its turn; one that does not say when it is decoded comes first.
+    /// Keeps a packet until its turn; a packet without a decode time comes first.
     func keep(_ packet: consuming Packet, decodedAt time: MediaTime?) {
         self.packet = consume packet
         self.time = time ?? .negativeInfinity
     }
 
-    /// The packet that waits; the first time only.
+    /// Removes and returns the waiting packet.
     func take() -> Packet? {
         time = nil
         return packet.take()
@@ -158,18 +160,18 @@ final class ReadHead {
 }
 
 extension InputFile {
-    /// The next packet of a stream that is selected, at its time on the presentation's time line; `nil` at the end.
+    /// Returns the next packet of a selected stream, at its presentation time; `nil` at the end.
     ///
-    /// Packets come in file order; those of a stream that is read apart, in between where their time is.
+    /// Packets come in file order. Those of separately read streams are inserted according to their times.
     ///
-    /// - Throws: what the system says, or ``MediaError/Code-swift.struct/damaged`` where the demuxer gives up.
+    /// - Throws: The system's error, or ``MediaError/Code-swift.struct/damaged`` if the demuxer fails.
     package func readPacket() throws(MediaError) -> Packet? {
         guard !edits.isEmpty else { return try readStored() }
         guard !edited.isEmpty else { return try readFile() }
         return try readInTurn()
     }
 
-    /// The next packet of a stream that is not read apart.
+    /// Returns the next packet of a stream that is not read separately.
     private func readFile() throws(MediaError) -> Packet? {
         while !isOver, let packet = try readStored() {
             let index = packet.streamIndex
@@ -183,7 +185,7 @@ extension InputFile {
         return nil
     }
 
-    /// The packet that is decoded first of the file's own and of those of the streams that are read apart.
+    /// Returns the packet with the earliest decode time of the file's own and the separately read streams.
     private func readInTurn() throws(MediaError) -> Packet? {
         if heads.isEmpty {
             let apart = edited.keys.sorted().filter { selection?.contains($0) ?? true }
@@ -205,20 +207,21 @@ extension InputFile {
         return heads.filter { $0.time != nil }.min { ($0.time ?? .zero) < ($1.time ?? .zero) }?.take()
     }
 
-    /// Whether the edit lists of all selected streams have ended.
+    /// True if the edit lists of all selected streams have ended.
     private var isOver: Bool {
         guard let selection, !finished.isEmpty else { return false }
         return selection.allSatisfy { finished.contains($0) || edited[$0] != nil }
     }
 }
 
-// MARK: - Moving, and the index
+// MARK: - Seeking and the index
 
 extension InputFile {
-    /// Goes to the last sync sample whose decode time is `ticks` (in the stream's time base) or earlier, and to where the
-    /// other selected streams are at that time, or earlier.
+    /// Seeks to the last sync sample whose decode time is `ticks` (in the stream's time base) or earlier.
     ///
-    /// - Returns: Whether the demuxer could; where it could not, the position is undefined.
+    /// The other selected streams move to the same time or earlier.
+    ///
+    /// - Returns: True if the demuxer was able to seek; otherwise the position is undefined.
     package func seek(stream index: Int, to ticks: Int64) -> Bool {
         (heads, finished) = ([], [])
         guard !edits.isEmpty, let stream = pointer(toStream: index) else {
@@ -231,7 +234,7 @@ extension InputFile {
             guard reader.seek(to: ticks) else { return false }
         }
         guard edited[index] == nil else {
-            // The file's own packets go where the first of their streams must be.
+            // Moves the file's own packets to the earliest position that one of their streams needs.
             guard let other = wanted.first(where: { edited[$0] == nil }), let base = pointer(toStream: other)
             else { return true }
             return seekStored(stream: other, to: mediaTicks(ofStream: other, at: time.ticks(in: base) ?? .min))
@@ -239,8 +242,9 @@ extension InputFile {
         return seekStored(stream: index, to: mediaTicks(ofStream: index, at: ticks))
     }
 
-    /// The time of a stream's media to which the file is moved for a time of the presentation: as early as the selected
-    /// stream that is shown latest after its media's own times needs it.
+    /// Returns the media time of a stream to seek to for a presentation time.
+    ///
+    /// The time is early enough for the selected stream whose presentation is latest relative to its media's own times.
     private func mediaTicks(ofStream index: Int, at ticks: Int64) -> Int64 {
         guard let stream = pointer(toStream: index) else { return ticks }
         let read = (selection ?? Set(0..<streamCount)).filter { edited[$0] == nil }
@@ -249,22 +253,22 @@ extension InputFile {
         return ticks.subtractingClamped(shift)
     }
 
-    /// How much later than its media's own times a stream is shown.
+    /// Returns the difference between a stream's presentation times and its media's own times.
     private func shift(ofStream index: Int) -> MediaTime {
         guard let part = edits[index]?.simple, let stream = pointer(toStream: index) else { return .zero }
         return MediaTime(
             ticks: part.start.subtractingClamped(part.mediaStart), timeBase: stream.pointee.time_base)
     }
 
-    /// Goes to a byte of the file and forgets what was parsed so far; for streams of packets without a header.
+    /// Seeks to a byte offset and discards parsed data; for streams of packets without a header.
     package func seek(toByte position: Int64) -> Bool {
         prepareForPackets()
         return isSeekable && av_seek_frame(context, -1, position, AVSEEK_FLAG_BYTE) >= 0
     }
 
-    /// The index that the container carries for a stream, or that reading has built up so far.
+    /// Returns an entry of the index that the container has for a stream or that reading has built so far.
     ///
-    /// The time stamps are decode times on the presentation's time line, in the stream's time base.
+    /// Time stamps are decode times on the presentation timeline, in the stream's time base.
     package func indexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
         if let reader = edited[index] { return reader.indexEntry(at: position) }
         guard let entry = storedIndexEntry(stream: index, at: position) else { return nil }
@@ -272,7 +276,7 @@ extension InputFile {
         return (part.time(ofMedia: entry.ticks), entry.isKey)
     }
 
-    /// The position in the index of the last sync sample at `ticks` or earlier; `nil` where there is none.
+    /// Returns the index position of the last sync sample at `ticks` or earlier; `nil` if there is none.
     package func indexOfKeyframe(stream index: Int, notAfter ticks: Int64) -> Int? {
         if let reader = edited[index] { return reader.indexOfKeyframe(notAfter: ticks) }
         let media = edits[index]?.simple?.mediaTime(at: ticks) ?? ticks
@@ -281,7 +285,7 @@ extension InputFile {
 }
 
 extension MediaTime {
-    /// The time in a stream's ticks; `nil` where it is not numeric or too far out.
+    /// Returns the time in a stream's ticks; `nil` if it is not numeric or out of range.
     fileprivate func ticks(
         in stream: UnsafeMutablePointer<AVStream>, rounding rule: RoundingRule = .down
     ) -> Int64? {
@@ -290,8 +294,9 @@ extension MediaTime {
 }
 
 extension Packet {
-    /// Tells the decoder how many samples to leave out at the packet's start and end (`AV_PKT_DATA_SKIP_SAMPLES`), whatever
-    /// the demuxer said; before anybody else has the packet.
+    /// Sets the numbers of samples to skip at the packet's start and end (`AV_PKT_DATA_SKIP_SAMPLES`).
+    ///
+    /// The numbers replace those of the demuxer. Call this method before the packet is shared.
     func leaveOut(first: Int, last: Int) {
         var size = 0
         var data = av_packet_get_side_data(pointer, AV_PKT_DATA_SKIP_SAMPLES, &size)

@@ -2,16 +2,16 @@ import CFFmpeg
 import CSampleKernels
 package import MediaBase
 
-// Reading the file's own bytes into memory that is used again; from any thread, also several at a time.
+// Reads the file's own bytes into reusable memory, from any thread and also in parallel.
 
 extension InputFile {
-    /// Fills an array with numbers as they lie in the file, in the machine's byte order.
+    /// Fills an array with numbers read from the file, taken to be in native byte order.
     ///
     /// - Parameters:
-    ///   - position: The byte of the file to begin at.
-    ///   - array: How many numbers are read, and where they go.
-    /// - Returns: How many whole numbers were read; fewer than asked for at the file's end, none of a stream.
-    /// - Throws: ``MediaError`` `inputOutput` for what the system says, and ``stop``.
+    ///   - position: The byte offset in the file at which to start.
+    ///   - array: The destination, whose count is the number of numbers to read.
+    /// - Returns: The number of whole numbers read: fewer than requested at the end of the file, and 0 for a stream.
+    /// - Throws: ``MediaError`` `inputOutput` for a system error, or ``stop``.
     package func read<Number: BitwiseCopyable>(
         at position: Int64, into array: inout [Number]
     ) throws(MediaError) -> Int {
@@ -23,20 +23,20 @@ extension InputFile {
     }
 }
 
-/// The samples of linear PCM as files store them, made numbers of the machine.
+/// Conversion of linear PCM samples from their form in files to native numbers.
 package enum StoredSamples {
-    /// Turns big-endian numbers into the machine's, in place.
+    /// Converts big-endian numbers to native byte order, in place.
     package static func swapBytes<Number: FixedWidthInteger & BitwiseCopyable>(_ numbers: inout [Number]) {
         var span = numbers.mutableSpan
         for place in 0..<span.count { span[place] = Number(bigEndian: span[place]) }
     }
 
-    /// Spreads samples of three bytes over 32 bits, left-justified, as many as both arrays hold.
+    /// Expands 24-bit samples to 32 bits, left-justified, as many as both arrays hold.
     ///
     /// - Parameters:
-    ///   - bytes: The samples, one behind the other, and at least one byte more than is to be spread.
-    ///   - isBigEndian: Whether the highest byte comes first.
-    ///   - samples: Where they go.
+    ///   - bytes: Consecutive samples, followed by at least one more byte than is expanded.
+    ///   - isBigEndian: Whether the most significant byte comes first.
+    ///   - samples: The destination.
     package static func spread24(_ bytes: [UInt8], isBigEndian: Bool, into samples: inout [Int32]) {
         let room = samples.count
         bytes.withUnsafeBytes { source in
@@ -58,17 +58,19 @@ package enum StoredSamples {
         }
     }
 
-    /// Whether this processor has wide vectors.
+    /// True if the processor has wide vectors.
     private static let hasWideKernels = sample_kernels_are_available()
 
-    /// Rounds samples of three bytes to 16 bits, half to even, as many as both arrays hold.
+    /// Rounds 24-bit samples to 16 bits, half to even, as many as both arrays hold.
     ///
-    /// What would be 32768 becomes an extreme: samples with a magnitude of 32767 are to be looked at with more than 16 bits.
+    /// A sample that would round to 32768 becomes an extreme value. Therefore, examine samples with a magnitude of
+    /// 32767 at more than 16 bits.
     ///
     /// - Parameters:
-    ///   - bytes: The samples, the lowest byte first, and at least one byte more than is to be rounded.
-    ///   - samples: Where they go.
-    /// - Returns: The greatest magnitude of what was written, at most 32767.
+    ///   - bytes: Consecutive samples, least significant byte first, followed by at least one more byte than is
+    ///     rounded.
+    ///   - samples: The destination.
+    /// - Returns: The maximum magnitude of the written samples, at most 32767.
     package static func round24(_ bytes: [UInt8], into samples: inout [Int16]) -> Int16 {
         guard hasWideKernels else { return narrowRound24(bytes, into: &samples) }
         let room = samples.count
@@ -80,7 +82,7 @@ package enum StoredSamples {
         }
     }
 
-    /// The same with the vectors that every processor has.
+    /// Rounds samples like ``round24(_:into:)``, with the vectors that every processor has.
     package static func narrowRound24(_ bytes: [UInt8], into samples: inout [Int16]) -> Int16 {
         let count = min((bytes.count - 1) / 3, samples.count)
         bytes.withUnsafeBytes { source in
@@ -106,7 +108,7 @@ package enum StoredSamples {
         return magnitude(of: samples.prefix(max(0, count)))
     }
 
-    /// x / 65536 rounded half to even, of numbers whose low byte is zero.
+    /// Returns x / 65536 rounded half to even, for numbers whose low byte is zero.
     ///
     /// Such a number is exact as a `Float`; adding 1.5 · 2^23 leaves the integer in the low bits of the significand.
     @inline(__always)
@@ -115,7 +117,7 @@ package enum StoredSamples {
         return SIMD8<Int16>(truncatingIfNeeded: unsafeBitCast(sums, to: SIMD8<Int32>.self))
     }
 
-    /// The greatest magnitude of some samples, at most 32767.
+    /// Returns the maximum magnitude of the samples, at most 32767.
     private static func magnitude(of samples: ArraySlice<Int16>) -> Int16 {
         var (low, high): (Int16, Int16) = (0, 0)
         for sample in samples {

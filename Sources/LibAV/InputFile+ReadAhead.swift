@@ -1,57 +1,59 @@
 import CFFmpeg
 package import MediaBase
 
-// Learning the parameters of every stream: from the codecs' own headers, else by libavformat's reading ahead.
+// Determines the parameters of every stream from the codecs' own headers, or else by libavformat's read-ahead.
 
-/// The properties of a stream by its codec's header.
+/// The properties of a stream that its codec's header states.
 ///
-/// Where one is `nil`, the container's value stays.
+/// If a property is `nil`, the container's value is kept.
 package struct StreamFacts: Sendable, Hashable {
-    /// The profile as libavcodec numbers it.
+    /// The profile, as numbered by libavcodec.
     package var profile: Int?
-    /// The level as the codec numbers it.
+    /// The level, as numbered by the codec.
     package var level: Int?
-    /// How many pictures a decoder may hold back because others are shown earlier.
+    /// The maximum number of frames that a decoder may hold back because others are shown earlier.
     package var reorderedPictures: Int?
-    /// How decoded pictures are stored.
+    /// The pixel format of decoded frames.
     package var pixelFormat: PixelFormat?
-    /// The codec's word on the shape of a pixel.
+    /// The pixel aspect ratio that the codec states.
     package var sampleAspectRatio: Rational?
-    /// Significant bits of a sample of pictures or sound.
+    /// The number of significant bits in a video or audio sample.
     package var bitsPerSample: Int?
-    /// Primaries, transfer, matrix and range: the codec's, and the container's where the codec states none.
+    /// The primaries, transfer, matrix and range: the codec's, or the container's if the codec states none.
     package var color: ColorInfo?
-    /// The order of fields as ``VideoFormat/fieldOrder`` has it.
+    /// The field order, in the form of ``VideoFormat/fieldOrder``.
     package var fieldOrder: String?
-    /// How decoded sound is stored, and whether each channel has a plane of its own.
+    /// The storage format of decoded audio; `isPlanar` is true if each channel has its own plane.
     package var sampleFormat: (SampleFormat, isPlanar: Bool)? {
         get { storedSampleFormat.map { ($0, arePlanes) } }
         set { (storedSampleFormat, arePlanes) = (newValue?.0, newValue?.isPlanar ?? false) }
     }
-    /// Samples a second and channel that are decoded.
+    /// The sample rate of decoded audio in Hz.
     package var sampleRate: Int?
-    /// The channels that are decoded.
+    /// The channels of decoded audio.
     package var channelLayout: ChannelLayout?
-    /// Samples in a packet, where that is always the same.
+    /// The number of samples in each packet, if it is constant.
     package var frameSize: Int?
-    /// When the stream begins, in its time base.
+    /// The start time of the stream, in its time base.
     package var startTicks: Int64?
     private var storedSampleFormat: SampleFormat?
     private var arePlanes = false
 
-    /// Says nothing.
+    /// Creates a value without any known properties.
     package init() {}
 }
 
 extension InputFile {
-    /// Tells what codecs' headers say of a file's streams: all that decoders would find out of a stream, by its index.
+    /// A function that returns, by stream index, the facts that codecs' headers state.
+    ///
+    /// The facts of a stream comprise everything that a decoder would find out about it.
     package typealias Describer = (InputFile) -> [Int: StreamFacts]
 
-    /// Learns each stream's parameters.
+    /// Determines each stream's parameters.
     ///
-    /// Of MP4, QuickTime and Matroska, streams whose codec's header says all are described by that. Where such streams
-    /// are all there are, and the container tells times and rates, no packet is read. Otherwise libavformat reads ahead
-    /// for what is left.
+    /// In MP4, QuickTime and Matroska, a stream whose codec's header states everything is described by that header. If
+    /// all streams are described and the container states times and rates, no packet is read. Otherwise libavformat
+    /// reads ahead for the remaining information.
     func readAhead(describing describe: Describer?) {
         let facts = isDescribable ? describe?(self) ?? [:] : [:]
         var isAllKnown = context.pointee.ctx_flags & AVFMTCTX_NOHEADER == 0 && areChaptersWhole
@@ -69,15 +71,16 @@ extension InputFile {
         }
         described = Set(facts.keys)
         isDescribedByHeaders = isAllKnown
-        // Of MP4 and QuickTime all is known that it takes to read packets; of Matroska not when they are decoded.
+        // For MP4 and QuickTime, this is all that is needed to read packets. For Matroska, decode times are still
+        // missing.
         isReadyForPackets = isAllKnown && format == .isoMedia
         if !isAllKnown { prepareForPackets() }
     }
 
-    /// Notes the rates that are known before any packet is read.
+    /// Records the frame rates that are known before any packet is read.
     ///
-    /// Those of MP4 and QuickTime are averages, which its tables tell better; GIF has none, and those of pictures in files
-    /// of their own are made up.
+    /// Rates in MP4 and QuickTime are averages, which the sample tables state more precisely. GIF has no rate, and
+    /// those of still pictures in files of their own are invented.
     func noteStatedFrameRates() {
         guard format != .isoMedia, format != .gif, !format.name.hasSuffix("_pipe") else { return }
         for index in 0..<streamCount {
@@ -90,10 +93,10 @@ extension InputFile {
         }
     }
 
-    /// Has libavformat read ahead where that was not done yet: `avformat_find_stream_info`.
+    /// Makes libavformat read ahead unless it has already done so: `avformat_find_stream_info`.
     ///
-    /// It opens decoders for the streams that are not described alone, and for H.264 in Matroska, where it concludes from
-    /// decoded pictures when each was to be decoded.
+    /// libavformat opens decoders only for streams that are not described and for H.264 in Matroska. For the latter, it
+    /// infers the decode times from decoded frames.
     func prepareForPackets() {
         guard !isReadyForPackets else { return }
         isReadyForPackets = true
@@ -103,40 +106,40 @@ extension InputFile {
             let codec = pointer(toStream: index)?.pointee.codecpar.pointee.codec_id
             let isTimed = codec != AV_CODEC_ID_H264 || format == .isoMedia
             if described.contains(index), isTimed {
-                // No decoder has this name.
+                // No decoder has this name, so libavformat opens none.
                 av_dict_set(&options[index], "codec_whitelist", "none", 0)
             } else {
-                // The decoders that libavformat opens for this know no limit of their own.
+                // The decoders that libavformat opens here have no limit of their own.
                 av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0)
             }
         }
-        // A failure here is no reason to give up: the streams are there, some of their parameters are unknown.
-        // One codec thread: a stream's parameters show in its first frame, and threads would cost more to start.
+        // A failure is no reason to give up: the streams exist, and only some of their parameters are unknown. One
+        // codec thread is enough: the first frame shows a stream's parameters, and starting threads would cost more.
         let known = Set((0..<streamCount).filter { pointer(toStream: $0)?.pointee.start_time != shim_no_pts })
         _ = avformat_find_stream_info(context, &options)
         settleStarts(besides: known)
         _ = LibraryLog.takeLastLine()
     }
 
-    /// Whether streams may be described by their codecs' headers.
+    /// True if streams may be described by their codecs' headers.
     ///
-    /// Not so where a result depends on how far libavformat has read: the start of subtitles in Matroska, and the times of
-    /// cameras' data.
+    /// This is not allowed if a result depends on how far libavformat has read: the start of subtitles in Matroska, and
+    /// the times of camera data.
     private var isDescribable: Bool {
         if format == .isoMedia { return !hasCameraData }
         return format == .matroska && !hasSubtitles
     }
 
-    /// Whether the file states the end of every chapter.
+    /// True if the file states the end of every chapter.
     ///
-    /// libavformat works out a missing one as it reads ahead.
+    /// libavformat computes a missing end while it reads ahead.
     private var areChaptersWhole: Bool {
         (0..<Int(context.pointee.nb_chapters)).allSatisfy {
             context.pointee.chapters?[$0]?.pointee.end != shim_no_pts
         }
     }
 
-    /// The format of a stream by the container's header; `nil` where it is complete already, and for covers.
+    /// Returns a stream's format from the container's header; `nil` if it is already complete, and for cover pictures.
     package func openFormat(ofStream index: Int) -> FormatDescription? {
         guard let stream = pointer(toStream: index), stream.pointee.codecpar.pointee.format == -1,
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC == 0
@@ -144,30 +147,30 @@ extension InputFile {
         return FormatDescription(stream)
     }
 
-    /// The unit of a stream's time stamps.
+    /// Returns a stream's time base.
     package func timeBase(ofStream index: Int) -> Rational? {
         pointer(toStream: index).flatMap { Rational($0.pointee.time_base) }
     }
 
-    /// The beginning of a stream's first sample, where an index tells where that lies; else nothing.
+    /// Returns the first bytes of a stream's first sample if an index states its position; otherwise an empty array.
     package func beginningOfFirstSample(ofStream index: Int, count: Int) -> [UInt8] {
-        // What others' files hold lies elsewhere.
+        // Samples in nested files are not at this position of this file.
         guard !allowsNested, let stream = pointer(toStream: index),
             let entry = avformat_index_get_entry(stream, 0), entry.pointee.pos >= 0
         else { return [] }
         return (try? bytes(at: UInt64(entry.pointee.pos), count: min(count, max(0, Int(entry.pointee.size))))) ?? []
     }
 
-    /// Whether a table of the container lists the times of all samples of a stream.
+    /// Returns true if a table of the container lists the times of all samples of a stream.
     ///
-    /// Fragments have none.
+    /// Fragments have no such table.
     package func tellsAllTimes(ofStream index: Int) -> Bool {
         format == .isoMedia && (pointer(toStream: index)?.pointee.nb_frames ?? 0) > 0
     }
 
-    /// Whether the start and, for pictures, the frame rate of a stream are known.
+    /// Returns true if the start and, for video, the frame rate of a stream are known.
     ///
-    /// - Parameter startIsListed: Whether the container's own tables tell when it begins, whatever libavformat says.
+    /// - Parameter startIsListed: Whether the container's own tables state the start, regardless of libavformat.
     private static func tellsTimes(_ stream: UnsafeMutablePointer<AVStream>, startIsListed: Bool) -> Bool {
         let fields = stream.pointee
         let hasStart = startIsListed || fields.start_time != shim_no_pts
@@ -201,7 +204,7 @@ extension InputFile {
         }
         write(facts.profile, &parameters.pointee.profile)
         write(facts.level, &parameters.pointee.level)
-        // A decoder never holds back less than the container's times ask for.
+        // A decoder never holds back fewer frames than the container's times require.
         parameters.pointee.video_delay = max(
             parameters.pointee.video_delay, Int32(clamping: facts.reorderedPictures ?? 0))
         write(facts.bitsPerSample, &parameters.pointee.bits_per_raw_sample)
@@ -230,13 +233,13 @@ extension InputFile {
         }
     }
 
-    /// How many packets of a WAV file libavformat looks through for DTS that passes for 16-bit samples.
+    /// Returns the number of packets of a WAV file that libavformat examines for DTS disguised as 16-bit samples.
     ///
-    /// One, unless a frame of DTS seems to begin in the first 64 kilobytes: each packet is held against every format
-    /// that there is.
+    /// The number is 1 unless a DTS frame seems to start in the first 64 kilobytes, because libavformat compares each
+    /// packet with every known format.
     static func probedPackets(ofWAV io: InputIO) -> Int32 {
         guard io.isSeekable else { return 16 }
-        // Big and little end, 16 and 14 bits of a word (ETSI TS 102 114, 5.4).
+        // The big-endian and little-endian sync words with 16 and 14 bits per word (ETSI TS 102 114, 5.4).
         let marks: (UInt32, UInt32, UInt32, UInt32) = (0x7FFE_8001, 0xFE7F_0180, 0x1FFF_E800, 0xFF1F_00E8)
         var word: UInt32 = 0
         for byte in (try? io.bytes(at: 0, count: 1 << 16)) ?? [] {

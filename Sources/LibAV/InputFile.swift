@@ -4,62 +4,62 @@ package import MediaBase
 import SystemCalls
 import SystemPackage
 
-/// Owner of an `AVFormatContext` that reads: one open container.
+/// Owner of an `AVFormatContext` that reads one open container.
 ///
-/// A class, because streams point into the context. One thread uses it at a time; ``cancel()`` alone may be called
-/// from any thread at any moment.
+/// This is a class because streams point into the context. Only one thread may use it at a time, except that
+/// ``cancel()`` may be called from any thread at any time.
 package final class InputFile: @unchecked Sendable {
     let io: InputIO
     let context: UnsafeMutablePointer<AVFormatContext>
-    /// Where the packets end that were read of each stream, in its time base.
+    /// The end of the packets read so far, by stream index, in each stream's time base.
     private var readEnds: [Int64] = []
     let allowsNested: Bool
-    /// The edit lists by which packets get their times, by stream.
+    /// The edit lists that determine the packets' times, by stream index.
     package internal(set) var edits: [Int: StreamEdits] = [:]
-    /// What the container's own tables say of streams' first and last samples, by stream.
+    /// The times of first and last samples that the container's own tables state, by stream index.
     package var times: [Int: ListedTimes] = [:]
-    /// The streams that are read by openings of their own.
+    /// The streams that are read through their own openings of the file, by stream index.
     var edited: [Int: EditedStream] = [:]
-    /// The streams of which packets are wanted; `nil` for all.
+    /// The streams whose packets are read; `nil` for all.
     private(set) var selection: Set<Int>?
-    /// The streams whose last part is over.
+    /// The streams whose last edit-list part is over.
     var finished: Set<Int> = []
-    /// The next packet of the file, and of each stream that is read apart; empty after a seek.
+    /// The next packet of the file and of each separately read stream; empty after a seek.
     var heads: [ReadHead] = []
 
-    /// What the file may ask for.
+    /// The limits on the resources that the file may use.
     package let limits: MediaLimits
 
-    /// What was opened.
+    /// The source that was opened.
     package let source: InputSource
 
-    /// The kind of container.
+    /// The container format.
     package let format: ContainerFormat
 
-    /// Whether the container and the codecs' headers told all there is to know before any packet was read.
+    /// True if the container's and the codecs' headers stated everything before any packet was read.
     package internal(set) var isDescribedByHeaders = false
-    /// The rates that the container's header states, by the stream's index.
+    /// The frame rates that the container's header states, by stream index.
     var statedFrameRates: [Int: Rational] = [:]
-    /// The streams that codecs' headers describe.
+    /// The streams that are described by codecs' headers.
     var described: Set<Int> = []
-    /// Whether packets are read with all that libavformat needs for that.
+    /// True if libavformat has everything that it needs to read packets.
     var isReadyForPackets = false
 
     /// Opens a container and reads its header.
     ///
-    /// An MP4 or MP3 that comes through a pipe is first read to its end, into a temporary file without a name; with
-    /// `spoolsPipe` any format is.
+    /// An MP4 or MP3 from a pipe is first read to its end into an unnamed temporary file. With `spoolsPipe`, this
+    /// applies to any format.
     ///
     /// - Parameters:
-    ///   - source: What to open.
-    ///   - rawSound: How the file's sound is stored, where it is nothing but samples; `nil` to recognise the format.
-    ///   - allowsNested: Whether the file may make libavformat open others.
-    ///   - readsAhead: Whether each stream's parameters are learnt, without which some demuxers do not tell times.
-    ///   - describe: Tells what codecs' headers say, so that no decoder need be asked.
-    ///   - spoolsPipe: Whether a pipe is read to its end first, so that it can be read more than once.
-    ///   - limits: What the file may ask for, and until when it is read.
-    ///   - cancellation: Ends opening, and all reading later.
-    /// - Throws: ``MediaError`` for what cannot be opened, is no media, or exceeds a limit.
+    ///   - source: The source to open.
+    ///   - rawSound: The format of the samples if the file consists of raw samples; `nil` to recognise the format.
+    ///   - allowsNested: Whether the file may make libavformat open other files.
+    ///   - readsAhead: Whether to determine each stream's parameters; some demuxers do not report times otherwise.
+    ///   - describe: Returns the facts that codecs' headers state, so that no decoder is needed.
+    ///   - spoolsPipe: Whether to read a pipe to its end first, so that it can be read more than once.
+    ///   - limits: The limits for the file and the deadline for reading.
+    ///   - cancellation: Cancels the opening and all later reading.
+    /// - Throws: ``MediaError`` if the source cannot be opened, is not a media file or exceeds a limit.
     package init(
         opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false,
         readsAhead: Bool = true, spoolsPipe: Bool = false, limits: MediaLimits = MediaLimits(),
@@ -86,7 +86,7 @@ package final class InputFile: @unchecked Sendable {
         if format == .isoMedia { io.cover(try CoveredBytes.stillPictures(io)) }
         if format == .caf { io.cover(try CoveredBytes.packetTable(ofCAF: io)) }
         var allocated = try Self.makeContext(io, format, allowsNested: allowsNested, limits: limits)
-        // Without a name libavformat cannot resolve what a file refers to; it is needed only where that is allowed.
+        // libavformat needs the name only to resolve references to other files, so it is set only if they are allowed.
         var name: String? = nil
         if allowsNested, let path = source.path { name = path.string }
         var opening: UnsafeMutablePointer<AVFormatContext>? = allocated
@@ -97,15 +97,15 @@ package final class InputFile: @unchecked Sendable {
             av_dict_set(&entries, "ch_layout", "\(rawSound.channels) channels", 0)
         }
         if format == .isoMedia { av_dict_set_int(&entries, "ignore_editlist", 1, 0) }
-        // Bytes that libavformat's raw demuxers read at once: 1024, each time allocated, unless told otherwise.
+        // By default, libavformat's raw demuxers allocate and read only 1024 bytes at a time.
         if format == .flac { av_dict_set_int(&entries, "raw_packet_size", 1 << 14, 0) }
-        // What demuxers open by contexts of their own does not come through io_open.
+        // Demuxers that open files through their own contexts bypass io_open.
         if allowsNested { av_dict_set(&entries, "protocol_whitelist", "file,crypto,data", 0) }
-        // By itself it takes only relative names of a few letters.
+        // By default, the demuxer accepts only relative names of a limited set of characters.
         if allowsNested, format.name == "concat" { av_dict_set(&entries, "safe", "0", 0) }
-        // What HLS lists name need not end as FFmpeg 7.1 expects it.
+        // Files named in HLS playlists need not have the extensions that FFmpeg 7.1 expects.
         if allowsNested, format.name == "hls" { av_dict_set(&entries, "extension_picky", "0", 0) }
-        // 4096 bytes at most by default until 7.0, after that a number of packets a second.
+        // The default is at most 4096 bytes until 7.0, then a number of packets per second.
         if format == .wav || format == .wave64 { av_dict_set_int(&entries, "max_size", 4096, 0) }
         var sameEntries: OpaquePointer?
         defer { av_dict_free(&sameEntries) }
@@ -125,7 +125,7 @@ package final class InputFile: @unchecked Sendable {
                 throw MediaError(
                     .nestedFileRefused, "names what is not a local file; nothing else is opened, and never the network")
             }
-            // Some of these look like subtitles.
+            // libavformat mistakes some of these files for subtitles.
             if let known = EditingFile.description(of: (try? io.bytes(at: 0, count: EditingFile.prefixBytes)) ?? []) {
                 throw MediaError(.unknownFormat, known)
             }
@@ -147,7 +147,7 @@ package final class InputFile: @unchecked Sendable {
         if readsAhead { returnHoles() }
     }
 
-    /// A context that reads through our own functions and opens nothing else, unless that is allowed.
+    /// Creates a context that reads through the package's own functions and opens no other files unless allowed.
     private static func makeContext(
         _ io: InputIO, _ format: ContainerFormat, allowsNested: Bool, limits: MediaLimits
     ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
@@ -156,7 +156,7 @@ package final class InputFile: @unchecked Sendable {
         allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         allocated.pointee.max_streams = Int32(clamping: limits.streams)
         allocated.pointee.probesize = Int64(max(32, limits.probeBytes))
-        // The file's own I/O outlives the context: both belong to this object.
+        // Unretained, because the I/O object outlives the context: both belong to this object.
         allocated.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
         allocated.pointee.interrupt_callback.callback = { opaque in
             guard let opaque else { return 0 }
@@ -172,7 +172,7 @@ package final class InputFile: @unchecked Sendable {
         return allocated
     }
 
-    /// Gives memory back to the system that libavformat no longer uses: the tables that a long index was made of.
+    /// Returns memory to the system that libavformat no longer uses: the tables from which a long index was built.
     private func returnHoles() {
         let entries = (0..<streamCount).reduce(0) { sum, index in
             sum + (pointer(toStream: index).map { Int(avformat_index_get_entries_count($0)) } ?? 0)
@@ -185,7 +185,7 @@ package final class InputFile: @unchecked Sendable {
         avformat_close_input(&closing)
     }
 
-    /// The error for a file that the system failed to read, which demuxers take for the file's end or for damage.
+    /// Returns the error for a failed system read, which demuxers mistake for the end of the file or for damage.
     private static func failure(of io: InputIO) -> MediaError? {
         io.failure.map {
             MediaError(
@@ -194,14 +194,14 @@ package final class InputFile: @unchecked Sendable {
         }
     }
 
-    /// libavformat's own `io_open`, which a new context has.
+    /// libavformat's own `io_open`, taken from a new context.
     private static let standardOpening = {
         let context = avformat_alloc_context()
         defer { avformat_free_context(context) }
         return context?.pointee.io_open
     }()
 
-    /// Opens what an input names, where that is a regular file, or is inside the input itself (`data:`).
+    /// Opens a regular file named by the input, or data inside the input itself (`data:`).
     private static let openLocalFile:
         @convention(c) (
             UnsafeMutablePointer<AVFormatContext>?, UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
@@ -213,7 +213,7 @@ package final class InputFile: @unchecked Sendable {
             case "file":
                 let name = strncmp(url, "file:", 5) == 0 ? url + 5 : url
                 var status = stat()
-                // What is missing is said by whoever opens it.
+                // A missing file is reported by the function that opens it.
                 isLocal = stat(name, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
             case "crypto", "data": isLocal = true
             default: isLocal = false
@@ -227,36 +227,38 @@ package final class InputFile: @unchecked Sendable {
             return standardOpening?(context, opened, url, flags, options) ?? shim_error_not_permitted
         }
 
-    /// Ends the call that is under way, and all later ones, with ``MediaError/Code-swift.struct/cancelled``.
+    /// Ends the current call and all later ones with ``MediaError/Code-swift.struct/cancelled``.
     package func cancel() { io.cancel() }
 
-    /// Whether ``cancel()`` was called.
+    /// True if ``cancel()`` was called.
     package var isCancelled: Bool { io.isCancelled }
 
-    /// Why nothing more is to be read: ``cancel()``, or the deadline; `nil` where nothing stands against it.
+    /// The reason why reading must stop, such as ``cancel()`` or the deadline; `nil` if reading may continue.
     package var stop: MediaError? { io.stop }
 
-    /// Whether reading may go back; not so for a pipe, unless it was read to its end first.
+    /// True if reading may go back; false for a pipe unless it was first read to its end.
     package var isSeekable: Bool { io.isSeekable }
 
-    /// The temporary file that holds what came through a pipe; `nil` where there is none.
+    /// The temporary file with the content of a pipe; `nil` if there is none.
     package var spool: SpoolFile? { io.spool }
 
-    /// Length of the file in bytes, without those that were passed over; `nil` for a stream.
+    /// The length of the file in bytes, without the skipped leading bytes; `nil` for a stream.
     package var length: Int64? { io.length }
 
-    /// Tells the length of the file in bytes, or how many have come through a pipe so far; on any thread.
+    /// A function that returns the length of the file in bytes, or the number received through a pipe so far.
+    ///
+    /// The function may be called on any thread.
     package var inputBytes: @Sendable () -> Int {
         if let length { return { Int(clamping: length) } }
         return { [io] in Int(clamping: io.streamedBytes) }
     }
 
-    /// How many bytes come before the media and were left out; positions in the file count from there on.
+    /// The number of bytes before the media that are skipped; positions in the file count from there on.
     package var passedOver: Int64 { io.passedOver }
 
-    /// Bytes of the file itself, apart from its packets; fewer than `count` at its end.
+    /// Returns bytes of the file itself, apart from its packets; fewer than `count` at its end.
     ///
-    /// Of a stream there is only the header of Matroska, up to its first packets and one megabyte.
+    /// For a stream, only the Matroska header is available, up to its first packets and one megabyte.
     package func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         try io.bytes(at: position, count: count)
     }
@@ -265,23 +267,25 @@ package final class InputFile: @unchecked Sendable {
 // MARK: - Reading
 
 extension InputFile {
-    /// The next packet as libavformat has it, apart from edit lists; `nil` at the end.
+    /// Returns the next packet as libavformat reads it, ignoring edit lists; `nil` at the end.
     func readStored() throws(MediaError) -> Packet? {
         prepareForPackets()
         let packet = try Packet()
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
         if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }
-        // Some demuxers say so at their end, with a plain -1; files that a list refers to are refused when it is opened.
+        // A plain -1, which some demuxers return at their end, has the same value. Nested files are refused earlier,
+        // when the list that refers to them is opened.
         if status == .notPermitted {
             throw MediaError(.damaged, "cannot read on", cause: "av_read_frame: \(status)")
         }
         guard !status.isFailure else {
-            // Of a file that ends too early some demuxers say that reading failed; had it failed, the system had said so.
+            // Some demuxers report a read error for a file that ends too early. After a real read error, `io.failure`
+            // is set.
             let isShort = status == .inputOutput && isSeekable && io.failure == nil
             throw MediaError(isShort ? .invalidData : status, call: "av_read_frame", doing: "read on")
         }
-        // The last block, for being shorter than others; that a file is shorter than it says is told apart from that.
+        // The flag only means that the last block is shorter than others. Truncated files are detected separately.
         if packet.isCorrupt, format.holdsPlainPCM { packet.clearCorrupt() }
         settle(packet)
         noteEnd(of: packet)
@@ -295,7 +299,7 @@ extension InputFile {
         readEnds[index] = max(readEnds[index], time &+ packet.duration)
     }
 
-    /// Where the latest packet ends that was read of a stream; `nil` where none was that says so.
+    /// Returns the end of the latest packet that was read of a stream; `nil` if no packet with a time was read.
     package func readEnd(ofStream index: Int) -> MediaTime? {
         guard readEnds.indices.contains(index), readEnds[index] > .min, let stream = pointer(toStream: index) else {
             return nil
@@ -303,12 +307,12 @@ extension InputFile {
         return MediaTime(ticks: readEnds[index], timeBase: stream.pointee.time_base)
     }
 
-    /// Whether the streams' durations are the container's own word and not an estimate by bit rate or time stamps.
+    /// True if the container states the streams' durations; false if they are estimated by bit rate or time stamps.
     package var statesDurations: Bool {
         isDescribedByHeaders || context.pointee.duration_estimation_method == AVFMT_DURATION_FROM_STREAM
     }
 
-    /// Chooses the streams whose packets ``readPacket()`` yields; the demuxer skips the others where it can.
+    /// Selects the streams whose packets ``readPacket()`` returns; the demuxer skips the others if it can.
     package func select(streams wanted: Set<Int>) {
         (selection, heads, finished) = (wanted, [], [])
         for index in 0..<streamCount {
@@ -317,15 +321,16 @@ extension InputFile {
         }
     }
 
-    /// Goes to the last sync sample whose decode time is `ticks` or earlier, apart from edit lists.
+    /// Seeks to the last sync sample whose decode time is `ticks` or earlier, ignoring edit lists.
     func seekStored(stream index: Int, to ticks: Int64) -> Bool {
         prepareForPackets()
         return isSeekable && av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
 
-    /// The index that the container carries for a stream, or that reading has built up so far, apart from edit lists.
+    /// Returns an entry of the index that the container has for a stream or that reading has built, ignoring edit
+    /// lists.
     ///
-    /// `avformat_index_get_entry`; the time stamps are decode times in the stream's time base.
+    /// Uses `avformat_index_get_entry`. Time stamps are decode times in the stream's time base.
     func storedIndexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
         guard let stream = pointer(toStream: index), let position = Int32(exactly: position),
             let entry = avformat_index_get_entry(stream, position)
@@ -333,7 +338,7 @@ extension InputFile {
         return (entry.pointee.timestamp, entry.pointee.flags & AVINDEX_KEYFRAME != 0)
     }
 
-    /// Whether the index ends with a sample of a chosen stream that lies behind the file's end.
+    /// True if the index ends with a sample of a selected stream that lies beyond the end of the file.
     package var isCutShort: Bool {
         guard let length else { return false }
         return (0..<streamCount).contains { index in
@@ -346,8 +351,10 @@ extension InputFile {
         }
     }
 
-    /// The position in the index of the last sample at `ticks` or earlier, a sync sample unless any will do, apart from edit
-    /// lists; `nil` where there is none.
+    /// Returns the index position of the last sample at `ticks` or earlier, ignoring edit lists; `nil` if there is
+    /// none.
+    ///
+    /// Only sync samples count unless `isAny` is true.
     func storedIndexPosition(stream index: Int, notAfter ticks: Int64, ofAnySample isAny: Bool = false) -> Int? {
         guard let stream = pointer(toStream: index) else { return nil }
         let flags = AVSEEK_FLAG_BACKWARD | (isAny ? AVSEEK_FLAG_ANY : 0)

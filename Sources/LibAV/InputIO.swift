@@ -4,7 +4,7 @@ import MediaBase
 import SystemPackage
 import Threading
 
-/// A wish to stop that may come before, during or after the work, from any thread, any number of times.
+/// A request to stop that may come before, during or after the work, from any thread and any number of times.
 package final class Cancellation: Sendable {
     private struct State {
         var isCancelled = false
@@ -19,10 +19,10 @@ package final class Cancellation: Sendable {
 
     package init() {}
 
-    /// Whether ``cancel()`` was called.
+    /// True if ``cancel()`` was called.
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Asks all work that is bound to this object to stop.
+    /// Requests all work that is bound to this object to stop.
     package func cancel() {
         state.withLock { state in
             state.isCancelled = true
@@ -31,7 +31,7 @@ package final class Cancellation: Sendable {
         }
     }
 
-    /// Leaves alone from now on what is bound; gives whether it was asked to stop before.
+    /// Unbinds all files and returns true if a stop was requested before.
     package func release() -> Bool {
         state.withLock { state in
             state.bound = []
@@ -39,67 +39,68 @@ package final class Cancellation: Sendable {
         }
     }
 
-    /// Has the reading of a file that is open already end on ``cancel()``, or at once where that was called before.
+    /// Makes reading from an open file end on ``cancel()``, or immediately if it was already called.
     package func bind(_ file: InputFile) { bind(file.io) }
 
-    /// Has the reading of `io` end on ``cancel()``, or at once where that was called already.
+    /// Makes reading from `io` end on ``cancel()``, or immediately if it was already called.
     func bind(_ io: InputIO) {
         state.withLock { state in
             guard !state.isCancelled else { return io.cancel() }
-            // Files that were closed since need no word any more.
+            // Files that have been closed since need no notification.
             state.bound.removeAll { $0.io == nil }
             state.bound.append(Bound(io: io))
         }
     }
 }
 
-/// What is read: a file descriptor with our own reading functions under libavformat, so that only the file that was
-/// named is ever opened.
+/// Input from a file descriptor, with the package's own read functions for libavformat.
 ///
-/// A regular file is read with `pread`, which leaves the descriptor's own position alone; anything else (a pipe, a
-/// terminal) is read in order and cannot be rewound, unless all of it is spooled first. ``cancel()`` may be called from any thread; all else belongs to
-/// the thread that reads.
+/// The read functions guarantee that only the named file is ever opened. A regular file is read with `pread`, which
+/// leaves the descriptor's own position unchanged. Any other input (a pipe, a terminal) is read sequentially and cannot
+/// be rewound unless it is spooled completely first. ``cancel()`` may be called from any thread; everything else
+/// belongs to the reading thread.
 final class InputIO: @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let closesDescriptor: Bool
     private var size: Int64?
-    /// What came through a pipe until its format was recognised, or its beginning where that is kept; `nil` for files.
+    /// The bytes received through a pipe until its format is recognised, or its beginning if that is kept; `nil` for
+    /// files.
     private var recorded: [UInt8]?
-    /// How much of it is kept; all until the format is recognised.
+    /// The maximum number of recorded bytes; unlimited until the format is recognised.
     private var maximumRecorded = Int.max
-    /// Where a pipe's content lies that was read to its end.
+    /// The temporary file with the content of a pipe that was read to its end.
     private(set) var spool: SpoolFile?
     private var offset: Int64 = 0
-    /// How many bytes of the file come before the media, and are not there for anybody.
+    /// The number of bytes before the media, which are hidden from all readers.
     private(set) var passedOver: Int64 = 0
-    /// What libavformat reads in place of what is in the file; our own readers see that.
+    /// The bytes that libavformat reads in place of the file's own; the package's own readers see the file's bytes.
     private var covered: [CoveredBytes] = []
     private let cancelled = Atomic<Bool>(false)
     private let deadline: ContinuousClock.Instant?
-    /// The first error that the system gave for libavformat's reading, which some demuxers take for the file's end.
+    /// The first system error during libavformat's reading, which some demuxers mistake for the end of the file.
     private(set) var failure: CInt?
 
-    /// Whether the file ended earlier than it did when it was opened.
+    /// True if the file has become shorter since it was opened.
     private let shrunk = Atomic<Bool>(false)
-    /// How many bytes have come through a pipe.
+    /// The number of bytes received through a pipe.
     private let streamed = Atomic<Int64>(0)
-    /// Whether something was refused that the input names and that is not a local file.
+    /// True if the input named something other than a local file, which was refused.
     var hasRefusedAddress = false
 
     /// The context that libavformat reads through.
     private(set) var context: UnsafeMutablePointer<AVIOContext>?
 
     private static let bufferSize: Int32 = 1 << 16
-    /// How much is kept of a pipe whose header is read, in bytes.
+    /// The maximum number of bytes to keep of a pipe while its header is read.
     private static let longestHead = 1 << 20
 
-    /// Takes over a descriptor.
+    /// Creates an input from a descriptor.
     ///
     /// - Parameters:
-    ///   - descriptor: Open for reading.
-    ///   - closes: Whether the descriptor is closed in the end.
-    ///   - size: The length in bytes of a file that can be read from anywhere; `nil` for a stream.
-    ///   - deadline: When reading ends; `nil` for never.
+    ///   - descriptor: A descriptor that is open for reading.
+    ///   - closes: Whether to close the descriptor at the end.
+    ///   - size: The length in bytes of a file that can be read at any position; `nil` for a stream.
+    ///   - deadline: The time at which reading ends; `nil` for never.
     init(
         _ descriptor: FileDescriptor, closes: Bool, size: Int64?, deadline: ContinuousClock.Instant?
     ) throws(MediaError) {
@@ -131,21 +132,22 @@ final class InputIO: @unchecked Sendable {
 
     deinit {
         if let context {
-            // libavformat may have replaced the buffer; the one in the context is the one to free.
+            // libavformat may have replaced the buffer, so the one in the context must be freed.
             av_freep(&context.pointee.buffer)
             avio_context_free(&self.context)
         }
         if closesDescriptor { try? descriptor.close() }
     }
 
-    /// Whether reading may go back.
+    /// True if reading may go back.
     var isSeekable: Bool { size != nil }
 
-    /// Says that the format was recognised, and whether it can be read right only as a whole.
+    /// Prepares further reading after the format was recognised.
     ///
-    /// A pipe is then read to its end into a temporary file, from which reading goes on; otherwise it stays a stream.
-    ///
-    /// - Parameter keepsHead: Whether ``bytes(at:count:)`` gives a stream's beginning, up to ``endHead()``.
+    /// - Parameters:
+    ///   - needsWhole: Whether the format can be read correctly only as a whole. A pipe is then read to its end into a
+    ///     temporary file, from which reading continues. Otherwise it remains a stream.
+    ///   - keepsHead: Whether ``bytes(at:count:)`` returns a stream's beginning, up to ``endHead()``.
     func settle(needsWhole: Bool, keepsHead: Bool) throws(MediaError) {
         guard let head = recorded else { return }
         guard needsWhole else {
@@ -174,9 +176,9 @@ final class InputIO: @unchecked Sendable {
         context?.pointee.seekable = AVIO_SEEKABLE_NORMAL
     }
 
-    /// Leaves out what a file begins with; positions count from there on, and reading begins there.
+    /// Skips the first bytes of the file; reading starts and positions count from there on.
     ///
-    /// Called after ``settle(needsWhole:keepsHead:)``; a pipe was read to its end then.
+    /// This method is called after ``settle(needsWhole:keepsHead:)``, when a pipe has been read to its end.
     func passOver(_ count: Int64) {
         guard let length = size, let context, count > 0, count < length else { return }
         passedOver = count
@@ -184,16 +186,16 @@ final class InputIO: @unchecked Sendable {
         restart(context)
     }
 
-    /// Has libavformat read other bytes in the place of these, from the beginning.
+    /// Makes libavformat start again from the beginning and read other bytes at the given places.
     ///
-    /// Positions count from the media's first byte. ``bytes(at:count:)`` gives what is in the file.
+    /// Positions count from the media's first byte. ``bytes(at:count:)`` still returns the file's own bytes.
     func cover(_ places: [CoveredBytes]) {
         guard let context, !places.isEmpty else { return }
         covered += places
         restart(context)
     }
 
-    /// Forgets what libavformat has read, which begins again with the first byte.
+    /// Discards what libavformat has read, so that it starts again at the first byte.
     private func restart(_ context: UnsafeMutablePointer<AVIOContext>) {
         offset = 0
         context.pointee.buf_ptr = context.pointee.buffer
@@ -203,32 +205,33 @@ final class InputIO: @unchecked Sendable {
         context.pointee.error = 0
     }
 
-    /// Says that the header was read: of what comes through a pipe from here on nothing is kept.
+    /// Signals that the header was read, so that no further bytes from a pipe are kept.
     func endHead() { maximumRecorded = 0 }
 
-    /// Whether nothing came through a pipe whose format is being looked for.
+    /// True if a pipe whose format is being recognised has delivered no bytes.
     var isEmptyStream: Bool { recorded?.isEmpty ?? false }
 
-    /// Length of the file in bytes; `nil` for a stream.
+    /// The length of the file in bytes; `nil` for a stream.
     var length: Int64? { size }
 
-    /// How many bytes have come through a pipe so far; on any thread.
+    /// The number of bytes received through a pipe so far, readable from any thread.
     var streamedBytes: Int64 { streamed.load(ordering: .relaxed) }
 
-    /// Notes that there was nothing to be read at a place; before the end that the file had when it was opened it was made
-    /// shorter.
+    /// Records that no bytes could be read at a position.
+    ///
+    /// If the position lies before the end that the file had when it was opened, the file has become shorter.
     private func noteEnd(at place: Int64) {
         guard spool == nil, let size, place < size else { return }
         shrunk.store(true, ordering: .relaxed)
     }
 
-    /// Makes the call that is under way, and all later ones, end with `AVERROR_EXIT`.
+    /// Makes the current call and all later ones end with `AVERROR_EXIT`.
     func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Whether ``cancel()`` was called.
+    /// True if ``cancel()`` was called.
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-    /// Why nothing more is to be read; `nil` where nothing stands against it.
+    /// The reason why reading must stop; `nil` if reading may continue.
     var stop: MediaError? {
         if isCancelled { return MediaError(.cancelled, "cancelled") }
         if shrunk.load(ordering: .relaxed) {
@@ -237,8 +240,9 @@ final class InputIO: @unchecked Sendable {
         return MediaLimits.error(after: deadline)
     }
 
-    /// Bytes of the file, apart from libavformat's reading; fewer than `count` at the end, and behind what is kept of a
-    /// stream.
+    /// Returns bytes of the file, independently of libavformat's reading.
+    ///
+    /// Fewer than `count` bytes are returned at the end of the file and beyond the bytes that are kept of a stream.
     func bytes(at position: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         guard let start = Int64(exactly: position), count > 0 else { return [] }
         guard size != nil else {
@@ -252,7 +256,7 @@ final class InputIO: @unchecked Sendable {
         return result
     }
 
-    /// Fills a buffer with bytes of the file, on any thread; gives how many there were before the end.
+    /// Fills a buffer with bytes of the file, on any thread, and returns the number of bytes before its end.
     func read(at start: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(MediaError) -> Int {
         guard size != nil, start >= 0, let address = buffer.baseAddress else { return 0 }
         var filled = 0
@@ -307,7 +311,7 @@ final class InputIO: @unchecked Sendable {
         }
     }
 
-    /// Puts other bytes over those that are covered, as far as they lie in what was read.
+    /// Replaces the covered bytes in the data that was read.
     private func cover(_ buffer: UnsafeMutablePointer<UInt8>, count: Int, at start: Int64) {
         for place in covered {
             for (index, byte) in place.shown.enumerated() {
@@ -317,7 +321,7 @@ final class InputIO: @unchecked Sendable {
         }
     }
 
-    /// The next bytes of a stream; waits for them.
+    /// Reads the next bytes of a stream and waits for them.
     private func readStream(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
         while true {
             if stop != nil { return shim_error_exit }
@@ -329,10 +333,10 @@ final class InputIO: @unchecked Sendable {
         }
     }
 
-    /// Where a file's bytes lie.
+    /// The descriptor from which the file's bytes are read.
     private var source: FileDescriptor { spool?.descriptor ?? descriptor }
 
-    /// Waits a little for a stream to have bytes, so that a cancelled reader does not hang on a silent pipe.
+    /// Waits briefly for a stream to have bytes, so that a cancelled reader does not hang on a silent pipe.
     private func waitForInput() -> Bool {
         var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
         let ready = poll(&request, 1, 100)

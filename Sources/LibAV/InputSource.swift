@@ -3,18 +3,18 @@ import MediaBase
 package import SystemCalls
 package import SystemPackage
 
-/// What an asset is opened from.
+/// The source from which an asset is opened.
 package enum InputSource: Sendable, Hashable {
-    /// A file by its path; the bytes of the path are used as they are, and no protocol is read into them.
+    /// A file by its path, whose bytes are used unchanged and are never interpreted as a protocol.
     case path(FilePath)
-    /// A file below a folder, by its path from there; what leads out of the folder is refused whenever it is opened.
+    /// A file by its path below a folder; a path that leads out of the folder is refused at every opening.
     case beneath(OpenFolder, FilePath)
-    /// A descriptor of the caller's, which stays open and is the caller's to close.
+    /// A descriptor that stays open and that the caller must close.
     case descriptor(FileDescriptor)
     /// The process's standard input.
     case standardInput
 
-    /// How the source is named to a person, repaired to valid UTF-8.
+    /// The name of the source for users, repaired to valid UTF-8.
     package var displayName: String {
         switch self {
         case .path(let path): path.string
@@ -24,7 +24,7 @@ package enum InputSource: Sendable, Hashable {
         }
     }
 
-    /// The path of a file; `nil` for what has none.
+    /// The path of the file; `nil` if the source has none.
     package var path: FilePath? {
         switch self {
         case .path(let path): path
@@ -35,12 +35,12 @@ package enum InputSource: Sendable, Hashable {
 
     /// Opens the source for reading.
     ///
-    /// - Parameter deadline: When reading ends; `nil` for never.
+    /// - Parameter deadline: The time at which reading ends; `nil` for never.
     func open(deadline: ContinuousClock.Instant? = nil) throws(MediaError) -> InputIO {
         switch self {
         case .path(let path):
             return try Self.adopt(deadline) {
-                // Without blocking, because opening a FIFO waits for a writer, and nothing could end that.
+                // Otherwise, opening a FIFO would wait for a writer, and nothing could interrupt that.
                 try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
             }
         case .beneath(let folder, let path): return try Self.adopt(deadline) { try folder.open(path) }
@@ -49,7 +49,7 @@ package enum InputSource: Sendable, Hashable {
         }
     }
 
-    /// Takes a descriptor that is opened without blocking, and blocks from then on.
+    /// Adopts a descriptor that is opened in non-blocking mode, and switches it to blocking mode.
     private static func adopt(
         _ deadline: ContinuousClock.Instant?, _ open: () throws -> FileDescriptor
     ) throws(MediaError) -> InputIO {
@@ -76,7 +76,7 @@ package enum InputSource: Sendable, Hashable {
             throw MediaError(opening: error)
         }
         let kind = status.st_mode & S_IFMT
-        // A block device has no size of its own in fstat; seeking to its end tells it.
+        // fstat does not report the size of a block device; seeking to its end does.
         var size: Int64? = kind == S_IFREG ? Int64(status.st_size) : nil
         if kind == S_IFBLK { size = Int64(lseek(descriptor.rawValue, 0, SEEK_END)) }
         let io = try InputIO(descriptor, closes: closes, size: size, deadline: deadline)
@@ -87,7 +87,7 @@ package enum InputSource: Sendable, Hashable {
 }
 
 extension MediaError {
-    /// The error of a file that could not be opened.
+    /// Creates the error for a file that could not be opened.
     package init(opening errno: Errno) {
         let cause = "open: \(errno)"
         switch errno {
@@ -105,20 +105,22 @@ extension MediaError {
     }
 }
 
-/// What nothing may go beyond, whoever asks for it, checked before memory is taken.
+/// Fixed limits that nothing may exceed; they are checked before memory is allocated.
 ///
-/// `MediaLimits` has what can be set.
+/// `MediaLimits` contains the limits that can be set.
 package enum Limits {
-    /// Pixels in one picture: no more are possible in libav.
+    /// The maximum number of pixels in a frame, which is libav's own maximum.
     package static let pixels = 1 << 28
-    /// Channels of one track: what libavutil's layouts are made for.
+    /// The maximum number of channels in a track, for which libavutil's layouts are designed.
     package static let channels = 512
-    /// Samples a second; the highest rate in use is 768 kHz, the lowest of old formats 1 kHz.
+    /// The maximum sample rate in Hz.
+    ///
+    /// The highest rate in use is 768 kHz; the lowest, in old formats, is 1 kHz.
     package static let sampleRate = 1 << 24
-    /// Metadata items in one dictionary.
+    /// The maximum number of metadata items in one dictionary.
     package static let metadataItems = 10_000
-    /// Bytes of one compressed sample that is made here.
+    /// The maximum size in bytes of a compressed sample that is created here.
     package static let packetBytes = 1 << 30
-    /// Samples in each channel of one run of sound that is made here.
+    /// The maximum number of samples in each channel of an audio frame that is created here.
     package static let samplesInFrame = 1 << 24
 }

@@ -1,22 +1,23 @@
 import CFFmpeg
 import MediaBase
 
-/// What a container's own tables say of a stream's samples, apart from edits, in ticks of the stream's time base.
+/// The sample times that a container's own tables state, without edits, in ticks of the stream's time base.
 package struct ListedTimes: Sendable {
-    /// When the first sample is shown; `nil` where the tables do not say.
+    /// The presentation time of the first sample; `nil` if the tables do not state it.
     package var start: Int64?
-    /// When samples end of which libavformat says different things by its version, by when they are shown: the last one, and
-    /// the last one of each fragment.
+    /// The end times, by presentation time, of samples for which libavformat's versions report different ends.
+    ///
+    /// These are the last sample and the last sample of each fragment.
     package var ends: [Int64: Int64] = [:]
-    /// When the last sample ends; `nil` where the tables do not say.
+    /// The end time of the last sample; `nil` if the tables do not state it.
     package var end: Int64?
 
-    /// Says nothing.
+    /// Creates a value without any known times.
     package init() {}
 }
 
 extension InputFile {
-    /// Gives a packet what its container says of it, where libavformat's versions make different things of that.
+    /// Corrects the properties of a packet that libavformat's versions derive differently from the container.
     func settle(_ packet: borrowing Packet) {
         let index = packet.streamIndex
         if let listed = times[index], let time = packet.pts ?? packet.dts {
@@ -30,10 +31,10 @@ extension InputFile {
         if format == .matroska, let stream = pointer(toStream: index) { settleSound(packet, in: stream) }
     }
 
-    /// Has the decoder leave out what an encoder put before the sound of Matroska (CodecDelay), at the stream's first packet,
-    /// as libavformat does from 8.1 on until something is looked up.
+    /// Makes the decoder skip the encoder delay of Matroska audio (CodecDelay) at the stream's first packet.
     ///
-    /// The decoder of Vorbis by itself makes nothing of the first packet, whose time is the delay's.
+    /// libavformat itself does so from 8.1 on, but only until the first seek. The Vorbis decoder itself produces no
+    /// output for the first packet, whose time is the delay's.
     private func settleSound(_ packet: borrowing Packet, in stream: UnsafeMutablePointer<AVStream>) {
         if packet.paddingSamples > 0 { packet.countPadding(in: stream) }
         guard let parameters = stream.pointee.codecpar, parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO,
@@ -43,7 +44,7 @@ extension InputFile {
         packet.leaveOut(first: isDelayed ? delay : 0, last: packet.paddingSamples)
     }
 
-    /// Takes the delay of sound from when Matroska's streams begin by libavformat, which adds it from 8.1 on.
+    /// Subtracts the audio delay from the start times of Matroska streams, to which libavformat adds it from 8.1 on.
     ///
     /// - Parameter known: The streams whose start was known before libavformat read ahead.
     func settleStarts(besides known: Set<Int>) {
@@ -60,23 +61,24 @@ extension InputFile {
     }
 }
 
-/// What libavformat's Matroska muxer does to the times of sound that has a `CodecDelay`.
+/// The way in which libavformat's Matroska muxer handles the times of audio that has a `CodecDelay`.
 ///
-/// 5.1 writes the delay alone, so that times must have it added before; later versions add it themselves. Which of the two
-/// this build does is asked of itself, by a packet that is written into memory.
+/// Version 5.1 only writes the delay, so callers must add it to the times first. Later versions add it themselves. To
+/// find out which of the two applies to this build, a test packet is written to memory.
 enum MatroskaDelay {
-    /// By how much the muxer makes times later, in units of `timeBase`.
+    /// Returns the delay that the muxer adds to times, in units of `timeBase`.
     static func added(to parameters: UnsafePointer<AVCodecParameters>, in timeBase: AVRational) -> Int64 {
         guard isAdded else { return 0 }
         let padding = Int64(max(0, parameters.pointee.initial_padding))
         return av_rescale_q(padding, AVRational(num: 1, den: max(1, parameters.pointee.sample_rate)), timeBase)
     }
 
-    /// Whether times are made later at all.
+    /// True if the muxer adds the delay to times.
     private static let isAdded: Bool = timeOfTestPacket.map { $0 > 0 } ?? false
 
-    /// The time in milliseconds at which a packet of Opus lies in a file that was given with the time 0 and a delay of 10 ms;
-    /// `nil` where none can be written.
+    /// The time in milliseconds that the muxer stores for an Opus packet with the time 0 and a delay of 10 ms.
+    ///
+    /// `nil` if no file can be written.
     private static let timeOfTestPacket: Int? = {
         var allocated: UnsafeMutablePointer<AVFormatContext>?
         guard avformat_alloc_output_context2(&allocated, nil, "matroska", nil) >= 0, let context = allocated else {
@@ -94,7 +96,7 @@ enum MatroskaDelay {
         return time(in: Array(UnsafeBufferPointer(start: memory, count: max(0, Int(count)))))
     }()
 
-    /// What is looked for in the file.
+    /// The content of the packet, by which it is found in the file.
     private static let content: [UInt8] = Array("a packet for a test".utf8)
 
     private static func write(to context: UnsafeMutablePointer<AVFormatContext>) {
@@ -108,7 +110,7 @@ enum MatroskaDelay {
         parameters.pointee.sample_rate = 48000
         parameters.pointee.initial_padding = 480
         av_channel_layout_default(&parameters.pointee.ch_layout, 1)
-        // RFC 7845, 5.1.
+        // The header of Opus (RFC 7845, 5.1).
         let header = Array("OpusHead".utf8) + [1, 1, 0xE0, 1, 0x80, 0xBB, 0, 0, 0, 0, 0]
         guard (try? CodecParameters.setExtradata(header, of: parameters)) != nil,
             avformat_write_header(context, nil) >= 0, av_new_packet(packet, Int32(content.count)) >= 0
@@ -120,7 +122,7 @@ enum MatroskaDelay {
         if av_write_frame(context, packet) >= 0 { av_write_trailer(context) }
     }
 
-    /// The time of the one block: that of its cluster, and its own from there (RFC 9559, 5.1.3.1 and 10.2).
+    /// Returns the time of the only block: its cluster's time plus its own offset (RFC 9559, 5.1.3.1 and 10.2).
     private static func time(in bytes: [UInt8]) -> Int? {
         func place(of wanted: [UInt8]) -> Int? {
             bytes.indices.first { bytes[$0...].starts(with: wanted) }
@@ -135,16 +137,16 @@ enum MatroskaDelay {
     }
 }
 
-/// Bytes of a file that libavformat is kept from, since its versions make different things of them.
+/// Bytes of a file that are hidden from libavformat, because its versions interpret them differently.
 ///
-/// It reads others in their place; our own readers see what is in the file.
+/// libavformat reads other bytes in their place; the package's own readers see the file's bytes.
 struct CoveredBytes {
-    /// Where the first one lies in the file.
+    /// The byte offset of the first hidden byte in the file.
     var position: Int64
-    /// What is read instead.
+    /// The bytes to read instead.
     var shown: [UInt8]
 
-    /// A box's four-byte code at a position as `free`, which everybody passes over.
+    /// Creates a replacement of a box's four-byte code by `free`, which every reader skips.
     private init(code position: Int64) {
         self.position = position
         shown = Array("free".utf8)
@@ -156,18 +158,19 @@ struct CoveredBytes {
     }
 }
 
-// MARK: - Boxes of MP4 and QuickTime
+// MARK: - MP4 and QuickTime boxes
 
 extension CoveredBytes {
-    /// How many boxes of the top level are looked at, and how much of a movie box.
+    /// The maximum number of top-level boxes to examine.
     private static let maximumBoxes = 64
+    /// The maximum number of bytes of a movie box to examine.
     private static let maximumBytes = 64 << 20
-    /// How many apertures are hidden; each is looked for in all that is read.
+    /// The maximum number of apertures to hide; every read checks all of them.
     private static let maximumApertures = 1000
 
-    /// The still pictures beside a movie: libavformat takes them for tracks from 7.0 on, with the numbers of tracks.
+    /// Returns the bytes to hide for still pictures beside a movie, which libavformat numbers as tracks from 7.0 on.
     ///
-    /// ISO/IEC 23008-12, 7: a file of a sequence of images has a `meta` box and a `moov` box.
+    /// A file with a sequence of images has a `meta` box and a `moov` box (ISO/IEC 23008-12, 7).
     static func stillPictures(_ io: InputIO) throws(MediaError) -> [CoveredBytes] {
         let brands: Set<String> = ["avis", "avif", "msf1", "mif1", "heic", "heix", "hevc", "hevx"]
         let head = try io.bytes(at: 0, count: 12)
@@ -179,12 +182,12 @@ extension CoveredBytes {
         return boxes.filter { $0.code == "meta" }.map { CoveredBytes(code: $0.range.lowerBound + 4) }
     }
 
-    /// The clean apertures (`clap`) in the movie box: libavformat 7.1 refuses a file for one that is odd.
+    /// Returns the bytes to hide for clean apertures (`clap`) in the movie box; libavformat 7.1 rejects unusual ones.
     static func cleanApertures(_ io: InputIO) throws(MediaError) -> [CoveredBytes] {
         guard let movie = try topLevel(io).first(where: { $0.code == "moov" }) else { return [] }
         let count = Int(clamping: min(movie.range.upperBound - movie.range.lowerBound, Int64(maximumBytes)))
         let bytes = try io.bytes(at: UInt64(clamping: movie.range.lowerBound), count: count)
-        // Eight numbers in a box of their own (ISO/IEC 14496-12, 12.1.4).
+        // The box contains eight numbers (ISO/IEC 14496-12, 12.1.4).
         let header: [UInt8] = [0, 0, 0, 40] + Array("clap".utf8)
         var places: [CoveredBytes] = []
         var place = 0
@@ -217,15 +220,15 @@ extension CoveredBytes {
     }
 }
 
-// MARK: - The packet table of CAF
+// MARK: - CAF packet table
 
 extension CoveredBytes {
-    /// How many chunks are passed over.
+    /// The maximum number of chunks to skip.
     private static let maximumChunks = 1000
 
-    /// The number of real samples in a CAF's packet table, and of those before and after them: all are real.
+    /// Returns a replacement for the sample counts in a CAF packet table, by which all samples are real.
     ///
-    /// From 8.1 on libavformat counts the times of packets from the first real sample, and cannot be moved before it.
+    /// From 8.1 on, libavformat counts packet times from the first real sample and cannot seek to earlier ones.
     static func packetTable(ofCAF io: InputIO) throws(MediaError) -> [CoveredBytes] {
         var place: UInt64 = 8
         for _ in 0..<maximumChunks where io.isSeekable {
@@ -237,7 +240,8 @@ extension CoveredBytes {
                 place = next
                 continue
             }
-            // The number of packets; then 64 bits for the real samples, and 32 bits each for the others.
+            // The number of packets, then 64 bits for the real samples, and 32 bits each for those before and after
+            // them.
             let table = try io.bytes(at: place + 12, count: 24)
             guard table.count == 24 else { break }
             let (before, after) = (number(table[16..<20]), number(table[20...]))

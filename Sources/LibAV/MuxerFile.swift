@@ -2,57 +2,57 @@ import CFFmpeg
 package import MediaBase
 package import SystemPackage
 
-/// Owner of an `AVFormatContext` that writes: one container that comes into being.
+/// Owner of an `AVFormatContext` that writes one container.
 ///
-/// Add streams, write the header, write packets in the order in which they are to lie in the file, write the trailer.
-/// A class, because streams point into the context. One thread uses it at a time; ``cancel()`` alone may be called from
-/// any thread at any moment.
+/// Add streams, write the header, write packets in the order in which the file stores them, and write the trailer. This
+/// is a class because streams point into the context. Only one thread may use it at a time, except that ``cancel()``
+/// may be called from any thread at any time.
 package final class MuxerFile: @unchecked Sendable {
     private let io: OutputIO
     private let context: UnsafeMutablePointer<AVFormatContext>
     private var lastDecodeTimes: [Int64?] = []
     private var firstDecodeTimes: [Int64?] = []
     private let isMatroska: Bool
-    /// Pictures that are written as the packets of streams of their own, by those.
+    /// The cover pictures that are written as packets of their own streams, with the indices of these streams.
     private var coverPackets: [(stream: Int32, bytes: [UInt8])] = []
 
-    /// What one stream is to be.
+    /// The properties of one stream to write.
     package struct Stream: Sendable {
-        /// How its samples are coded.
+        /// The coding of the stream's samples.
         package var parameters: CodecParameters
-        /// The unit in which its times are to be kept, where the container has a choice.
+        /// The preferred unit for the stream's times, if the container has a choice.
         package var timeBase: Rational
-        /// Frames a second; `nil` where unknown or without pictures.
+        /// The frame rate in frames per second; `nil` if unknown or not video.
         package var frameRate: Rational?
-        /// Width of a pixel by its height; `nil` for what the codec says.
+        /// The width of a pixel divided by its height; `nil` for the codec's value.
         package var sampleAspectRatio: Rational?
         /// The nine numbers of the display matrix; `nil` for none.
         package var displayMatrix: [Int32]?
-        /// Names and values that the container keeps with the stream.
+        /// The names and values that the container stores with the stream.
         package var metadata: [(key: String, value: String)] = []
         /// libavformat's names of the stream's roles.
         package var dispositions: [String] = []
-        /// The container's name of the codec, where it is to be another than the usual.
+        /// The container's tag for the codec, if it differs from the usual one.
         package var codecTag: String?
-        /// HDR metadata that the encoder does not pass on; `nil` for what the parameters hold.
+        /// The HDR metadata that the encoder does not pass on; `nil` for that of the parameters.
         package var hdr: HDRInfo?
 
-        /// A stream without anything else.
+        /// Creates a stream without optional properties.
         package init(parameters: CodecParameters, timeBase: Rational) {
             self.parameters = parameters
             self.timeBase = timeBase
         }
     }
 
-    /// Begins a container.
+    /// Starts a container.
     ///
     /// - Parameters:
-    ///   - descriptor: Open for writing for as long as this object lives; it stays its owner's.
-    ///   - isSeekable: Whether it is a regular file.
+    ///   - descriptor: A descriptor that is open for writing for the lifetime of this object; its owner closes it.
+    ///   - isSeekable: Whether the descriptor is a regular file.
     ///   - format: libavformat's name of the muxer, such as `mov`.
-    ///   - mayGrow: Asked before the file becomes so many bytes longer; where it gives `false`, writing fails and
-    ///     ``isOverLimit`` tells why.
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where this build of FFmpeg has no such muxer.
+    ///   - mayGrow: Called before the file grows by the given number of bytes. If the result is `false`, writing fails
+    ///     and ``isOverLimit`` reports why.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if this build of FFmpeg has no such muxer.
     package init(
         writingTo descriptor: FileDescriptor, isSeekable: Bool, format: String,
         mayGrow: @escaping @Sendable (Int64) -> Bool = { _ in true }
@@ -72,10 +72,10 @@ package final class MuxerFile: @unchecked Sendable {
         context.pointee.pb = io.context
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
         context.pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
-        // Packets come in the order in which they are to be written; none waits for others inside libavformat.
+        // Packets arrive in the order in which they are written, so libavformat must not hold any back.
         context.pointee.max_interleave_delta = 0
-        // An encoder's priming lies before zero. libavformat would move all tracks for it, or none: that depends on the
-        // first packet.
+        // An encoder's priming lies before time zero. Because of it, libavformat would shift all tracks or none,
+        // depending on the first packet.
         isMatroska = ["matroska", "webm"].contains(format)
         if isMatroska { context.pointee.avoid_negative_ts = 0 }
         context.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
@@ -83,12 +83,12 @@ package final class MuxerFile: @unchecked Sendable {
 
     deinit { avformat_free_context(context) }
 
-    /// What muxers take of which `avformat_query_codec` says that it does not know.
+    /// The codecs that muxers accept although `avformat_query_codec` reports that it does not know.
     private static let untoldCodecs: [String: Set<String>] = [
         "ogg": ["vorbis", "opus", "flac", "speex", "theora", "vp8"]
     ]
 
-    /// Whether a container of this name can hold a codec, by libavformat's word (`avformat_query_codec`).
+    /// Returns true if a container can hold a codec, according to libavformat (`avformat_query_codec`).
     package static func format(_ format: String, canHold codec: String) -> Bool {
         guard let muxer = av_guess_format(format, nil, nil), let descriptor = avcodec_descriptor_get_by_name(codec)
         else { return false }
@@ -96,24 +96,26 @@ package final class MuxerFile: @unchecked Sendable {
         return answer < 0 ? untoldCodecs[format]?.contains(codec) ?? false : answer == 1
     }
 
-    /// Whether the container wants the codec's header in its own.
+    /// True if the container requires the codec's header in its own header.
     package var wantsGlobalHeaders: Bool { context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0 }
 
-    /// Ends the call that is under way, and all later ones, with ``MediaError/Code-swift.struct/cancelled``.
+    /// Ends the current call and all later ones with ``MediaError/Code-swift.struct/cancelled``.
     package func cancel() { io.cancel() }
 
-    /// Why the system could not write; `nil` as long as it could.
+    /// The system error that made writing fail; `nil` if there was none.
     package var writeFailure: Errno? { io.failure }
 
-    /// Whether the file would have become longer than it may.
+    /// True if the file would have exceeded its permitted length.
     package var isOverLimit: Bool { io.isOverLimit }
 }
 
 // MARK: - Before the header
 
 extension MuxerFile {
-    /// Says how many samples a packet of Apple Lossless has, which QuickTime's description of sound states: by the codec's
-    /// own configuration (ALACSpecificConfig, behind the head of its atom), as CAF's reader does not tell before 8.1.
+    /// Sets the number of samples in a packet of Apple Lossless, which QuickTime's sample description states.
+    ///
+    /// The number comes from the codec's own configuration (ALACSpecificConfig, after its atom's header), because
+    /// libavformat's CAF demuxer does not report it before 8.1.
     private func completeFrameSize(of parameters: UnsafeMutablePointer<AVCodecParameters>) {
         guard parameters.pointee.codec_id == AV_CODEC_ID_ALAC, parameters.pointee.frame_size == 0,
             parameters.pointee.extradata_size >= 16, let config = parameters.pointee.extradata
@@ -121,7 +123,7 @@ extension MuxerFile {
         parameters.pointee.frame_size = Int32(clamping: (12..<16).reduce(0) { $0 << 8 | Int(config[$1]) })
     }
 
-    /// Adds a stream; gives its index.
+    /// Adds a stream and returns its index.
     package func add(_ description: Stream) throws(MediaError) -> Int {
         guard let stream = avformat_new_stream(context, nil), let timeBase = description.timeBase.native else {
             throw MediaError(.outOfResources, "out of memory")
@@ -131,7 +133,8 @@ extension MuxerFile {
             "avcodec_parameters_copy", doing: "describe a track")
         shim_forget_display_matrix(stream.pointee.codecpar)
         stream.pointee.time_base = timeBase
-        // From 7.0 on libavformat writes a delay, and adds it, for all sound; players know it of Opus alone.
+        // From 7.0 on, libavformat writes a delay for all audio and adds it to the times; players support it only for
+        // Opus.
         if isMatroska, stream.pointee.codecpar.pointee.codec_id != AV_CODEC_ID_OPUS {
             stream.pointee.codecpar.pointee.initial_padding = 0
         }
@@ -144,7 +147,7 @@ extension MuxerFile {
         if let ratio = description.sampleAspectRatio?.native, ratio.num > 0 {
             stream.pointee.codecpar.pointee.sample_aspect_ratio = ratio
         }
-        // The stream's own ratio is what muxers take; the parameters' is the codec's.
+        // Muxers use the stream's own ratio; the parameters contain the codec's.
         stream.pointee.sample_aspect_ratio = stream.pointee.codecpar.pointee.sample_aspect_ratio
         stream.pointee.disposition = description.dispositions.reduce(0) { $0 | max(0, av_disposition_from_string($1)) }
         stream.pointee.metadata = try OptionDictionary(description.metadata).release()
@@ -159,13 +162,13 @@ extension MuxerFile {
         return Int(stream.pointee.index)
     }
 
-    /// Keeps the codec's tag only where it is one that this container uses for the codec.
+    /// Keeps the codec's tag only if this container uses it for the codec.
     private func setTag(of stream: UnsafeMutablePointer<AVStream>, wanted: String?) {
         let parameters = stream.pointee.codecpar
         if let wanted { parameters?.pointee.codec_tag = CodecParameters.tag(wanted) }
         guard let tag = parameters?.pointee.codec_tag, let id = parameters?.pointee.codec_id, tag != 0 else { return }
         let tags = context.pointee.oformat.pointee.codec_tag
-        // The same tag for another codec, or none in a container that has a table: libavformat picks one itself.
+        // If the container's table has the tag for another codec or does not have it, libavformat picks a tag itself.
         let isUsual = tags == nil || av_codec_get_id(tags, tag) == id
         if !isUsual { parameters?.pointee.codec_tag = 0 }
     }
@@ -208,16 +211,16 @@ extension MuxerFile {
         try add(withUnsafeBytes(of: metadata) { Array($0) }, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, to: stream)
     }
 
-    /// Sets the names and values that the container keeps as a whole.
+    /// Sets the names and values that apply to the container as a whole.
     package func setMetadata(_ metadata: [(key: String, value: String)]) throws(MediaError) {
         av_dict_free(&context.pointee.metadata)
         context.pointee.metadata = try OptionDictionary(metadata).release()
     }
 
-    /// Adds a cover picture: an attached file in Matroska, a block in FLAC, a frame of ID3 in AIFF, a comment in Ogg.
+    /// Adds a cover picture: an attached file in Matroska, a block in FLAC, an ID3 frame in AIFF, a comment in Ogg.
     ///
-    /// - Parameter index: The index of the stream whose comment it is, in Ogg.
-    /// - Returns: Whether the container has a place for it; if not, nothing is added.
+    /// - Parameter index: The index of the stream that receives the comment in Ogg.
+    /// - Returns: `false` if the container has no place for the picture; nothing is added then.
     package func addCover(_ picture: [UInt8], ofStream index: Int) throws(MediaError) -> Bool {
         guard let format = PictureFileFormat(picture) else { return false }
         let size = PictureFileFormat.dimensions(of: picture)
@@ -238,7 +241,7 @@ extension MuxerFile {
             stream.pointee.codecpar.pointee.width = width
             stream.pointee.codecpar.pointee.height = height
             stream.pointee.disposition = AV_DISPOSITION_ATTACHED_PIC
-            // The third of ID3's kinds of pictures.
+            // The name of type 3 of ID3's picture types.
             stream.pointee.metadata = try OptionDictionary([("comment", "Cover (front)")]).release()
             coverPackets.append((stream.pointee.index, picture))
         case "ogg":
@@ -252,7 +255,7 @@ extension MuxerFile {
         return true
     }
 
-    /// The largest cover in FLAC, where 24 bits count the bytes of a block, and some are its names.
+    /// The maximum size of a cover in FLAC, whose blocks have 24-bit lengths that include the cover's names.
     private static let largestBlock = (1 << 24) - 1024
 
     private func addedStream() throws(MediaError) -> UnsafeMutablePointer<AVStream> {
@@ -262,7 +265,7 @@ extension MuxerFile {
         return stream
     }
 
-    /// FLAC's block of a front cover, which Ogg's comments have too (RFC 9639, 8.8).
+    /// Returns FLAC's block for a front cover, which Ogg comments also contain (RFC 9639, 8.8).
     private static func pictureBlock(_ picture: [UInt8], _ format: PictureFileFormat, _ size: Dimensions?) -> [UInt8] {
         func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
         let type = Array(format.mimeType.utf8)
@@ -278,7 +281,7 @@ extension MuxerFile {
         return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Sets the chapters, in milliseconds as most containers keep them.
+    /// Sets the chapters, in milliseconds as most containers store them.
     package func setChapters(_ chapters: [Chapter]) throws(MediaError) {
         for (index, chapter) in chapters.prefix(Limits.metadataItems).enumerated() {
             let scale = Rational(1, 1000)
@@ -292,9 +295,9 @@ extension MuxerFile {
         }
     }
 
-    /// Writes the header; no stream can be added after that.
+    /// Writes the header; no stream can be added afterwards.
     ///
-    /// - Parameter options: The muxer's own options; one that is not known is an error.
+    /// - Parameter options: The muxer's own options; an unknown one is an error.
     package func writeHeader(options: [(key: String, value: String)] = []) throws(MediaError) {
         var dictionary = try OptionDictionary(options)
         let status = dictionary.withPointer { avformat_write_header(context, $0) }
@@ -317,9 +320,9 @@ extension MuxerFile {
 // MARK: - After the header
 
 extension MuxerFile {
-    /// Writes a packet of a stream, whose times are in units of `timeBase`.
+    /// Writes a packet of a stream, with times in units of `timeBase`.
     ///
-    /// Decode times that do not rise by at least one unit of the container's are moved up to do so.
+    /// Decode times that do not increase by at least one unit of the container's time base are raised to do so.
     package func write(_ packet: borrowing Packet, stream index: Int, timeBase: Rational) throws(MediaError) {
         guard lastDecodeTimes.indices.contains(index), let stream = context.pointee.streams?[index],
             let source = timeBase.native
@@ -331,7 +334,7 @@ extension MuxerFile {
         if let presentation = copy.pts { copy.pointer.pointee.pts = presentation &+ shift }
         if let decode = copy.dts { copy.pointer.pointee.dts = decode &+ shift }
         av_packet_rescale_ts(copy.pointer, source, stream.pointee.time_base)
-        // What the muxer is going to add.
+        // The delay that the muxer is going to add.
         let added = shift > 0 ? MatroskaDelay.added(to: stream.pointee.codecpar, in: stream.pointee.time_base) : 0
         if let decode = copy.dts {
             var raised = decode
@@ -349,16 +352,16 @@ extension MuxerFile {
         guard status >= 0 else { throw failure(status, "av_write_frame", doing: "write a packet") }
     }
 
-    /// By how much Matroska's times are later than those of the samples.
+    /// Returns the difference between Matroska's times and the samples' times.
     ///
-    /// Opus has a `CodecDelay` there, which readers subtract.
+    /// Matroska's times for Opus include a `CodecDelay`, which readers subtract.
     private func codecDelay(of parameters: UnsafePointer<AVCodecParameters>?, in timeBase: AVRational) -> Int64 {
         guard isMatroska, let parameters, parameters.pointee.codec_id == AV_CODEC_ID_OPUS else { return 0 }
         return av_rescale_q(
             Int64(max(0, parameters.pointee.initial_padding)), AVRational(num: 1, den: 48000), timeBase)
     }
 
-    /// The decode time of a stream's first packet as the container counts it; `nil` where none was written.
+    /// Returns the decode time of a stream's first packet in the container's units; `nil` if no packet was written.
     package func firstDecodeTime(ofStream index: Int) -> MediaTime? {
         guard firstDecodeTimes.indices.contains(index), let ticks = firstDecodeTimes[index],
             let stream = context.pointee.streams?[index]
@@ -366,12 +369,12 @@ extension MuxerFile {
         return MediaTime(ticks: ticks, timeBase: stream.pointee.time_base)
     }
 
-    /// Writes what the container has at its end; nothing can be written after that.
+    /// Writes the end of the container; nothing can be written afterwards.
     package func writeTrailer() throws(MediaError) {
         let status = av_write_trailer(context)
         guard status >= 0 else { throw failure(status, "av_write_trailer", doing: "finish the file") }
         avio_flush(context.pointee.pb)
-        // Muxers do not look at each write.
+        // Muxers do not check the result of each write.
         if let status = context.pointee.pb?.pointee.error, status < 0 {
             throw failure(status, "avio_flush", doing: "finish the file")
         }
@@ -380,7 +383,7 @@ extension MuxerFile {
     private func failure(_ status: Int32, _ call: String, doing: String) -> MediaError {
         if io.isCancelled { return MediaError(.cancelled, "cancelled") }
         let error = MediaError(AVStatus(rawValue: status), call: call, doing: doing)
-        // Muxers say "invalid argument" and "invalid data" of tracks that they cannot hold.
+        // Muxers report "invalid argument" and "invalid data" for tracks that they cannot hold.
         let isRefusal = [AVStatus.invalidArgument, .invalidData].contains(AVStatus(rawValue: status))
         guard isRefusal, io.failure == nil else { return error }
         return MediaError(.unsupported, "cannot \(doing): the container does not take it", cause: error.cause)

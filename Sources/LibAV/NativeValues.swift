@@ -1,28 +1,30 @@
 import CFFmpeg
 package import MediaBase
 
-// libav's enumerations as the names that MediaBase uses, and back.
+// Conversion of libav's enumerations to the names that MediaBase uses, and back.
 
 extension PixelFormat {
     init(_ format: AVPixelFormat) {
         self.init(rawValue: av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown")
     }
 
-    /// libavutil's number of the format; `nil` where it has no format of this name.
+    /// libavutil's value for the format; `nil` if it has no format of this name.
     var native: AVPixelFormat? {
         let format = av_get_pix_fmt(rawValue)
         return format == AV_PIX_FMT_NONE ? nil : format
     }
 
-    /// Whether libavutil knows a format of this name.
+    /// True if libavutil has a format of this name.
     package var isKnown: Bool { native != nil }
 
-    /// Whether pictures can be converted to it (`sws_isSupportedOutput`).
+    /// True if frames can be converted to this format (`sws_isSupportedOutput`).
     package var canBeMade: Bool { native.map { sws_isSupportedOutput($0) != 0 } ?? false }
 }
 
 extension SampleFormat {
-    /// By number, because it is asked for every frame.
+    /// Returns the format for libavutil's value.
+    ///
+    /// The conversion avoids names because it runs for every frame.
     static func make(_ format: AVSampleFormat) -> (format: SampleFormat, isPlanar: Bool)? {
         switch format {
         case AV_SAMPLE_FMT_U8: (.uint8, false)
@@ -49,7 +51,7 @@ extension SampleFormat {
 
 extension ChannelLayout {
     init(_ layout: AVChannelLayout) {
-        // What nearly all frames have is not described anew for each.
+        // The most common layouts are not described again for each frame.
         if layout.order == AV_CHANNEL_ORDER_NATIVE {
             switch (layout.nb_channels, layout.u.mask) {
             case (1, ChannelLayout.monoMask):
@@ -70,14 +72,16 @@ extension ChannelLayout {
 }
 
 extension ChannelLayout {
-    /// `AV_CH_LAYOUT_MONO` and `AV_CH_LAYOUT_STEREO`: the bits of front centre, and of front left and right.
+    /// The bits of `AV_CH_LAYOUT_MONO`: front centre.
     private static let monoMask: UInt64 = 0x4
+    /// The bits of `AV_CH_LAYOUT_STEREO`: front left and front right.
     private static let stereoMask: UInt64 = 0x3
 }
 
 extension ColorInfo {
-    /// What code points of ITU-T H.273 mean, as a container writes them; one that is not known, or that means
-    /// "unspecified", is `nil`.
+    /// Creates colour information from code points of ITU-T H.273, as containers store them.
+    ///
+    /// A code point that is unknown or means "unspecified" becomes `nil`.
     package init(primaries: UInt16, transfer: UInt16, matrix: UInt16, isFullRange: Bool?) {
         self.init(
             primaries: AVColorPrimaries(rawValue: UInt32(primaries)),
@@ -107,9 +111,9 @@ extension ColorInfo {
 }
 
 extension FormatDescription {
-    /// libavcodec's name of the codec that MP4 and QuickTime call by four characters; `nil` where it knows none.
+    /// Returns libavcodec's name for a four-character codec tag of MP4 and QuickTime; `nil` if there is none.
     ///
-    /// `avformat_get_mov_video_tags`, `avformat_get_mov_audio_tags`.
+    /// Uses `avformat_get_mov_video_tags` and `avformat_get_mov_audio_tags`.
     package static func codec(ofTag tag: String, mediaType: MediaType) -> String? {
         let number = tag.unicodeScalars.reversed().reduce(UInt32(0)) { $0 << 8 | $1.value & 0xFF }
         let tags = mediaType == .audio ? avformat_get_mov_audio_tags() : avformat_get_mov_video_tags()
@@ -119,10 +123,10 @@ extension FormatDescription {
     }
 }
 
-// MediaBase's values as libav's structures and numbers, for what is written.
+// Conversion of MediaBase's values to libav's structures and numbers, for writing.
 
 extension ChannelLayout {
-    /// Writes the layout into a field of libav's; one whose name libavutil does not know keeps its count alone.
+    /// Writes the layout to a libav field; if libavutil does not know the name, only the number of channels is kept.
     func copy(into layout: inout AVChannelLayout) throws(MediaError) {
         guard (1...Limits.channels).contains(channels) else {
             throw MediaError(.limitExceeded, "\(channels) channels are outside the limit of \(Limits.channels)")
@@ -135,7 +139,7 @@ extension ChannelLayout {
         }
     }
 
-    /// Whether libavutil knows a layout of this name and number of channels, or the name only counts them.
+    /// True if libavutil has a layout of this name and number of channels, or if the name only states the number.
     package var isKnown: Bool {
         guard (1...Limits.channels).contains(channels) else { return false }
         guard knownName != nil else { return true }
@@ -146,7 +150,7 @@ extension ChannelLayout {
 }
 
 extension ChannelLayout {
-    /// The layout itself where it says which channels there are, else libavutil's usual one of so many channels.
+    /// The layout itself if it names its channels; otherwise libavutil's default layout for the number of channels.
     package var orDefault: ChannelLayout {
         guard knownName == nil, (1...Limits.channels).contains(channels) else { return self }
         var layout = AVChannelLayout()
@@ -157,7 +161,7 @@ extension ChannelLayout {
 }
 
 extension Rational {
-    /// The fraction as libav's, of 32 bits; the nearest one where its parts are larger, `nil` where it is invalid.
+    /// The fraction as libav's 32-bit type, rounded to the nearest one if its parts are larger; `nil` if it is invalid.
     var native: AVRational? {
         guard isValid else { return nil }
         var result = AVRational()
@@ -167,7 +171,7 @@ extension Rational {
 }
 
 extension ColorInfo {
-    /// libavutil's numbers of the names; "unspecified" for what is not known.
+    /// libavutil's values for the names; "unspecified" for unknown names.
     var native:
         (
             primaries: AVColorPrimaries, transfer: AVColorTransferCharacteristic, matrix: AVColorSpace,
@@ -192,7 +196,7 @@ extension ColorInfo {
 }
 
 extension AVFieldOrder {
-    /// The order that MediaBase names; unknown for none.
+    /// Creates the order that MediaBase names; the order is unknown if there is no name.
     init(name: String?) {
         self =
             switch name {
@@ -207,10 +211,10 @@ extension AVFieldOrder {
 }
 
 extension MediaTime {
-    /// The moment `ticks` in units of `timeBase` seconds; ``MediaTime/indefinite`` for `AV_NOPTS_VALUE`, and invalid for
-    /// a time base without a denominator.
+    /// Creates the time of `ticks` in units of `timeBase` seconds.
     ///
-    /// Exact wherever the result fits a timescale of 32 bits, as every time base of libavformat does.
+    /// The time is ``MediaTime/indefinite`` for `AV_NOPTS_VALUE`, and invalid for a time base without a denominator. It
+    /// is exact if the result fits a 32-bit timescale, as it does for every time base of libavformat.
     package init(ticks: Int64, timeBase: Rational) {
         guard ticks != shim_no_pts, let timescale = Int32(exactly: timeBase.den) else {
             self = .indefinite
@@ -223,17 +227,17 @@ extension MediaTime {
         self.init(ticks: ticks, timeBase: Rational(Int64(timeBase.num), Int64(timeBase.den)))
     }
 
-    /// The time in units of `timeBase` seconds; `nil` where it is no number or does not fit.
+    /// Returns the time in units of `timeBase` seconds; `nil` if it is not numeric or does not fit.
     package func ticks(in timeBase: Rational, rounding: RoundingRule) -> Int64? {
         guard isNumeric, timeBase.num > 0, let timescale = Int32(exactly: timeBase.den) else { return nil }
-        // Dividing first by the numerator leaves one rounding, at the end.
+        // Division by the numerator first leaves one rounding, at the end.
         let scaled = multiplied(by: 1, dividedBy: timeBase.num).converted(toTimescale: timescale, rounding: rounding)
         return scaled.isNumeric ? scaled.value : nil
     }
 }
 
 extension Rational {
-    /// An `AVRational`; `nil` where its denominator is 0 or either part is negative or 0, libav's way to say unknown.
+    /// Creates a fraction from an `AVRational`; `nil` if either part is 0 or negative, which in libav means unknown.
     init?(_ value: AVRational) {
         guard value.num > 0, value.den > 0 else { return nil }
         self.init(Int64(value.num), Int64(value.den))

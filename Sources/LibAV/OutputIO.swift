@@ -5,11 +5,11 @@ import SystemCalls
 package import SystemPackage
 import Threading
 
-/// What is written: a file descriptor with our own writing functions under libavformat, so that nothing but the file
-/// that was named is ever made, and the system's own reason for a failure is kept.
+/// Output to a file descriptor, with the package's own write functions for libavformat.
 ///
-/// The descriptor stays its owner's and is written with `pwrite` where it is a regular file. ``cancel()`` may be called
-/// from any thread; all else belongs to the thread that writes.
+/// The write functions guarantee that only the named file is ever created, and they keep the system's own reason for a
+/// failure. The descriptor's owner closes it. A regular file is written with `pwrite`. ``cancel()`` may be called from
+/// any thread; everything else belongs to the writing thread.
 final class OutputIO: @unchecked Sendable {
     private let descriptor: FileDescriptor
     private let isSeekable: Bool
@@ -17,12 +17,12 @@ final class OutputIO: @unchecked Sendable {
     private var length: Int64 = 0
     private let cancelled = Atomic<Bool>(false)
 
-    /// Asked before the output becomes so many bytes longer; `false` where it may not.
+    /// Called before the output grows by the given number of bytes; returns `false` if it must not.
     private let mayGrow: @Sendable (Int64) -> Bool
 
-    /// Why the first call that failed did; `nil` as long as all went well.
+    /// The error of the first call that failed; `nil` if none has failed.
     private(set) var failure: Errno?
-    /// Whether the output would have become longer than it may.
+    /// True if the output would have exceeded its permitted length.
     private(set) var isOverLimit = false
 
     /// The context that libavformat writes through.
@@ -30,12 +30,12 @@ final class OutputIO: @unchecked Sendable {
 
     private static let bufferSize: Int32 = 1 << 18
 
-    /// Writes to a descriptor, from its beginning.
+    /// Creates an output that writes to a descriptor, from its beginning.
     ///
     /// - Parameters:
-    ///   - descriptor: Open for writing for as long as this object lives.
-    ///   - isSeekable: Whether it is a regular file, in which libavformat may go back.
-    ///   - mayGrow: Asked before the output becomes so many bytes longer; `false` where it may not.
+    ///   - descriptor: A descriptor that is open for writing for the lifetime of this object.
+    ///   - isSeekable: Whether the descriptor is a regular file, in which libavformat may seek back.
+    ///   - mayGrow: Called before the output grows by the given number of bytes; returns `false` if it must not.
     init(
         _ descriptor: FileDescriptor, isSeekable: Bool, mayGrow: @escaping @Sendable (Int64) -> Bool
     ) throws(MediaError) {
@@ -71,10 +71,10 @@ final class OutputIO: @unchecked Sendable {
         }
     }
 
-    /// Makes the call that is under way, and all later ones, end with `AVERROR_EXIT`.
+    /// Makes the current call and all later ones end with `AVERROR_EXIT`.
     func cancel() { cancelled.store(true, ordering: .relaxed) }
 
-    /// Whether ``cancel()`` was called.
+    /// True if ``cancel()`` was called.
     var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
     private func write(_ bytes: UnsafeRawPointer, count: Int) -> Int32 {
@@ -119,11 +119,12 @@ final class OutputIO: @unchecked Sendable {
     }
 }
 
-/// Owner of an unlinked temporary file that holds what came through a pipe, so that it can be read like any file.
+/// Owner of an unlinked temporary file with the content of a pipe, so that it can be read like any file.
 ///
-/// It lies in the folder that `TMPDIR` names, else in `/tmp`, has no name there, and is gone with its last owner.
+/// The file is in the folder that `TMPDIR` names, or else in `/tmp`. It has no name there and disappears with its last
+/// owner.
 package final class SpoolFile: Sendable {
-    /// Open for reading and writing; read it with offsets of your own.
+    /// A descriptor that is open for reading and writing; read it at explicit offsets.
     package let descriptor: FileDescriptor
 
     init() throws(MediaError) {
@@ -136,7 +137,6 @@ package final class SpoolFile: Sendable {
 
     deinit { try? descriptor.close() }
 
-    /// Appends bytes.
     func append(_ bytes: UnsafeRawBufferPointer) throws(MediaError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -154,23 +154,23 @@ package final class SpoolFile: Sendable {
     }
 }
 
-/// Keeps the bytes of packets that wait long in an unlinked temporary file instead of in memory.
+/// An unlinked temporary file that holds the bytes of packets that wait for a long time, to save memory.
 ///
-/// The file lies where ``SpoolFile`` puts it, and begins anew when nothing in it is wanted any more. One thread uses it
-/// at a time.
+/// The file is in the folder that ``SpoolFile`` uses, and is emptied once it contains no packets. Only one thread may
+/// use it at a time.
 package final class PacketSwapFile: @unchecked Sendable {
     private var file: SpoolFile?
     private var end: Int64 = 0
     private var count = 0
 
-    /// Nothing is opened before the first packet comes.
+    /// Creates a swap file, which opens nothing before the first packet is stored.
     package init() {}
 
-    /// A packet whose bytes lie in the file; all else that belongs to it stays in memory.
+    /// A packet whose bytes are in the file; its other properties stay in memory.
     package final class Entry: Sendable {
         fileprivate let shell: Packet
         fileprivate let offset: Int64
-        /// How many bytes it has.
+        /// The number of bytes in the packet.
         package let size: Int
 
         fileprivate init(_ shell: consuming Packet, offset: Int64, size: Int) {
@@ -180,7 +180,7 @@ package final class PacketSwapFile: @unchecked Sendable {
         }
     }
 
-    /// Puts the bytes of a packet into the file.
+    /// Stores the bytes of a packet in the file.
     package func store(_ packet: borrowing Packet) throws(MediaError) -> Entry {
         let spool: SpoolFile
         if let file { spool = file } else { spool = try SpoolFile() }
@@ -201,7 +201,7 @@ package final class PacketSwapFile: @unchecked Sendable {
         return entry
     }
 
-    /// Takes a packet back out of the file.
+    /// Reads a packet back from the file, which no longer counts it afterwards.
     package func load(_ entry: Entry) throws(MediaError) -> Packet {
         guard let file else { throw MediaError(.inputOutput, "the temporary file is gone") }
         let packet = try Packet()

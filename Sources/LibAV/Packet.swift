@@ -3,11 +3,11 @@ package import MediaBase
 
 /// Owner of one `AVPacket` with a reference to its bytes: a stored (compressed) sample.
 ///
-/// Nothing changes a packet once it was read, so it may be shared between threads.
+/// A packet is immutable once it was read, so it may be shared between threads.
 package struct Packet: ~Copyable, @unchecked Sendable {
     let pointer: UnsafeMutablePointer<AVPacket>
 
-    /// An empty packet for a demuxer to fill.
+    /// Creates an empty packet for a demuxer to fill.
     init() throws(MediaError) {
         guard let pointer = av_packet_alloc() else { throw MediaError(.outOfResources, "out of memory") }
         self.pointer = pointer
@@ -18,33 +18,35 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         av_packet_free(&pointer)
     }
 
-    /// The index of the stream that it is of.
+    /// The index of the packet's stream.
     package var streamIndex: Int { Int(pointer.pointee.stream_index) }
-    /// When it is to be shown, in the stream's time base; `nil` where unknown.
+    /// The presentation time in the stream's time base; `nil` if unknown.
     package var pts: Int64? { pointer.pointee.pts == shim_no_pts ? nil : pointer.pointee.pts }
-    /// When it is to be decoded, in the stream's time base; `nil` where unknown.
+    /// The decode time in the stream's time base; `nil` if unknown.
     package var dts: Int64? { pointer.pointee.dts == shim_no_pts ? nil : pointer.pointee.dts }
-    /// How long it is shown, in the stream's time base; 0 where unknown.
+    /// The duration in the stream's time base; 0 if unknown.
     package var duration: Int64 { pointer.pointee.duration }
-    /// Where it lies in the file; `nil` where unknown.
+    /// The packet's byte offset in the file; `nil` if unknown.
     package var position: Int64? { pointer.pointee.pos < 0 ? nil : pointer.pointee.pos }
-    /// How many bytes it has.
+    /// The number of bytes.
     package var size: Int { max(0, Int(pointer.pointee.size)) }
-    /// Whether decoding can start here.
+    /// True if decoding can start at this packet.
     package var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    /// Whether the demuxer saw damage.
+    /// True if the demuxer detected damage.
     package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
-    /// Takes back what the demuxer says of damage; before anybody else has the packet.
+    /// Clears the demuxer's damage flag; call this before the packet is shared.
     func clearCorrupt() { pointer.pointee.flags &= ~AV_PKT_FLAG_CORRUPT }
-    /// Whether it is decoded only for the sake of others, and not shown (before an edit).
+    /// True if the packet is only decoded for other packets and not shown (before an edit).
     package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
 
-    /// How many samples from the packet's first on the decoder is told to leave out (priming): the first number of
-    /// `AV_PKT_DATA_SKIP_SAMPLES`.
+    /// The number of samples that the decoder must skip at the packet's start (priming).
+    ///
+    /// This is the first number of `AV_PKT_DATA_SKIP_SAMPLES`.
     package var skippedSamples: Int { sampleCount(at: 0) }
 
-    /// How many samples at the packet's end the decoder is told to leave out (padding): the second number of
-    /// `AV_PKT_DATA_SKIP_SAMPLES`.
+    /// The number of samples that the decoder must skip at the packet's end (padding).
+    ///
+    /// This is the second number of `AV_PKT_DATA_SKIP_SAMPLES`.
     package var paddingSamples: Int { sampleCount(at: 4) }
 
     private func sampleCount(at place: Int) -> Int {
@@ -56,8 +58,9 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         return (0..<4).reduce(0) { $0 | Int(data[place + $1]) << (8 * $1) }
     }
 
-    /// Whether it brings what the decoder must know from here on: a new header, or another form of sound or picture
-    /// (`AV_PKT_DATA_NEW_EXTRADATA`, `AV_PKT_DATA_PARAM_CHANGE`).
+    /// True if the packet carries a new header or a change of audio or video format for the decoder.
+    ///
+    /// Checks for `AV_PKT_DATA_NEW_EXTRADATA` and `AV_PKT_DATA_PARAM_CHANGE`.
     package var changesFormat: Bool {
         has(AV_PKT_DATA_NEW_EXTRADATA) || has(AV_PKT_DATA_PARAM_CHANGE)
     }
@@ -66,13 +69,14 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         pointer.pointee.side_data_elems > 0 && av_packet_get_side_data(pointer, kind, nil) != nil
     }
 
-    /// A copy of the first `count` stored bytes, or of all where there are fewer.
+    /// Returns a copy of the first `count` stored bytes, or of all bytes if there are fewer.
     package func prefix(_ count: Int) -> [UInt8] {
         Array(UnsafeBufferPointer(start: pointer.pointee.data, count: min(size, max(0, count))))
     }
 
-    /// A number by which the packet is known again when it is read once more: its size with the checksum of its first and
-    /// last bytes (`av_adler32_update`).
+    /// A number that identifies the packet when it is read again.
+    ///
+    /// It combines the packet's size with the checksum of its first and last bytes (`av_adler32_update`).
     package var fingerprint: UInt64 {
         guard let data = pointer.pointee.data else { return 0 }
         let length = min(size, 256)
@@ -80,31 +84,32 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         return UInt64(size) << 32 | UInt64(av_adler32_update(head, data + (size - length), length))
     }
 
-    /// The stored byte at a place; `nil` outside.
+    /// Returns the stored byte at an offset; `nil` if the offset is outside the packet.
     package func byte(at place: Int) -> UInt8? {
         guard place >= 0, place < size else { return nil }
         return pointer.pointee.data[place]
     }
 
-    /// Lends the stored bytes.
+    /// Calls a closure with the stored bytes.
     package func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         let buffer = UnsafeRawBufferPointer(start: pointer.pointee.data, count: size)
         return try body(buffer.bytes)
     }
 }
 
-// Packets made for a muxer.
+// Packets created for a muxer.
 
 extension Packet {
-    /// A second owner of the same bytes; none are copied.
+    /// Returns a second owner of the same bytes, without copying them.
     package func shared() throws(MediaError) -> Packet {
         let copy = try Packet()
         try AVStatus.check(av_packet_ref(copy.pointer, pointer), "av_packet_ref", doing: "share a packet")
         return copy
     }
 
-    /// Copies the bytes of this packet and of the next one into a packet that has this one's times and flags, and lasts
-    /// as long as both.
+    /// Returns a packet with a copy of this packet's bytes, followed by the next one's.
+    ///
+    /// The result has this packet's times and flags, and the duration of both packets.
     package func joined(with next: borrowing Packet) throws(MediaError) -> Packet {
         let joined = try Packet.copying(prefix(size) + next.prefix(next.size))
         try AVStatus.check(
@@ -114,7 +119,7 @@ extension Packet {
         return joined
     }
 
-    /// A packet with a copy of bytes.
+    /// Returns a packet with a copy of the given bytes.
     package static func copying(_ bytes: [UInt8]) throws(MediaError) -> Packet {
         let packet = try Packet()
         guard bytes.count <= Limits.packetBytes else {
@@ -128,13 +133,13 @@ extension Packet {
         return packet
     }
 
-    /// The same bytes with other times; no bytes are copied.
+    /// Returns a packet with the same bytes and other times; no bytes are copied.
     ///
     /// - Parameters:
-    ///   - pts: When it is shown; `nil` for unknown.
-    ///   - dts: When it is decoded; `nil` for unknown.
-    ///   - duration: How long it is shown; 0 for unknown.
-    ///   - isKey: Whether decoding can start here; `nil` leaves it as it is.
+    ///   - pts: The presentation time; `nil` for unknown.
+    ///   - dts: The decode time; `nil` for unknown.
+    ///   - duration: The duration; 0 for unknown.
+    ///   - isKey: Whether decoding can start at the packet; `nil` keeps the flag unchanged.
     package func retimed(
         pts: Int64?, dts: Int64?, duration: Int64, isKey: Bool? = nil
     ) throws(MediaError) -> Packet {
@@ -150,12 +155,13 @@ extension Packet {
     }
 }
 
-// How long Opus lasts, by the packets themselves.
+// The duration of Opus, computed from the packets themselves.
 
 extension Packet {
-    /// Gives a packet of Opus in Matroska the duration of all its samples, padding included.
+    /// Sets the duration of a Matroska packet of Opus to that of all its samples, including padding.
     ///
-    /// ffmpeg writes it without the padding from version 9 on, and with it before; the demuxer tells what is written.
+    /// ffmpeg stores the duration without the padding from version 9 on, and with it before. The demuxer reports the
+    /// stored value.
     func countPadding(in stream: UnsafeMutablePointer<AVStream>) {
         guard stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_OPUS else { return }
         let samples = Self.opusSamples(prefix(2))
@@ -164,8 +170,9 @@ extension Packet {
             Int64(samples), AVRational(num: 1, den: 48_000), stream.pointee.time_base)
     }
 
-    /// How many samples of 48 kHz a packet of Opus holds, by its first two bytes (RFC 6716, 3.1 and 3.2); 0 where they do
-    /// not tell.
+    /// Returns the number of 48 kHz samples in an Opus packet from its first two bytes (RFC 6716, 3.1 and 3.2).
+    ///
+    /// Returns 0 if the bytes do not determine the number.
     package static func opusSamples(_ head: [UInt8]) -> Int {
         guard let first = head.first else { return 0 }
         let configuration = Int(first >> 3)

@@ -2,7 +2,7 @@ import CFFmpeg
 package import MediaBase
 
 extension Frame {
-    /// A picture with memory of its own, its pixels not yet written.
+    /// Creates a video frame with its own memory and uninitialised pixels.
     static func picture(format: AVPixelFormat, dimensions: Dimensions) throws(MediaError) -> Frame {
         try dimensions.checkLimit()
         let frame = try Frame()
@@ -15,7 +15,7 @@ extension Frame {
 }
 
 extension Dimensions {
-    /// Throws unless a picture of this size may be made.
+    /// Throws unless a frame of this size may be created.
     func checkLimit() throws(MediaError) {
         guard width > 0, height > 0, case let (pixels, overflow) = width.multipliedReportingOverflow(by: height),
             !overflow, pixels <= Limits.pixels
@@ -25,28 +25,28 @@ extension Dimensions {
     }
 }
 
-/// Owner of an `SwsContext`: pictures in any format and size to one format and size, in one step.
+/// Owner of an `SwsContext` that converts frames of any format and size to one format and size, in one step.
 ///
-/// The matrix, the range and the place of chroma samples are taken from each picture's own tags, completed as
-/// ``Frame/assumedColor`` says. Scaling is bicubic (a = −0.6) over all pixels that count, without aliases when it makes
-/// smaller. One thread uses it at a time.
+/// The matrix, the range and the location of chroma samples are taken from each frame's own tags, completed as in
+/// ``Frame/assumedColor``. Scaling is bicubic (a = −0.6) over all contributing pixels, without aliasing when the size
+/// is reduced. Only one thread may use a converter at a time.
 package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private var context: OpaquePointer?
     private var configured: Configuration?
     private let format: AVPixelFormat
     private let dimensions: Dimensions?
-    /// How the result's luma and chroma are coded.
+    /// The coding of luma and chroma in the result.
     private let coding: LumaCoding
-    /// What converts pictures of another matrix; `nil` where any may stay.
+    /// The converter for frames with another matrix; `nil` if any matrix may be kept.
     private let matrixConverter: MatrixConverter?
-    /// Whether samples keep their coded meaning, so that their tags hold for the result too.
+    /// True if samples keep their coded meaning, so that their tags apply to the result too.
     private let keepsCoding: Bool
-    /// What converts the fields of interlaced pictures; `nil` where they are converted as one picture.
+    /// The converters for the fields of interlaced frames; `nil` if both fields are converted together.
     private let fields: FieldConverters?
-    /// The field that all pictures are; `nil` for whole pictures.
+    /// The field that all frames contain; `nil` for whole frames.
     private let field: Field?
 
-    /// One half of an interlaced picture.
+    /// One field of an interlaced frame.
     enum Field: Int {
         case top
         case bottom
@@ -63,22 +63,23 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         var becomesFullRange: Bool
     }
 
-    /// Where the first chroma sample lies, in 1/256 of a luma sample from the first luma sample; −513 where chroma is
-    /// complete.
+    /// The position of the first chroma sample relative to the first luma sample, in 1/256 of a luma sample.
+    ///
+    /// The coordinates are −513 if chroma is not subsampled.
     private struct ChromaPlace: Equatable {
         var x: Int64
         var y: Int64
     }
 
-    /// A converter to a format and size.
+    /// Creates a converter to a format and size.
     ///
     /// - Parameters:
-    ///   - format: What to convert to.
-    ///   - dimensions: What to scale to; `nil` keeps each picture's own.
-    ///   - coding: How the result's luma and chroma are coded. Formats of red, green and blue have full range whatever
-    ///     this says.
-    ///   - convertsFieldsApart: Whether chroma of interlaced pictures that keep their height, a multiple of four, is brought
-    ///     to another number of rows within each field, as their rows are of different moments.
+    ///   - format: The target pixel format.
+    ///   - dimensions: The target size; `nil` keeps each frame's own size.
+    ///   - coding: The coding of luma and chroma in the result. RGB formats always have full range.
+    ///   - convertsFieldsApart: Whether to resample the chroma rows of interlaced frames separately within each field,
+    ///     because the rows of the two fields are from different times. This applies only to frames whose height is a
+    ///     multiple of four and does not change.
     package init(
         to format: PixelFormat, dimensions: Dimensions? = nil, coding: LumaCoding = LumaCoding(),
         convertsFieldsApart: Bool = false
@@ -88,7 +89,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         try self.init(to: format, dimensions: dimensions, coding: coding, field: nil, fields: fields)
     }
 
-    /// A converter of whole pictures, or of the halves of some.
+    /// Creates a converter of whole frames or of single fields.
     init(
         to format: PixelFormat, dimensions: Dimensions?, coding: LumaCoding, field: Field?, fields: FieldConverters?
     ) throws(MediaError) {
@@ -108,12 +109,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         keepsCoding = false
     }
 
-    /// A converter that only scales: luma and chroma become 4:4:4, matrix and range stay, whatever the tags say.
+    /// Creates a converter that only scales: the result is 4:4:4 and keeps matrix and range, regardless of tags.
     ///
-    /// Samples of other depths are shifted: 255 of 8 bits becomes 1020 of 10. Not for pictures of red, green and blue.
+    /// Samples of other depths are shifted: 255 in 8 bits becomes 1020 in 10 bits. RGB frames are not supported.
+    ///
     /// - Parameters:
-    ///   - coded: `yuv444p10le` or one of its kin.
-    ///   - dimensions: What to scale to.
+    ///   - coded: The target format, `yuv444p10le` or a related one.
+    ///   - dimensions: The target size.
     package init(scalingTo coded: PixelFormat, dimensions: Dimensions) throws(MediaError) {
         guard let native = coded.native, !native.isRGB, sws_isSupportedOutput(native) != 0 else {
             throw MediaError(.invalidArgument, "cannot convert pictures to the pixel format \(coded)")
@@ -129,9 +131,11 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
 
     deinit { shim_scaler_free(context) }
 
-    /// The picture in the asked format and size, with the times of the original; shares its planes where it is so already.
+    /// Returns the frame in the target format and size, with the times of the original.
     ///
-    /// - Parameter rectangle: The part that is wanted; all of it unless given.
+    /// The result shares the frame's planes if no conversion is needed.
+    ///
+    /// - Parameter rectangle: The part of the frame to convert; `nil` for the whole frame.
     package mutating func convert(
         _ frame: borrowing Frame, part rectangle: PixelRectangle? = nil
     ) throws(MediaError) -> Frame {
@@ -161,7 +165,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             return try frame.shared()
         }
         try size.checkLimit()
-        // What is not said of the result either is what the result's format implies.
+        // Without a tag, the result's location is the one that its format implies.
         let isSaid = frame.pointer.pointee.chroma_location != AVCHROMA_LOC_UNSPECIFIED
         let target = isSaid ? color.chromaLocation : format.impliesFullRange ? "center" : "left"
         try configure(
@@ -185,7 +189,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
         try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
         guard !keepsCoding else { return result }
-        // The tags say what the pixels are now.
+        // The tags must describe the converted pixels.
         if format.isRGB {
             result.pointer.pointee.colorspace = AVCOL_SPC_RGB
         } else if let coded {
@@ -228,13 +232,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             ("src_v_chr_pos", wanted.chroma.y),
             ("dst_h_chr_pos", wanted.targetChroma.x), ("dst_v_chr_pos", wanted.targetChroma.y),
         ]
-        // A range that is set later changes nothing for more than 8 bits, nor where only the range differs.
+        // A range that is set later has no effect for more than 8 bits, or if only the range differs.
         if coding.range ?? coding.fromRGB?.range != nil, wanted.isFullRange != wanted.becomesFullRange {
             options += [
                 ("src_range", wanted.isFullRange ? 1 : 0), ("dst_range", wanted.becomesFullRange ? 1 : 0),
             ]
         }
-        // Owned from here on, so that it is freed whatever happens.
+        // The context is owned from here on, so that it is always freed.
         context = shim_scaler_alloc()
         guard let made = context,
             options.allSatisfy({ av_opt_set_int(UnsafeMutableRawPointer(made), $0.0, $0.1, 0) >= 0 }),
@@ -249,14 +253,15 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         configured = wanted
         let coefficients = sws_getCoefficients(wanted.matrix)
         let unit: Int32 = 1 << 16
-        // Where the coding is kept, both sides count as limited: libswscale stretches full range to other depths in some
-        // of its ways and shifts it in others. Fails for formats that have no matrix, where there is nothing to set.
+        // If the coding is kept, both sides count as limited: some of libswscale's code paths stretch full range to
+        // other depths, and others shift it. The call fails for formats without a matrix, for which there is nothing to
+        // set.
         _ = shim_scaler_colors(
             made, coefficients, wanted.isFullRange && !keepsCoding ? 1 : 0, coefficients,
             wanted.becomesFullRange && !keepsCoding ? 1 : 0, 0, unit, unit)
     }
 
-    /// libswscale's number of a matrix by libavutil's name of it; `nil` for one that it does not have.
+    /// Returns libswscale's number for libavutil's name of a matrix; `nil` if libswscale does not have the matrix.
     private static func matrix(_ name: String?) -> Int32? {
         switch name {
         case "bt709": SWS_CS_ITU709
@@ -268,7 +273,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// The number of the matrix of a conversion: that of the source's luma, or of the luma that is made.
+    /// Returns the matrix number of a conversion: that of the source's luma, or of the luma to produce.
     private static func matrix(of color: ColorInfo, coded: String?) throws(MediaError) -> Int32 {
         guard let coded else { return matrix(color.matrix) ?? SWS_CS_ITU709 }
         guard let number = matrix(coded) else {
@@ -286,13 +291,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         let (shiftX, shiftY) = (descriptor.pointee.log2_chroma_w, descriptor.pointee.log2_chroma_h)
         func place(_ subsampling: UInt8, _ part: Int64, _ shift: Int) -> Int64 {
             guard subsampling > 0 else { return -513 }
-            // From the first sample to between all that share the chroma sample, to the last one.
+            // The distance from the first luma sample to the centre of those that share the chroma sample.
             let distance: Int64 = (128 << Int64(subsampling)) - 128
             let place = part * distance / 128 - 256 * Int64(shift)
             // −1 would mean "unknown".
             return min(max(place, -512), 512)
         }
-        // In halves of the way: 0 at the first sample, 128 in the middle, 256 at the last.
+        // 0 is the first luma sample, 128 the middle and 256 the last.
         let (x, y): (Int64, Int64) =
             switch location {
             case "center": (128, 128)
@@ -302,13 +307,14 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             case "bottom": (128, 256)
             default: (0, 128)
             }
-        // Between the rows of a field, chroma of the upper one lies at a quarter and of the lower one at three quarters.
+        // Relative to two rows of a field, chroma lies at one quarter in the top field and at three quarters in the
+        // bottom field.
         let row = field.map { y == 128 ? ($0 == .top ? 64 : 192) : y } ?? y
         return ChromaPlace(x: place(shiftX, x, shift.x), y: place(shiftY, row, shift.y))
     }
 }
 
-/// Converts the two fields of interlaced pictures each by itself and weaves what comes of them.
+/// A pair of converters for the two fields of interlaced frames, whose results are woven together.
 final class FieldConverters {
     private var top: PixelConverter
     private var bottom: PixelConverter
@@ -319,7 +325,7 @@ final class FieldConverters {
         bottom = try PixelConverter(to: format, dimensions: half, coding: coding, field: .bottom, fields: nil)
     }
 
-    /// The picture, woven of its converted fields; `nil` where both may be converted as one.
+    /// Returns the frame woven from its converted fields; `nil` if both fields may be converted together.
     func convert(
         _ frame: borrowing Frame, to format: AVPixelFormat, _ wanted: Dimensions?
     ) throws(MediaError) -> Frame? {
@@ -328,7 +334,7 @@ final class FieldConverters {
             let source = av_pix_fmt_desc_get(AVPixelFormat(rawValue: frame.pointer.pointee.format)),
             let target = av_pix_fmt_desc_get(format),
             source.pointee.log2_chroma_h != target.pointee.log2_chroma_h,
-            // A field of pictures whose chroma has a quarter of the rows may end between two of them.
+            // If chroma has a quarter of the rows, a field may end between two chroma rows.
             max(source.pointee.log2_chroma_h, target.pointee.log2_chroma_h) == 1
         else { return nil }
         let upper = try top.convert(frame.field(.top))
@@ -342,7 +348,7 @@ final class FieldConverters {
 }
 
 extension Frame {
-    /// Every second row, as a picture that shares the planes.
+    /// Returns every second row as a frame that shares the planes.
     fileprivate func field(_ field: PixelConverter.Field) throws(MediaError) -> Frame {
         let half = try shared()
         for plane in 0..<half.planeCount {
@@ -356,7 +362,7 @@ extension Frame {
         return half
     }
 
-    /// Writes every second row.
+    /// Writes a field to every second row.
     fileprivate func weave(_ half: borrowing Frame, as field: PixelConverter.Field) {
         for plane in 0..<planeCount {
             let (rows, rowBytes) = half.planeShape(plane)

@@ -1,21 +1,21 @@
 import CFFmpeg
 package import MediaBase
 
-/// Owner of an `SwrContext`: sound in any format, rate and layout to one format, rate and layout.
+/// Owner of an `SwrContext` that converts audio of any format, rate and layout to one format, rate and layout.
 ///
-/// With the rate unchanged it neither delays nor changes the number of samples, and converts between formats as
-/// libswresample does without dither. One thread uses it at a time.
+/// If the rate does not change, the converter neither delays samples nor changes their number. It converts between
+/// formats as libswresample does without dither. Only one thread may use it at a time.
 package struct SampleConverter: ~Copyable, @unchecked Sendable {
     private var context: OpaquePointer?
     private var configured: Configuration?
 
-    /// What comes out: the sample format.
+    /// The sample format of the output.
     package let format: SampleFormat
-    /// Whether each channel gets a plane of its own.
+    /// True if each channel of the output has its own plane.
     package let isPlanar: Bool
-    /// What comes out: samples a second.
+    /// The sample rate of the output in Hz.
     package let sampleRate: Int
-    /// What comes out: the channels.
+    /// The channels of the output.
     package let channelLayout: ChannelLayout
     private let resamplesFinely: Bool
 
@@ -25,10 +25,10 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         var layout: ChannelLayout
     }
 
-    /// A converter to a format, rate and layout.
+    /// Creates a converter to a format, rate and layout.
     ///
-    /// - Parameter resamplesFinely: Whether another rate is made with an error of about 10⁻⁷ of full scale, at twice the
-    ///   cost; else with libswresample's own filter, whose error is about 10⁻⁵.
+    /// - Parameter resamplesFinely: Whether to resample with an error of about 10⁻⁷ of full scale, at twice the cost.
+    ///   Otherwise libswresample's own filter is used, whose error is about 10⁻⁵.
     package init(
         to format: SampleFormat, isPlanar: Bool, sampleRate: Int, channelLayout: ChannelLayout,
         resamplesFinely: Bool = false
@@ -52,10 +52,10 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         swr_free(&context)
     }
 
-    /// Whether what was put in so far came at another rate, so that samples are still inside.
+    /// True if the input so far had another rate, so that samples are still inside the converter.
     package var resamples: Bool { configured.map { Int($0.rate) != sampleRate } ?? false }
 
-    /// The sound in the asked form; shares its planes where it is so already.
+    /// Returns the audio in the target form; shares its planes if it already has that form.
     package mutating func convert(_ frame: borrowing Frame) throws(MediaError) -> Frame {
         let fields = frame.pointer.pointee
         let wanted = Configuration(
@@ -69,7 +69,7 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
         return try produce(frame.pointer.pointee.extended_data, count: fields.nb_samples)
     }
 
-    /// What is still inside a converter that changes the rate; it starts anew after that.
+    /// Returns the samples that are still inside a converter that changes the rate, and resets the converter.
     package mutating func drain() throws(MediaError) -> Frame? {
         guard resamples else { return nil }
         let rest = try produce(nil, count: 0)
@@ -117,7 +117,8 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
             av_channel_layout_copy(&source, &frame.pointer.pointee.ch_layout), "av_channel_layout_copy",
             doing: "convert sound")
         try channelLayout.copy(into: &target)
-        // Channels without a known place cannot be mixed: with equal counts they are passed through as they stand.
+        // Channels without known positions cannot be mixed: if their number does not change, they are passed through as
+        // they are.
         if source.order == AV_CHANNEL_ORDER_UNSPEC, target.nb_channels != source.nb_channels {
             av_channel_layout_default(&source, source.nb_channels)
         }
@@ -143,7 +144,7 @@ package struct SampleConverter: ~Copyable, @unchecked Sendable {
 }
 
 extension Frame {
-    /// Samples `range` of the frame as a frame of their own, copied.
+    /// Returns samples `range` as a frame with its own copy, or shares the planes if the range is the whole frame.
     package func cropped(to range: Range<Int>) throws(MediaError) -> Frame {
         if range == 0..<sampleCount { return try shared() }
         guard range.lowerBound >= 0, range.upperBound <= sampleCount, !range.isEmpty else {
@@ -166,9 +167,9 @@ extension Frame {
     }
 }
 
-/// Owner of an `AVAudioFifo`: sound that comes in runs of any length and goes out in frames of one.
+/// Owner of an `AVAudioFifo`: a queue that receives audio of any length and returns frames of a requested length.
 ///
-/// One thread uses it at a time.
+/// Only one thread may use a queue at a time.
 package struct SampleQueue: ~Copyable, @unchecked Sendable {
     private let fifo: OpaquePointer
     private let format: SampleFormat
@@ -176,7 +177,7 @@ package struct SampleQueue: ~Copyable, @unchecked Sendable {
     private let sampleRate: Int
     private let channelLayout: ChannelLayout
 
-    /// An empty queue for sound of one form.
+    /// Creates an empty queue for audio of one form.
     package init(
         format: SampleFormat, isPlanar: Bool, sampleRate: Int, channelLayout: ChannelLayout
     ) throws(MediaError) {
@@ -193,10 +194,10 @@ package struct SampleQueue: ~Copyable, @unchecked Sendable {
 
     deinit { av_audio_fifo_free(fifo) }
 
-    /// Samples in each channel that wait.
+    /// The number of waiting samples in each channel.
     package var count: Int { Int(av_audio_fifo_size(fifo)) }
 
-    /// Adds samples `range` of a frame, which has to be of the queue's form.
+    /// Adds samples `range` of a frame, which must have the queue's form.
     package mutating func append(_ frame: borrowing Frame, _ range: Range<Int>) throws(MediaError) {
         guard let form = frame.sampleFormat, form.format == format, form.isPlanar == isPlanar,
             frame.channelLayout.channels == channelLayout.channels, range.lowerBound >= 0,
@@ -213,7 +214,7 @@ package struct SampleQueue: ~Copyable, @unchecked Sendable {
         guard written == range.count else { throw MediaError(.outOfResources, "out of memory") }
     }
 
-    /// Adds samples without sound.
+    /// Adds silent samples.
     package mutating func appendSilence(_ count: Int) throws(MediaError) {
         var left = count
         while left > 0 {
@@ -225,7 +226,7 @@ package struct SampleQueue: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Takes the next samples out, at most `count`; `nil` where there are none.
+    /// Removes and returns the next samples, at most `count`; `nil` if there are none.
     package mutating func take(_ count: Int) throws(MediaError) -> Frame? {
         let taken = min(count, self.count)
         guard taken > 0 else { return nil }

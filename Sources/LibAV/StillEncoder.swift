@@ -1,19 +1,21 @@
 import CFFmpeg
 package import MediaBase
 
-/// Encodes single pictures of 8-bit RGBA as files, through libavcodec's encoders `mjpeg` and `libwebp`.
+/// An encoder of single 8-bit RGBA pictures to files, through libavcodec's encoders `mjpeg` and `libwebp`.
 ///
-/// Each picture gets an encoder of its own with one thread, and no version is written into the file: the same picture
-/// gives the same bytes on every thread and in every run.
+/// Each picture is encoded by its own encoder with one thread, and no version is written to the file. Therefore, the
+/// same picture produces the same bytes on every thread and in every run.
 package enum StillEncoder {
-    /// A file format that is written here.
+    /// The format of an encoded file.
     package enum Format: Sendable {
-        /// JPEG with a JFIF header: full-range ITU-R BT.601, chroma 4:4:4 from quality 90 on, else 4:2:0. No alpha.
+        /// JPEG with a JFIF header, in full-range ITU-R BT.601 without alpha.
+        ///
+        /// Chroma is 4:4:4 from quality 90 on, otherwise 4:2:0.
         case jpeg
-        /// WebP, lossy, with alpha where the picture has any; libwebp converts the colours itself.
+        /// Lossy WebP, with alpha if the picture has any; libwebp converts the colours itself.
         case webp
 
-        /// The most pixels that a side may have.
+        /// The maximum number of pixels per side.
         package var largestSide: Int {
             switch self {
             case .jpeg: 65_500
@@ -24,15 +26,15 @@ package enum StillEncoder {
 
     /// Encodes one picture.
     ///
-    /// For JPEG, `quality` is that of libjpeg: it scales the example tables of ITU-T T.81 Annex K, except for the step
-    /// of the mean, which libavcodec fixes at 8. For WebP, it is libwebp's.
+    /// For JPEG, `quality` is that of libjpeg. It scales the example tables of ITU-T T.81 Annex K, except for the
+    /// quantisation step of the mean, which libavcodec fixes at 8. For WebP, `quality` is libwebp's.
     ///
     /// - Parameters:
-    ///   - pixels: Red, green, blue and alpha of each pixel in rows from the top; `width · height · 4` bytes.
-    ///   - dimensions: The picture's size.
-    ///   - format: What to write.
-    ///   - quality: 1…100; others are clamped.
-    /// - Throws: `limitExceeded` for a size that the format cannot hold, and what libavcodec says.
+    ///   - pixels: The red, green, blue and alpha of each pixel in rows from the top; `width · height · 4` bytes.
+    ///   - dimensions: The size of the picture.
+    ///   - format: The format to write.
+    ///   - quality: A value in 1…100; other values are clamped.
+    /// - Throws: `limitExceeded` for a size that the format cannot hold, or libavcodec's error.
     package static func encode(
         _ pixels: Span<UInt8>, dimensions: Dimensions, as format: Format, quality: Int
     ) throws(MediaError) -> [UInt8] {
@@ -49,7 +51,7 @@ package enum StillEncoder {
                 try setJPEGTables(of: context, quality: quality)
             }
         case .webp:
-            // libwebp takes whole pixels in the order blue, green, red, alpha.
+            // libwebp takes packed pixels in the order blue, green, red, alpha.
             let picture = try Frame.bgra(pixels, dimensions: dimensions)
             return try encode(picture, with: "libwebp") { context throws(MediaError) in
                 try AVStatus.check(
@@ -68,7 +70,7 @@ package enum StillEncoder {
         }
         guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
         defer {
-            // FFmpeg 5.1 forgets this table; later versions find it gone.
+            // FFmpeg 5.1 does not free this table; later versions find that it is gone.
             let table = context.pointee.chroma_intra_matrix
             context.pointee.chroma_intra_matrix = nil
             var context: UnsafeMutablePointer<AVCodecContext>? = context
@@ -100,7 +102,7 @@ package enum StillEncoder {
 // MARK: - JPEG
 
 extension StillEncoder {
-    /// The picture in JFIF's colours: BT.601 in full range, chroma in the middle of its pixels.
+    /// Converts a picture to JFIF's colours: full-range BT.601 with chroma in the middle of its pixels.
     private static func jpegPicture(
         _ pixels: Span<UInt8>, dimensions: Dimensions, hasFullChroma: Bool
     ) throws(MediaError) -> Frame {
@@ -116,7 +118,7 @@ extension StillEncoder {
         defer { shim_scaler_free(context) }
         let (matrix, unit) = (sws_getCoefficients(SWS_CS_ITU601), Int32(1 << 16))
         _ = shim_scaler_colors(context, matrix, 1, matrix, 1, 0, unit, unit)
-        // No copy of the pixels is made: a sheet has many.
+        // The pixels are not copied, because a sheet has many.
         let (data, strides) = (frame.pointee.data, frame.pointee.linesize)
         let rows = pixels.withUnsafeBufferPointer { source in
             shim_scaler_scale(
@@ -130,7 +132,7 @@ extension StillEncoder {
     private static func setJPEGTables(
         of context: UnsafeMutablePointer<AVCodecContext>, quality: Int
     ) throws(MediaError) {
-        // The encoder divides by 8 what it multiplies with this step, so that the tables are used as they are.
+        // The encoder multiplies by this step and divides by 8, so the tables are used unchanged.
         let step: Int32 = 8
         context.pointee.flags |= AV_CODEC_FLAG_QSCALE
         context.pointee.global_quality = step * FF_QP2LAMBDA
@@ -138,7 +140,7 @@ extension StillEncoder {
         context.pointee.chroma_intra_matrix = try table(chroma, quality: quality)
     }
 
-    /// A table of T.81 Annex K scaled by libjpeg's rule (`jpeg_quality_scaling`), for libavcodec to own.
+    /// Returns a table of T.81 Annex K scaled by libjpeg's rule (`jpeg_quality_scaling`), which libavcodec will own.
     private static func table(_ base: [UInt16], quality: Int) throws(MediaError) -> UnsafeMutablePointer<UInt16> {
         let scale = quality < 50 ? 5000 / quality : 200 - 2 * quality
         guard let memory = av_malloc(base.count * MemoryLayout<UInt16>.stride) else {
@@ -165,7 +167,7 @@ extension StillEncoder {
 }
 
 extension Frame {
-    /// A picture of the same pixels, given as red, green, blue and alpha, with red and blue changed over.
+    /// Creates a BGRA frame from RGBA pixels.
     fileprivate static func bgra(_ pixels: Span<UInt8>, dimensions: Dimensions) throws(MediaError) -> Frame {
         let frame = try picture(format: AV_PIX_FMT_BGRA, dimensions: dimensions)
         try dimensions.checkByteCount(pixels.count)
@@ -186,7 +188,7 @@ extension Frame {
 }
 
 extension Dimensions {
-    /// Throws unless so many bytes are a picture of this size, whose sides were checked before, in RGBA.
+    /// Throws unless the number of bytes is that of an RGBA picture of this size, whose sides were checked before.
     fileprivate func checkByteCount(_ count: Int) throws(MediaError) {
         guard count == width * height * 4 else {
             throw MediaError(.invalidArgument, "a picture of \(self) does not have \(count) bytes")

@@ -1,34 +1,34 @@
 import CFFmpeg
 package import MediaBase
 
-/// Reads one stream in the order of its edit list, through an opening of the file of its own.
+/// A reader of one stream in the order of its edit list, through its own opening of the file.
 ///
-/// Each part is read from a sync sample that its first picture needs, or a little earlier so that a decoder of sound is warm.
-/// One thread uses it at a time.
+/// Each part is read from a sync sample that its first frame needs. Audio is read from slightly earlier to warm up the
+/// decoder. Only one thread may use a reader at a time.
 final class EditedStream {
     private unowned let owner: InputFile
     private let index: Int
     private let edits: StreamEdits
-    /// The file's second opening, once it was needed; `nil` where that failed.
+    /// The second opening of the file; `nil` if it was not needed yet or failed.
     private var file: InputFile?
-    /// The part that is read.
+    /// The index of the part being read.
     private var part = 0
-    /// ``file`` was moved to the start of the part.
+    /// True if ``file`` was moved to the start of the part.
     private var isInPart = false
-    /// The first packet after a move, which was read to see where it led.
+    /// The first packet after a seek, which was read to check the position.
     private var first: Packet?
-    /// How many entries of the media's index come before each part's first one; with one more for the whole.
+    /// The number of entries of the media's index before each part's first one, followed by the total.
     private var indexSums: [Int]?
-    /// The entry of the media's index that each part begins with.
+    /// The entry of the media's index with which each part starts.
     private var indexStarts: [Int] = []
-    /// The parts of sync samples that are decoded before their part begins, by when that is.
+    /// The parts of sync samples that are decoded before their part starts, by decode time.
     private var partsOfEarly: [Int64: Int] = [:]
 
-    /// How much earlier than heard sound is decoded, so that what the decoder needs from before is there.
+    /// The duration of audio to decode before the audible samples, so that the decoder has the earlier data it needs.
     private static let preRoll = MediaTime(value: 1, timescale: 2)
-    /// H.264 and HEVC hold back 16 pictures at most.
+    /// The maximum number of frames that H.264 and HEVC hold back.
     private static let maximumReordering = 16
-    /// How often an earlier place is tried, where a sync sample is shown after the one that is looked for.
+    /// The maximum number of attempts to seek to an earlier sync sample if one is shown after the wanted time.
     private static let maximumSteps = 4
 
     init(of owner: InputFile, index: Int, _ edits: StreamEdits) {
@@ -37,7 +37,7 @@ final class EditedStream {
         self.edits = edits
     }
 
-    /// The next packet at its time on the presentation's time line; `nil` after the last part.
+    /// Returns the next packet at its presentation time; `nil` after the last part.
     func next() throws(MediaError) -> Packet? {
         while edits.parts.indices.contains(part) {
             let file = try opened()
@@ -58,7 +58,7 @@ final class EditedStream {
         return nil
     }
 
-    /// Goes to the last sync sample that is decoded at a time of the presentation or earlier.
+    /// Seeks to the last sync sample whose decode time is the given presentation time or earlier.
     func seek(to time: Int64) -> Bool {
         part = partsOfEarly[time] ?? edits.part(at: time)
         guard edits.parts.indices.contains(part), let file = try? opened() else { return false }
@@ -80,7 +80,7 @@ final class EditedStream {
         return opened
     }
 
-    /// Moves the file so that decoding can begin for a moment of the media.
+    /// Moves the file so that decoding can start for a media time.
     private func begin(_ file: InputFile, at moment: Int64) throws(MediaError) {
         isInPart = true
         first = nil
@@ -108,7 +108,7 @@ final class EditedStream {
 // MARK: - The index
 
 extension EditedStream {
-    /// An entry of the media's index as a part shows it; positions count through all parts.
+    /// Returns an entry of the media's index with its time in the presentation; positions count through all parts.
     func indexEntry(at position: Int) -> (ticks: Int64, isKey: Bool)? {
         guard let (sums, file) = counted(), position >= 0, position < sums.last ?? 0 else { return nil }
         var (number, end) = (0, edits.parts.count - 1)
@@ -124,7 +124,7 @@ extension EditedStream {
         return (time, entry.isKey)
     }
 
-    /// The position of the last sync sample that is decoded at a time or earlier; `nil` where there is none.
+    /// Returns the position of the last sync sample that is decoded at a time or earlier; `nil` if there is none.
     func indexOfKeyframe(notAfter time: Int64) -> Int? {
         guard let (sums, file) = counted() else { return nil }
         var number = edits.part(at: time)
@@ -139,9 +139,10 @@ extension EditedStream {
         return nil
     }
 
-    /// The sync sample of the media's index from which a picture can be decoded, or an earlier one.
+    /// Returns a sync sample of the media's index, by its position, from which a frame can be decoded.
     ///
-    /// The index tells when samples are decoded, and a few that are decoded before a picture may be shown after it.
+    /// The index contains decode times, and a few samples that are decoded before a frame may be shown after it. The
+    /// result may therefore be an earlier sync sample than needed.
     private func firstEntry(for picture: Int64, of file: InputFile) -> Int {
         let last = file.storedIndexPosition(stream: index, notAfter: picture) ?? 0
         guard let early = file.storedIndexEntry(stream: index, at: max(0, last - Self.maximumReordering))
@@ -166,22 +167,22 @@ extension EditedStream {
     }
 }
 
-/// Where a stream's media is shown, in ticks of its time base: a container's edit list, as our own reader of it has it.
+/// The presentation of a stream's media, in ticks of its time base: a container's edit list, as read by this package.
 ///
-/// libavformat is told to leave edit lists alone, so that times do not depend on its version; ``InputFile`` gives packets
-/// the times that these parts say.
+/// libavformat is configured to ignore edit lists, so that times do not depend on its version. ``InputFile`` assigns to
+/// packets the times that these parts specify.
 package struct StreamEdits: Hashable, Sendable {
-    /// A stretch of the media that is shown in one go.
+    /// A stretch of the media that is shown without interruption.
     package struct Part: Hashable, Sendable {
-        /// When it begins on the presentation's time line.
+        /// The start time on the presentation timeline.
         package var start: Int64
-        /// When it ends there; `Int64.max` where it goes on to the end of the media.
+        /// The end time on the presentation timeline; `Int64.max` if the part continues to the end of the media.
         package var end: Int64
-        /// The media's time that is shown at its start.
+        /// The media time that is shown at the start.
         package var mediaStart: Int64
-        /// When the picture begins in the media that is on screen at ``mediaStart``; of sound the same as that.
+        /// The media time at which the frame starts that is shown at ``mediaStart``; for audio, the same as that.
         package var firstPicture: Int64
-        /// How much faster than normal it plays; 0 where one moment of the media stands still.
+        /// The speed relative to normal; 0 if one moment of the media stands still.
         package var rate: Rational
 
         package init(start: Int64, end: Int64, mediaStart: Int64, firstPicture: Int64, rate: Rational) {
@@ -193,10 +194,12 @@ package struct StreamEdits: Hashable, Sendable {
         }
     }
 
-    /// The parts in the order of the presentation; what lies between them is empty.
+    /// The parts in the order of the presentation; the presentation is empty between them.
     package var parts: [Part]
 
-    /// - Parameter parts: The parts in order; those that continue each other become one.
+    /// Creates edits from their parts.
+    ///
+    /// - Parameter parts: The parts in order; consecutive parts that continue each other are merged.
     package init(_ parts: [Part]) {
         self.parts = parts.reduce(into: []) { joined, part in
             if let last = joined.last, last.end == part.start, last.rate == .one, part.rate == .one,
@@ -209,20 +212,23 @@ package struct StreamEdits: Hashable, Sendable {
         }
     }
 
-    /// The single stretch that plays at normal speed; `nil` where there are several, or one at another speed.
+    /// The only part, if it plays at normal speed; `nil` if there are several parts or another speed.
     var simple: Part? { parts.count == 1 && parts[0].rate == .one ? parts[0] : nil }
 
-    /// Whether the decoder has to leave out the samples of sound that lie outside the parts: what lies before time zero, and
-    /// after the end, whoever reads cuts anyway.
+    /// True if the decoder must skip the audio samples that lie outside the parts.
+    ///
+    /// Readers cut samples before time zero and after the end in any case.
     package var trims: Bool { parts.count > 1 || parts.contains { $0.start > 0 && $0.mediaStart > 0 } }
 
-    /// Where a moment of the media is first shown, or the part after it begins; as it is where there are no parts.
+    /// Returns the time at which a media time is first shown, or at which the part after it starts.
+    ///
+    /// The media time is returned unchanged if there are no parts.
     package func time(ofMedia ticks: Int64) -> Int64 {
         guard let part = parts.first(where: { ticks < $0.mediaEnd }) ?? parts.last else { return ticks }
         return max(part.start, part.time(ofMedia: ticks))
     }
 
-    /// The number of the part that is shown at a moment, or the one before it; 0 where there is none before.
+    /// Returns the index of the part that is shown at a time, or of the one before it; 0 if there is none before.
     func part(at time: Int64) -> Int {
         var (low, high) = (0, parts.count)
         while low < high {
@@ -234,14 +240,16 @@ package struct StreamEdits: Hashable, Sendable {
 }
 
 extension StreamEdits.Part {
-    /// Where the media ends that it shows; just after ``mediaStart`` where that stands still.
+    /// The media time at which the part ends; just after ``mediaStart`` if the media stands still.
     package var mediaEnd: Int64 {
         if end == .max { return .max }
         if rate.num == 0 { return mediaStart.addingClamped(1) }
         return mediaStart.addingClamped(scaled(end.subtractingClamped(start), by: rate))
     }
 
-    /// When a moment of the media is shown; one before the part's start as if it played at normal speed until there.
+    /// Returns the time at which a media time is shown.
+    ///
+    /// Media before the part's start is treated as if it played at normal speed until there.
     func time(ofMedia ticks: Int64) -> Int64 {
         let passed = ticks.subtractingClamped(mediaStart)
         guard passed > 0, rate != .one else { return start.addingClamped(passed) }
@@ -249,14 +257,14 @@ extension StreamEdits.Part {
         return start.addingClamped(scaled(passed, by: slowness))
     }
 
-    /// The moment of the media that is shown at a time.
+    /// Returns the media time that is shown at a time.
     func mediaTime(at time: Int64) -> Int64 {
         let passed = time.subtractingClamped(start)
         guard passed > 0, rate != .one else { return mediaStart.addingClamped(passed) }
         return mediaStart.addingClamped(scaled(passed, by: rate))
     }
 
-    /// How long something of the media is shown.
+    /// Returns the duration for which a duration of the media is shown.
     func duration(ofMedia ticks: Int64) -> Int64 {
         rate == .one || rate.num == 0 ? ticks : scaled(ticks, by: rate.inverse ?? .one)
     }

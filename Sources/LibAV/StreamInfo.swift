@@ -1,58 +1,60 @@
 import CFFmpeg
 package import MediaBase
 
-/// What libavformat knows of one stream, read off once as a value.
+/// The properties of one stream that libavformat knows, copied once to a value.
 package struct StreamInfo: Sendable {
-    /// Its place in the container, from 0.
+    /// The index in the container, from 0.
     package var index: Int
-    /// The container's own number of it (track ID, PID…).
+    /// The container's own number for the stream (track ID, PID…).
     package var id: Int
-    /// The unit of its time stamps.
+    /// The unit of the time stamps.
     package var timeBase: Rational
-    /// When its first sample is shown; `nil` where unknown.
+    /// The presentation time of the first sample; `nil` if unknown.
     package var startTime: MediaTime?
-    /// The header's word on how long it is; `nil` where unknown.
+    /// The duration that the header states; `nil` if unknown.
     package var duration: MediaTime?
-    /// The header's word on how many samples it has; `nil` where unknown.
+    /// The number of samples that the header states; `nil` if unknown.
     package var frameCount: Int64?
-    /// Frames a second that the container's header states, or the codec's; `nil` where neither does.
+    /// The frames per second that the container's header or the codec states; `nil` if neither does.
     package var statedFrameRate: Rational?
-    /// Frames a second as libavformat supposes by the first time stamps, and as averaged over the file; `nil` where unknown.
+    /// The frames per second that libavformat infers from the first time stamps; `nil` if unknown.
     package var nominalFrameRate: Rational?
-    /// See ``nominalFrameRate``.
+    /// The frames per second averaged over the file; `nil` if unknown.
     package var averageFrameRate: Rational?
     /// The names of the `AV_DISPOSITION_…` flags that are set, in the order of their bits.
     package var dispositions: [String]
-    /// The stream's metadata, in its order.
+    /// The stream's metadata, in stored order.
     package var metadata: [(key: String, value: String)]
-    /// The nine numbers of the display matrix; `nil` where there is none.
+    /// The nine numbers of the display matrix; `nil` if there is none.
     package var displayMatrix: [Int32]?
     /// The stream's format.
     package var format: FormatDescription
-    /// Further formats that samples may have, where the container describes several.
+    /// The additional formats that samples may have if the container describes several.
     package var furtherFormats: [FormatDescription] = []
-    /// What the container says of colours, apart from the coded pictures; `nil` where it says nothing that is known.
+    /// The colours that the container states, apart from the coded pictures; `nil` if it states none that are known.
     package var containerColor: ColorInfo?
-    /// The size in which Matroska wants the cropped pictures to be shown; `nil` where the file does not say.
+    /// The size at which Matroska requests the cropped frames to be shown; `nil` if the file does not state it.
     package var containerDisplay: ContainerDisplay?
-    /// The coded pictures' own word on the shape of a pixel; `nil` where they have none.
+    /// The pixel aspect ratio that the coded pictures state; `nil` if they state none.
     package var codedPixelAspect: Rational?
-    /// What the container says of fields: `progressive`, `tt` or `bb`; `nil` where it says nothing that is known.
+    /// The field order that the container states: `progressive`, `tt` or `bb`; `nil` if it states none that is known.
     package var containerFieldOrder: String?
-    /// The container's word on the stored picture, which libavformat replaces by the coded pictures'; `nil` where it has
-    /// none.
+    /// The size of the stored pictures that the container states; `nil` if it states none.
+    ///
+    /// libavformat replaces this size with that of the coded pictures.
     package var containerSize: Dimensions?
-    /// The container's word on the samples a second; `nil` where it has none, or is not read.
+    /// The sample rate that the container states; `nil` if it states none or if the rate is not read.
     package var containerSampleRate: Int?
-    /// Which loudspeakers the channels are for in stored order, by the container's word, where libavformat does not say
-    /// it or has them in another order; `nil` else.
+    /// The speakers of the channels in stored order, as stated by the container; otherwise `nil`.
+    ///
+    /// The value is set only if libavformat does not report the speakers or reports them in another order.
     package var containerSpeakers: [String]?
-    /// The same as libav's own structure, for a muxer that takes the samples as they are.
+    /// The same properties as libav's own structure, for a muxer that stores the samples unchanged.
     package var codecParameters: CodecParameters?
-    /// The picture that a cover art stream holds; `nil` for other streams.
+    /// The picture in a cover art stream; `nil` for other streams.
     package var attachedPicture: [UInt8]?
 
-    /// What is said of a stream that is in no file.
+    /// Creates the description of a stream that is not in a file.
     package init(
         index: Int, id: Int, timeBase: Rational, format: FormatDescription, metadata: [(key: String, value: String)]
     ) {
@@ -96,13 +98,13 @@ package struct StreamInfo: Sendable {
     }
 }
 
-// What the header says.
+// Properties that the header states.
 
 extension InputFile {
-    /// How many streams there are at the moment; formats without a header may find more while reading.
+    /// The current number of streams; formats without a header may find more while reading.
     package var streamCount: Int { Int(context.pointee.nb_streams) }
 
-    /// A stream's facts as a value.
+    /// Returns the properties of a stream as a value.
     package func stream(_ index: Int) -> StreamInfo? {
         guard let stream = pointer(toStream: index) else { return nil }
         var info = StreamInfo(stream, of: context)
@@ -110,32 +112,32 @@ extension InputFile {
         return info
     }
 
-    /// A stream's parameters, for a decoder.
+    /// Returns libavformat's structure for a stream; `nil` if there is no such stream.
     func pointer(toStream index: Int) -> UnsafeMutablePointer<AVStream>? {
         guard index >= 0, index < streamCount, let streams = context.pointee.streams else { return nil }
         return streams[index]
     }
 
-    /// The container's metadata, in its order.
+    /// The container's metadata, in stored order.
     package var metadata: [(key: String, value: String)] { entries(of: context.pointee.metadata) }
 
-    /// Bits a second of the whole file, by the header or by its length and duration; `nil` where unknown.
+    /// The bits per second of the whole file, from the header or from its length and duration; `nil` if unknown.
     package var bitRate: Int64? {
         if context.pointee.bit_rate > 0 { return context.pointee.bit_rate }
         guard isDescribedByHeaders, let length, context.pointee.duration > 0 else { return nil }
-        // As libavformat does when it reads ahead.
+        // libavformat computes the same when it reads ahead.
         return Int64(exactly: (Double(length) * 8_000_000 / Double(context.pointee.duration)).rounded(.towardZero))
     }
 
-    /// The container's duration, rounded to a microsecond; `nil` where unknown.
+    /// The container's duration, rounded to a microsecond; `nil` if unknown.
     ///
-    /// Streams know it exactly.
+    /// The streams have exact durations.
     package var duration: MediaTime? {
         let duration = context.pointee.duration
         return duration == shim_no_pts || duration < 0 ? nil : MediaTime(value: duration, timescale: 1_000_000)
     }
 
-    /// The earliest start of a stream, rounded to a microsecond; `nil` where unknown.
+    /// The earliest start time of any stream, rounded to a microsecond; `nil` if unknown.
     package var startTime: MediaTime? {
         let start = context.pointee.start_time
         return start == shim_no_pts ? nil : MediaTime(value: start, timescale: 1_000_000)
@@ -153,14 +155,15 @@ extension InputFile {
         }
     }
 
-    /// The programs of a transport stream: number, name, the packet identifier of their clock (`PCR_PID`; `nil` for none),
-    /// and the indices of their streams.
+    /// The programs of a transport stream: number, name, clock and the indices of their streams.
+    ///
+    /// The clock is a packet identifier (`PCR_PID`); `nil` if there is none.
     package var programs: [(number: Int, name: String?, clock: Int?, streams: [Int])] {
         (0..<min(Int(context.pointee.nb_programs), limits.streams)).compactMap { index in
             guard let program = context.pointee.programs?[index]?.pointee else { return nil }
             let streams = (0..<Int(program.nb_stream_indexes)).map { Int(program.stream_index[$0]) }
             let name = entries(of: program.metadata).first { $0.key == "service_name" }?.value
-            // ISO/IEC 13818-1, 2.4.4.9: 0x1FFF stands for none.
+            // 0x1FFF means that there is no clock (ISO/IEC 13818-1, 2.4.4.9).
             let clock = (1..<0x1FFF).contains(program.pcr_pid) ? Int(program.pcr_pid) : nil
             return (Int(program.id), name, clock, streams)
         }
