@@ -5,46 +5,47 @@ package import SystemCalls
 public import SystemPackage
 import Threading
 
-/// A media file, or a stream that can be read like one: `AVURLAsset`.
+/// A media file, or a stream that can be read like a file: `AVURLAsset`.
 ///
-/// Making an asset opens nothing. Its properties are loaded together, once, when the first of them is asked for:
+/// Creating an asset opens nothing. The first request for a property loads all of them, once:
 ///
 /// ```swift
 /// let asset = Asset(path: "interview.mov")
 /// let (duration, tracks) = try await (asset.load(.duration), asset.load(.tracks))
 /// ```
 ///
-/// An asset may be used from any thread. Formats are recognised by content. Nothing but the named file is opened
-/// unless ``Options/allowsNestedFiles`` says so.
+/// An asset may be used from any thread. Formats are recognised by their content. Only the named file is opened, unless
+/// ``Options/allowsNestedFiles`` is set.
 public final class Asset: Sendable {
-    /// How an asset is opened.
+    /// The options for opening an asset.
     public struct Options: Sendable, Hashable {
-        /// Whether all packets are read (not decoded) so that durations, counts and random access are exact: what
-        /// AVFoundation calls precise duration and timing.
+        /// True to read (not decode) all packets, so that durations, counts and random access are exact.
         ///
-        /// Otherwise the header's word is taken, which is exact for
-        /// MP4, QuickTime, Matroska with cues, WAV and FLAC, and an estimate for TS, PS, ADTS and raw streams.
+        /// AVFoundation calls this precise duration and timing. If false, the header is trusted. It is exact for MP4,
+        /// QuickTime, Matroska with cues, WAV and FLAC, and an estimate for TS, PS, ADTS and raw streams.
         public var isPrecise = false
-        /// Whether a playlist or a reference in the file may make other files be opened; never the network, nor a device.
+        /// True to let a playlist or a reference in the file open other files, but never the network or a device.
         public var allowsNestedFiles = false
-        /// How the sound is stored in a file that is nothing but samples; `nil` where the format is recognised.
+        /// The audio format of a file that contains only samples; `nil` to recognise the format.
         public var rawSound: RawSound?
-        /// What the file may ask for, and until when it is read.
+        /// The limits on what the file may request, and the deadline for reading it.
         public var limits = MediaLimits()
 
-        /// Whether what comes through a pipe is first read to its end, into a temporary file without a name, so that it can
-        /// be read more than once and its length be told; MP4 and MP3 are in any case.
+        /// True to read a pipe to its end first, into an unnamed temporary file.
+        ///
+        /// The input can then be read more than once, and its length is known. MP4 and MP3 from a pipe are always read
+        /// this way.
         package var spoolsPipe = false
 
-        /// The header's word, and the named file alone.
+        /// Creates options that trust the header and open only the named file.
         public init() {}
     }
 
-    /// What is opened; `nil` for a composition.
+    /// The input to open; `nil` for a composition.
     let source: InputSource?
-    /// What is read where that is no file.
+    /// The composition to read instead of a file; `nil` for other assets.
     let composition: Composition?
-    /// How a composition's tracks become one of each kind, where that is what is read.
+    /// The rendering that merges a composition's tracks into one of each kind; `nil` for other assets.
     let rendering: Rendering?
     let options: Options
     private let state = Mutex(State())
@@ -54,16 +55,16 @@ public final class Asset: Sendable {
     private struct State {
         var result: Result<AssetContents, MediaError>?
         var isLoading = false
-        /// The file whose header was read, kept for the first reader; the only one a stream can have.
+        /// The file whose header was read, kept for the first reader; a stream can have no other.
         var file: InputFile?
-        /// Whether the source can be read only once.
+        /// True if the source can be read only once.
         var isStream = false
-        /// What came through a pipe, where all of it had to be read first: opened from there again.
+        /// The contents of a pipe that had to be read to its end first; the source is reopened from here.
         var spool: SpoolFile?
         var scan: PacketScan?
-        /// Tells how many bytes the source has, or how many of a stream have come.
+        /// Returns the size of the source in bytes, or the number of bytes received so far from a stream.
         var countedBytes: (@Sendable () -> Int)?
-        /// How many callers wait for loading and still want it.
+        /// The number of callers that are waiting for loading and still want it.
         var interested = 0
     }
 
@@ -74,7 +75,7 @@ public final class Asset: Sendable {
         rendering = nil
     }
 
-    /// An asset that is made of a composition, of which everything is known.
+    /// Creates an asset that renders a composition and whose contents are already known.
     init(_ rendering: Rendering, _ contents: AssetContents) {
         source = nil
         options = Options()
@@ -83,9 +84,9 @@ public final class Asset: Sendable {
         state.withLock { $0.result = .success(contents) }
     }
 
-    /// An asset that is put together from others, as the composition is now.
+    /// Creates an asset from a composition in its current state.
     ///
-    /// Its sources are opened as they are read, and must not change until then.
+    /// Its sources are opened when they are read, and must not change until then.
     public init(composition: Composition) {
         source = nil
         options = Options()
@@ -94,37 +95,42 @@ public final class Asset: Sendable {
         state.withLock { $0.result = .success(AssetContents(composition)) }
     }
 
-    /// An asset on a file; the path's bytes are used as they are, also where they are not UTF-8 or look like a protocol.
+    /// Creates an asset for a file.
+    ///
+    /// The bytes of the path are used unchanged, even if they are not valid UTF-8 or look like a protocol.
     public convenience init(path: FilePath, options: Options = Options()) {
         self.init(source: .path(path), options: options)
     }
 
-    /// An asset on a file below a folder, by its path from there; what leads out of the folder is refused, whenever it is
-    /// opened.
+    /// Creates an asset for a file beneath a folder, given its path relative to that folder.
+    ///
+    /// A path that leads out of the folder is refused whenever the file is opened.
     package convenience init(path: FilePath, beneath folder: OpenFolder, options: Options = Options()) {
         self.init(source: .beneath(folder, path), options: options)
     }
 
-    /// An asset on a descriptor that is open for reading, stays the caller's, and must outlive the asset's readers.
+    /// Creates an asset for a descriptor that is open for reading.
+    ///
+    /// The caller keeps ownership of the descriptor, which must outlive the asset's readers.
     public convenience init(descriptor: FileDescriptor, options: Options = Options()) {
         self.init(source: .descriptor(descriptor), options: options)
     }
 
-    /// An asset on the process's standard input; where that is a pipe, it can be read once, in order.
+    /// Creates an asset for the process's standard input; a pipe can be read only once, sequentially.
     public static func standardInput(options: Options = Options()) -> Asset {
         Asset(source: .standardInput, options: options)
     }
 
-    /// How the asset is named to a person: its path repaired to valid UTF-8, `-`, or `composition`.
+    /// The asset's name for display: its path repaired to valid UTF-8, `-`, or `composition`.
     public var displayName: String { source?.displayName ?? "composition" }
 }
 
 // MARK: - Loading
 
 extension Asset {
-    /// What is known of the asset, opened and read first where that was not done yet.
+    /// Opens and reads the asset if this has not been done yet.
     ///
-    /// Callers wait for each other; the second finds what the first read.
+    /// Concurrent callers wait for each other; later ones get the result of the first.
     package func loadContents() throws(MediaError) { _ = try contents() }
 
     func contents() throws(MediaError) -> AssetContents {
@@ -134,7 +140,7 @@ extension Asset {
         return try contentsWhileWanted()
     }
 
-    /// The contents for a caller who has said that it is interested.
+    /// Returns the contents for a caller that has registered its interest.
     func contentsWhileWanted() throws(MediaError) -> AssetContents {
         if let result = state.withLock({ $0.result }) { return try result.get() }
         return try loading.withLock { _ throws(MediaError) in
@@ -142,7 +148,7 @@ extension Asset {
             state.withLock { $0.isLoading = true }
             let result = Result { () throws(MediaError) in try read() }
             return try state.withLock { state in
-                // Who cancelled before the end was known has to be told so: its file is no use any more.
+                // If loading was cancelled before its outcome was known, report that: the file can no longer be used.
                 let isLate = cancellation.isCancelled
                 let final = isLate ? .failure(MediaError(.cancelled, "cancelled", path: displayName)) : result
                 state.result = final
@@ -152,7 +158,7 @@ extension Asset {
         }
     }
 
-    /// One caller's wish to have the asset loaded; loading is cancelled when the last one withdraws.
+    /// A caller's interest in loading the asset; loading is cancelled when the last caller withdraws.
     final class Interest: Sendable {
         private let asset: Asset
         private let isOver = Atomic(false)
@@ -162,10 +168,10 @@ extension Asset {
             asset.state.withLock { $0.interested += 1 }
         }
 
-        /// Has no more need of it.
+        /// Ends the interest without cancelling anything.
         func end() { leave(cancelling: false) }
 
-        /// Wants it no more; cancels loading where nobody else waits for it.
+        /// Ends the interest, and cancels loading if no other caller is waiting for it.
         func withdraw() { leave(cancelling: true) }
 
         private func leave(cancelling: Bool) {
@@ -181,7 +187,7 @@ extension Asset {
         do {
             let file = try open(cancellation)
             let (isStream, spool, countedBytes) = (!file.isSeekable, file.spool, file.inputBytes)
-            // Now, because a pipe that was read to its end is opened again from there.
+            // Record this first: a pipe that was read to its end is reopened from its spool file.
             state.withLock {
                 $0.isStream = isStream
                 $0.spool = spool
@@ -220,10 +226,10 @@ extension Asset {
             describedBy: StreamFacts.read)
     }
 
-    /// An open file at its beginning that belongs to the caller alone.
+    /// Returns an open file, positioned at its start, for the caller's exclusive use.
     ///
-    /// The first caller gets the one whose header was read; later ones open the source again.
-    /// - Parameter cancellation: Ends the reading of the file.
+    /// The first caller gets the file whose header was read; for later callers the source is opened again.
+    /// - Parameter cancellation: Cancels reading from the file.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for the second reader of a pipe.
     func takeFile(_ cancellation: Cancellation) throws(MediaError) -> InputFile {
         let contents = try contents()
@@ -244,14 +250,14 @@ extension Asset {
         }
     }
 
-    /// Closes the file that is kept for a first reader, which then opens it again; not that of a stream.
+    /// Closes the file that is kept for the first reader, unless it is a stream; the reader then reopens it.
     package func letGoOfFile() { state.withLock { if !$0.isStream { $0.file = nil } } }
 
-    /// A second opening for looking up packets.
+    /// Opens the source again to look up packets.
     ///
     /// - Parameters:
-    ///   - contents: What is known of the asset, by which packets get their times.
-    ///   - readsAhead: Whether the streams' parameters are learnt, without which some demuxers do not tell times.
+    ///   - contents: The contents whose edits and sample times apply to the packets; `nil` for none.
+    ///   - readsAhead: True to read the streams' parameters, without which some demuxers report no times.
     func openForLookUp(_ contents: AssetContents?, readsAhead: Bool) throws(MediaError) -> InputFile {
         do {
             let file = try InputFile(
@@ -264,32 +270,34 @@ extension Asset {
         }
     }
 
-    /// Bytes of the source, apart from any reader; `nil` for a stream, and where they cannot be read.
+    /// Reads bytes of the source independently of any reader; `nil` for a stream or if reading fails.
     func sourceBytes(at position: UInt64, count: Int) -> [UInt8]? {
         let kept = state.withLock { $0.file }
         guard canBeReadAgain, let file = try? kept ?? openForLookUp(nil, readsAhead: false) else { return nil }
         return try? file.bytes(at: position, count: count)
     }
 
-    /// Whether the first stored pictures may be such as cannot be decoded, as where a recording begins anywhere in a stream.
+    /// Returns true if the first stored frames may be undecodable, because a recording can start anywhere in a stream.
     package func mayBeginUndecodable() throws(MediaError) -> Bool {
         guard composition == nil else { return false }
         return try !contents().format.hasTrueSyncSamples
     }
 
-    /// Whether the source can be opened once more.
+    /// True if the source can be opened again.
     var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
 
-    /// Whether the asset can be read only once, in order; known once its contents are.
+    /// True if the asset can be read only once, sequentially; valid once its contents are loaded.
     var isStream: Bool { state.withLock { $0.isStream } }
 
-    /// Tells how many bytes the source has, or how many of a stream have come; `nil` before its contents are known.
+    /// Returns the size of the source in bytes, or the number of bytes received so far from a stream.
+    ///
+    /// It is `nil` before the contents are loaded.
     var countedBytes: (@Sendable () -> Int)? { state.withLock { $0.countedBytes } }
 
-    /// Whether ``packetScan(_:)`` costs nothing any more.
+    /// True if the result of ``packetScan(_:)`` is already available.
     var hasPacketScan: Bool { state.withLock { $0.scan != nil } }
 
-    /// All packets' places, from a scan that is made once for the asset.
+    /// Returns the scan of all packets, which is made once per asset.
     func packetScan(_ cancellation: Cancellation) throws(MediaError) -> PacketScan {
         let contents = try contents()
         return try loading.withLock { _ throws(MediaError) in
@@ -308,31 +316,32 @@ extension Asset {
         }
     }
 
-    /// What reading all packets shows of each track, by its ``AssetTrack/index``; a track without packets is left out.
+    /// Reads all packets and returns statistics for each track, by its ``AssetTrack/index``.
     ///
-    /// Nothing is decoded. The file is read once, with ``Options/isPrecise`` together with loading. A stream that can
-    /// be read only once is then at its end.
+    /// Tracks without packets are omitted. Nothing is decoded. The file is read once; with ``Options/isPrecise`` this
+    /// happens during loading. A stream that can be read only once is at its end afterwards.
     public func packetStatistics() throws(MediaError) -> [Int: PacketStatistics] {
         try packetScan(Cancellation()).streams.mapValues(\.statistics)
     }
 
-    /// Whether the file is shorter than its header says, as far as that shows without reading packets.
+    /// Checks without reading packets if the file is shorter than its header declares.
     ///
-    /// Known as long as no reader has taken the file that was opened first.
+    /// The result is always `false` once a reader has taken the file that was opened first.
     package func isCutOff() throws(MediaError) -> Bool {
         _ = try contents()
         return state.withLock { $0.file }?.isCutOff ?? false
     }
 
-    /// How many bytes before the media were passed over, because they are none of it.
+    /// Returns the number of bytes that were skipped before the media because they are not part of it.
     package func skippedBytes() throws(MediaError) -> Int64 { try contents().skippedBytes }
 
-    /// Whether reading all packets, as for ``packetStatistics()``, showed that the container breaks off before its end.
+    /// Returns true if reading all packets, as for ``packetStatistics()``, showed that the container ends prematurely.
     package func isTruncated() throws(MediaError) -> Bool { try packetScan(Cancellation()).isTruncated }
 
-    /// Ends loading that is under way; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
+    /// Cancels loading; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
     ///
-    /// From any thread, any number of times. Properties that were loaded stay so, and readers go on.
+    /// May be called from any thread and any number of times. Properties that are already loaded stay available, and
+    /// readers continue.
     public func cancelLoading() {
         state.withLock { if $0.result == nil { cancellation.cancel() } }
     }
@@ -343,18 +352,20 @@ extension Asset {
 }
 
 extension Asset {
-    /// What the asset may ask for; of a composition, what its first source may.
+    /// The limits of the asset; for a composition, those of its first source.
     var limits: MediaLimits { (rendering?.asset.composition ?? composition)?.firstSource?.limits ?? options.limits }
 
-    /// When reading ends, and all that is made of what was read; `nil` for never.
+    /// The time by which reading, and all processing of the result, must end; `nil` for no deadline.
     package var deadline: ContinuousClock.Instant? { limits.deadline }
 
-    /// Gives the bytes that outputs made of the asset may have together: ``MediaLimits/outputBytes``, or what goes with
-    /// the size of its files and with how much has come through a pipe.
+    /// Returns the total number of bytes that outputs made from the asset may have.
     ///
-    /// - Parameter copying: Whether stored samples are copied, which makes no file much larger.
-    /// - Returns: `nil` where there is no limit, because nested files may be of any size.
-    /// - Throws: what loading the asset throws.
+    /// This is ``MediaLimits/outputBytes`` if it is set. Otherwise it depends on the size of the asset's files and on
+    /// the number of bytes received through a pipe.
+    ///
+    /// - Parameter copying: True if stored samples are copied, which makes no file much larger.
+    /// - Returns: `nil` if there is no limit, because nested files may have any size.
+    /// - Throws: Any error from loading the asset.
     package func outputAllowance(copying: Bool = false) throws(MediaError) -> OutputAllowance? {
         if let bytes = limits.outputBytes { return OutputAllowance { bytes } }
         guard let inputBytes = try inputBytes() else { return nil }
@@ -363,7 +374,8 @@ extension Asset {
         }
     }
 
-    /// Tells how many bytes the asset's files have, each counted as often as it is used; `nil` where that cannot be told.
+    /// Returns a function that reports the total size of the asset's files, each counted once per use; `nil` if
+    /// unknown.
     private func inputBytes() throws(MediaError) -> (@Sendable () -> Int)? {
         guard let composition = rendering?.asset.composition ?? composition else {
             _ = try contents()
@@ -381,6 +393,6 @@ extension Asset {
 }
 
 extension Composition {
-    /// The first asset that media is taken from; `nil` where there are only gaps.
+    /// The first asset from which the composition takes media; `nil` if there are only gaps.
     fileprivate var firstSource: Asset? { tracks.lazy.flatMap(\.segments).compactMap(\.asset).first }
 }

@@ -1,7 +1,7 @@
 import LibAV
 import MediaBase
 
-/// What an open container says of itself, read once: the value behind every property of an ``Asset``.
+/// The contents of an open container, read once: the values of all properties of an ``Asset``.
 struct AssetContents: Sendable {
     var container: ContainerInfo
     var duration: MediaTime
@@ -9,26 +9,28 @@ struct AssetContents: Sendable {
     var metadata: [MetadataItem]
     var chapters: [Chapter]
     var warnings: [String]
-    /// The container's time that is the presentation's zero, but for the streams in ``programOrigins``.
+    /// The container's time that is zero in the presentation, except for the streams in ``programOrigins``.
     var origin: MediaTime
-    /// The same for streams of programs that have clocks of their own, by the stream's index.
+    /// The corresponding times for streams of programs with clocks of their own, by stream index.
     private(set) var programOrigins: [Int: MediaTime] = [:]
-    /// How far random access can be relied on.
+    /// The container format, which determines the reliability of random access.
     var format: ContainerFormat { container.format }
-    /// Whether durations are exact: by the container's nature, or because all packets were read.
+    /// True if durations are exact, because of the container format or because all packets were read.
     var isTimingPrecise: Bool
-    /// How the edit lists have packets shown, by stream: for every opening of the file.
+    /// The edit lists by stream index, applied to every opening of the file.
     var edits: [Int: StreamEdits] = [:]
-    /// What the container's own tables say of streams' first and last samples: for every opening of the file.
+    /// The times of streams' first and last samples from the container's own tables, applied to every opening of the
+    /// file.
     var times: [Int: ListedTimes] = [:]
-    /// How many bytes come before the media.
+    /// The number of bytes before the media.
     var skippedBytes: Int64 = 0
 
-    /// The contents of a file that was just opened.
+    /// Reads the contents of a file that was just opened.
     ///
     /// - Parameters:
-    ///   - scan: What reading all packets showed; `nil` where they were not read.
-    ///   - programOrigins: ``programOrigins`` of the contents by which the packets were read; `nil` to find them.
+    ///   - scan: The result of reading all packets; `nil` if they were not read.
+    ///   - programOrigins: The ``programOrigins`` of the contents with which the packets were read; `nil` to determine
+    ///     them.
     init(
         _ file: InputFile, scan: PacketScan?, programOrigins: [Int: MediaTime]? = nil
     ) throws(MediaError) {
@@ -48,7 +50,7 @@ struct AssetContents: Sendable {
         }
         var entries = Self.settleTimecodes(of: &streams, in: file)
         movie?.completeDate(of: &entries)
-        // What a clock says that was not set; libavformat 9.0 passes it on, and earlier versions do not.
+        // This is the time of a clock that was not set; libavformat 9.0 passes it on, and earlier versions do not.
         if file.format == .asf {
             entries.removeAll { $0.key == "creation_time" && $0.value == "1970-01-01T00:00:00.000000Z" }
         }
@@ -69,7 +71,7 @@ struct AssetContents: Sendable {
         }
         container = ContainerInfo(file, start: start, movie: movie)
         let keySpace = MetadataItem.KeySpace(format: file.format, majorBrand: container.majorBrand)
-        // What is a property of the container is not repeated as metadata.
+        // Properties of the container are not repeated as metadata.
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
         var items = MetadataItem.list(
@@ -107,10 +109,10 @@ struct AssetContents: Sendable {
             ?? entries.first { $0.key == "timecode" }?.value
     }
 
-    /// The container's time that is the presentation's zero for a stream.
+    /// Returns the container's time that is zero in the presentation of a stream.
     func origin(ofStream index: Int) -> MediaTime { programOrigins[index] ?? origin }
 
-    /// The time of a stream's media that is shown at the presentation's zero, as the first part of its edit list has it.
+    /// Returns the time in a stream's media that is shown at time zero, according to the first part of its edit list.
     func mediaOrigin(ofStream index: Int) -> MediaTime {
         guard let edits = edits[index], let track = tracks.first(where: { $0.index == index }) else {
             return origin(ofStream: index)
@@ -118,7 +120,7 @@ struct AssetContents: Sendable {
         return origin(ofStream: index) - edits.shift(in: track.timeBase)
     }
 
-    /// Notes which parts of a stream's media are shown, and when it begins by that.
+    /// Stores the edit list of a stream, and adjusts the stream's start time to it.
     private static func edit(
         _ stream: inout StreamInfo, of file: InputFile, by movie: ISOMovie?, _ edits: inout [Int: StreamEdits],
         warnings: inout [String]
@@ -137,7 +139,7 @@ struct AssetContents: Sendable {
         stream.startTime = stream.startTime.map { list.start(ofMedia: $0, in: stream.timeBase) }
     }
 
-    /// The earliest start of the streams that are seen or heard: libavformat's `start_time`, but exact.
+    /// Returns the earliest start time of the video and audio streams: libavformat's `start_time`, but exact.
     private static func start(of streams: [StreamInfo]) -> MediaTime? {
         let sounding = streams.filter {
             ($0.format.mediaType == .video || $0.format.mediaType == .audio) && $0.attachedPicture == nil
@@ -145,7 +147,8 @@ struct AssetContents: Sendable {
         return (sounding.isEmpty ? streams : sounding).compactMap(\.startTime).min()
     }
 
-    /// What a file that breaks off says of a track, and what there is; `nil` where the track is whole.
+    /// Returns a warning with the declared and the actual end of a track in a truncated file; `nil` if the track is
+    /// complete.
     private static func warning(ofMissingSamplesIn track: AssetTrack, _ found: PacketScan.Stream?) -> String? {
         guard let listed = track.sampleCount, track.mediaType == .video || track.mediaType == .audio,
             listed > found?.packetCount ?? 0
@@ -157,12 +160,13 @@ struct AssetContents: Sendable {
     }
 
     private static func duration(of tracks: [AssetTrack], file: InputFile, isISO: Bool) -> MediaTime {
-        // An ISO movie lasts as long as its longest track (ISO/IEC 14496-12, 8.2.2), but cameras let their data run on.
+        // An ISO movie lasts as long as its longest track (ISO/IEC 14496-12, 8.2.2), but cameras let data tracks run
+        // on.
         let kinds: [MediaType] = isISO ? [.video, .audio, .subtitle] : [.video, .audio]
         let media = tracks.filter { kinds.contains($0.mediaType) }
         let ends = (media.isEmpty ? tracks : media).filter { !$0.isAttachedPicture }.map { track in
-            // Without an edit list an ISO track lasts as long as its samples, though composition offsets may show the
-            // last of them later (ISO/IEC 14496-12, 8.3.2).
+            // Without an edit list, an ISO track lasts as long as its samples, although composition offsets may present
+            // the last one later (ISO/IEC 14496-12, 8.3.2).
             isISO && track.segments.isEmpty && track.editedEnd == nil
                 ? track.mediaDuration ?? track.timeRange.end : track.timeRange.end
         }
@@ -172,10 +176,10 @@ struct AssetContents: Sendable {
 }
 
 extension MetadataItem.KeySpace {
-    /// The vocabulary that a container's reader takes its keys from.
+    /// Selects the vocabulary from which a container's demuxer takes its keys.
     init(format: ContainerFormat, majorBrand: String?) {
         switch format {
-        // QuickTime's own files have its user data and keys; all others of the family have iTunes's atoms.
+        // QuickTime files have their own user data and keys; all others of the family have iTunes atoms.
         case .isoMedia: self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
         case .mp3, .adts: self = .id3
         case .matroska: self = .matroska
@@ -186,15 +190,15 @@ extension MetadataItem.KeySpace {
 }
 
 extension MetadataItem {
-    /// The items of a dictionary of libavformat, in its order.
+    /// Converts a libavformat dictionary to items, in its order.
     ///
-    /// An item that libavformat repeats for each language is kept with its language only, and what it makes of an
-    /// empty vendor is left out.
+    /// An item that libavformat repeats for each language is kept only with its language. Its text for an empty vendor
+    /// is omitted.
     ///
     /// - Parameters:
-    ///   - entries: The keys, with a language behind some, and their texts.
-    ///   - keySpace: The vocabulary that the container's reader takes its keys from.
-    ///   - spaces: What is known of single keys; `nil` for containers with one vocabulary.
+    ///   - entries: The keys, some with a language suffix, and their texts.
+    ///   - keySpace: The vocabulary from which the container's demuxer takes its keys.
+    ///   - spaces: The vocabularies of individual keys; `nil` for containers with one vocabulary.
     static func list(
         _ entries: [(key: String, value: String)], keySpace: KeySpace, spaces: MetadataKeySpaces? = nil
     ) -> [MetadataItem] {
@@ -207,7 +211,9 @@ extension MetadataItem {
         return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }
     }
 
-    /// Puts items whose values are read with their types and languages in the place of libavformat's of the same key.
+    /// Replaces libavformat's items by those with the same key whose values were read with types and languages.
+    ///
+    /// Items with other keys are appended.
     static func merging(_ known: [MetadataItem], with own: [MetadataItem]) -> [MetadataItem] {
         var result: [MetadataItem] = []
         var placed: Set<String> = []
@@ -222,9 +228,9 @@ extension MetadataItem {
         return result + own.filter { !placed.contains($0.identifier) }
     }
 
-    /// An item from libavformat's key and text; the type of the value follows from the key.
+    /// Creates an item from libavformat's key and text; the key determines the type of the value.
     init(keySpace: KeySpace, key: String, text: String) {
-        // libavformat's readers of these formats write a tag's language behind its key: `title-deu`.
+        // libavformat's demuxers for these formats append a tag's language to its key: `title-deu`.
         var identifier = key
         var language: String?
         let marksLanguage = keySpace == .iTunes || keySpace == .quickTime || keySpace == .matroska || keySpace == .id3
@@ -245,7 +251,7 @@ extension MetadataItem {
 }
 
 extension MetadataItem.Value {
-    /// Reads the text of a value, by what its key is for.
+    /// Interprets the text of a value according to its key.
     init(text: String, identifier: String) {
         switch identifier.lowercased() {
         case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":

@@ -2,89 +2,93 @@ import LibAV
 public import MediaBase
 import Threading
 
-/// One track of an asset: `AVAssetTrack`.
+/// A track of an asset: `AVAssetTrack`.
 public struct AssetTrack: Sendable, Hashable {
-    /// Its place in the container, from 0; how `probe` and the other commands name it.
+    /// The track's position in the container, from 0; `probe` and the other commands name the track by it.
     public let index: Int
-    /// The container's own number of it (track ID, PID…).
+    /// The container's own number for the track (track ID, PID…).
     public let id: Int
-    /// What it carries.
+    /// The kind of media in the track.
     public let mediaType: MediaType
-    /// Whether it is meant to be used without being asked for.
+    /// True if the track is meant to be used without being requested explicitly.
     public let isEnabled: Bool
-    /// ISO 639-2 code of its language; `nil` where the container does not say.
+    /// The ISO 639-2 code of the track's language; `nil` if the container does not state it.
     public let language: String?
-    /// From its first sample to its end on the presentation's time line; parts that are unknown are indefinite.
+    /// The range from the first sample to the end of the track on the presentation timeline; unknown parts are
+    /// indefinite.
     public private(set) var timeRange: MediaTimeRange
-    /// How long the stored media is, before any edits; `nil` where unknown.
+    /// The duration of the stored media, before any edits; `nil` if unknown.
     public private(set) var mediaDuration: MediaTime?
-    /// The edit list; empty where the media plays from its start to its end.
+    /// The edit list; empty if the media plays from its start to its end.
     public let segments: [Segment]
-    /// How the samples are coded: the description that decoders begin with first, then any others.
+    /// The formats of the samples: the one with which decoding starts, then any others.
     public let formatDescriptions: [FormatDescription]
-    /// How pictures are turned for display, as the file says; `nil` where it says nothing.
+    /// The transform of frames for display, as stated by the file; `nil` if it states none.
     public let displayTransform: DisplayTransform?
-    /// The sizes that QuickTime keeps for a track, before its turn; `nil` where the file has none.
+    /// The sizes that QuickTime stores for a track, before rotation; `nil` if the file has none.
     public let trackAperture: TrackAperture?
-    /// Frames a second by the container's word, or the codec's, or as the first time stamps suggest; `nil` where unknown,
-    /// or where there are no frames.
+    /// The frames per second stated by the container or the codec, or otherwise suggested by the first timestamps.
+    ///
+    /// It is `nil` if unknown or if there are no frames.
     public let nominalFrameRate: Rational?
-    /// Nobody states the frame rates: they are libavformat's guess by the first time stamps.
+    /// True if the frame rates are not stated, but estimated by libavformat from the first timestamps.
     public let isFrameRateEstimated: Bool
-    /// Frames a second averaged over the track; `nil` where unknown.
+    /// The average frames per second of the track; `nil` if unknown.
     public let averageFrameRate: Rational?
-    /// Whether frames follow each other at one rate throughout; `nil` where unknown without reading all packets.
+    /// True if the frame rate is constant throughout; `nil` if this is unknown without reading all packets.
     public let hasConstantFrameRate: Bool?
-    /// What the container says of colours, apart from the coded pictures; `nil` where it says nothing.
+    /// The colours stated by the container, independently of the coded pictures; `nil` if it states none.
     public let containerColor: ColorInfo?
-    /// The size in which Matroska wants the cropped pictures to be shown; `nil` where the file does not say.
+    /// The display size that Matroska states for the cropped frames; `nil` if the file does not state it.
     public let containerDisplay: ContainerDisplay?
-    /// What the container says of fields, apart from the coded pictures: `progressive`, `tt` (top field first) or `bb`;
-    /// `nil` where it says nothing.
+    /// The field order stated by the container: `progressive`, `tt` (top field first) or `bb`.
+    ///
+    /// It is independent of the coded pictures, and `nil` if the container does not state it.
     public let containerFieldOrder: String?
-    /// The container's word on the stored picture, apart from the coded pictures; `nil` where it has none, or where it is
-    /// not read.
+    /// The frame size declared by the container, independently of the coded pictures; `nil` if not declared or not
+    /// read.
     package let containerSize: Dimensions?
-    /// The container's word on the samples a second, apart from the coded sound; `nil` likewise.
+    /// The sample rate declared by the container, independently of the coded audio; `nil` if not declared or not read.
     package let containerSampleRate: Int?
-    /// Which loudspeakers the channels are for in stored order, by libavutil's short names, where the format's layout does
-    /// not say it; `nil` else.
+    /// The loudspeakers of the channels in stored order, by libavutil's short names.
+    ///
+    /// It is `nil` if the format's channel layout already states them, or if they are unknown.
     package let containerSpeakers: [String]?
-    /// The shortest duration of a frame; `nil` where unknown without reading all packets.
+    /// The shortest duration of a frame; `nil` if this is unknown without reading all packets.
     public let minimumFrameDuration: MediaTime?
-    /// How many samples there are, by the container's word or by a scan; `nil` where unknown.
+    /// The number of samples, as stated by the container or counted by a scan; `nil` if unknown.
     public let sampleCount: Int64?
-    /// Roles such as `default`, `forced` or `attached_pic`, by libavformat's names.
+    /// The roles of the track, such as `default`, `forced` or `attached_pic`, by libavformat's names.
     public let dispositions: [String]
     /// The track's own metadata.
     public let metadata: [MetadataItem]
-    /// Other tracks that this one refers to, by the kind of reference such as `chap` or `tmcd`: their ``id``s.
+    /// The ``id``s of the tracks to which this one refers, by the type of reference, such as `chap` or `tmcd`.
     public let associatedTracks: [String: [Int]]
-    /// The first frame's timecode as the container writes it; `nil` where it has none.
+    /// The timecode of the first frame as written by the container; `nil` if it has none.
     public let startTimecode: String?
-    /// What a timecode track counts; `nil` for other tracks.
+    /// The timecode of a timecode track; `nil` for other tracks.
     public let timecode: TrackTimecode?
-    /// The picture that a cover art track holds, as stored; `nil` for other tracks.
+    /// The picture of a cover art track, as stored; `nil` for other tracks.
     public let attachedPicture: [UInt8]?
 
-    /// Where the edit list ends the track, or what iTunes notes in its place; `nil` where neither says it.
+    /// The end of the track according to its edit list, or otherwise to iTunes; `nil` if neither states it.
     let editedEnd: MediaTime?
-    /// The unit of the stream's time stamps.
+    /// The unit of the stream's timestamps.
     let timeBase: Rational
-    /// Where the first sample lies in the file; `nil` where no table says.
+    /// The byte range of the first sample in the file; `nil` if no table states it.
     let firstSample: Range<UInt64>?
-    /// How long its samples are together by an MP4's or QuickTime file's own tables; `nil` for other formats.
+    /// The total duration of the samples from the tables of an MP4 or QuickTime file; `nil` for other formats.
     let tableDuration: MediaTime?
-    /// How its samples are coded, for a writer that takes them as they are.
+    /// The coding parameters of the samples, for a writer that copies them unchanged.
     let codecParameters: CodecParameters?
 
-    /// One edit: for how long it plays which part of the media, and how fast (ISO/IEC 14496-12, 8.6.6).
+    /// An edit: the part of the media to play, for what duration, and at what speed (ISO/IEC 14496-12, 8.6.6).
     public struct Segment: Sendable, Hashable {
-        /// How long it lasts on the presentation's time line; 0 means to the end of the media.
+        /// The duration on the presentation timeline; 0 extends to the end of the media.
         public let duration: MediaTime
-        /// Where in the media it begins; `nil` for an empty edit, during which nothing is shown.
+        /// The start time in the media; `nil` for an empty edit, during which nothing is shown.
         public let mediaStart: MediaTime?
-        /// The speed; 1 is normal.
+        /// The playback speed; 1 is normal.
         public let rate: Rational
     }
 
@@ -95,7 +99,7 @@ public struct AssetTrack: Sendable, Hashable {
         let scanned = scan?.streams[stream.index]
         var stream = stream
         if scan != nil, scanned == nil, edits == nil, stream.attachedPicture == nil {
-            // libavformat gives a track without packets the container's times.
+            // libavformat gives the container's times to a track without packets.
             stream.duration = nil
             stream.startTime = nil
         }
@@ -105,7 +109,7 @@ public struct AssetTrack: Sendable, Hashable {
         isEnabled = edits?.isEnabled ?? true
         language = stream.metadata.first { $0.key == "language" }.map(\.value)
         let scannedDuration = scanned.flatMap { $0.isEndKnown ? $0.range.duration : nil }
-        // Of fragments beyond a limit, reading all packets tells more than the boxes.
+        // If fragments exceed a limit, reading all packets is more complete than the boxes.
         let counted = edits?.isLengthKnown == false ? scannedDuration : nil
         mediaDuration = counted ?? edits?.mediaDuration ?? scannedDuration ?? stream.duration
         segments = edits?.segments ?? []
@@ -115,7 +119,7 @@ public struct AssetTrack: Sendable, Hashable {
             scanned: scanned)
         let isVideo = stream.format.mediaType == .video
         formatDescriptions = [stream.format] + stream.furtherFormats
-        // libavformat keeps an identity matrix to itself; an ISO track always has one.
+        // libavformat does not expose an identity matrix; an ISO track always has a matrix.
         displayTransform =
             stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)
         trackAperture = edits?.aperture
@@ -136,13 +140,13 @@ public struct AssetTrack: Sendable, Hashable {
         let items = MetadataItem.list(
             stream.metadata.compactMap { entry in
                 guard entry.key != "language" else { return nil }
-                // From 8.1 on it passes the name on by the name of its box.
+                // Since 8.1, libavformat also passes on the name under the name of its box.
                 if entry.key == "name", entry.value == edits?.name { return nil }
-                // libavformat takes the byte that counts the characters of a QuickTime name for one of them.
+                // libavformat mistakes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
             } + Self.name(edits, besides: stream), keySpace: keySpace, spaces: edits?.keySpaces)
-        // The name has its own place, which may be another.
+        // The track's name is taken from elsewhere, and may differ.
         metadata = MetadataItem.merging(items, with: (edits?.keySpaces.items ?? []).filter { $0.identifier != "title" })
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
@@ -154,7 +158,7 @@ public struct AssetTrack: Sendable, Hashable {
         codecParameters = stream.codecParameters
     }
 
-    /// The track's name, where libavformat does not pass it on.
+    /// Returns the track's name as a metadata entry if libavformat does not pass it on.
     private static func name(_ edits: TrackEdits?, besides stream: StreamInfo) -> [(key: String, value: String)] {
         guard let name = edits?.name, !stream.metadata.contains(where: { $0.key == "title" }) else { return [] }
         return [("title", name)]
@@ -166,7 +170,7 @@ public struct AssetTrack: Sendable, Hashable {
         return MediaTime(ticks: last.end, timeBase: timeBase)
     }
 
-    /// Has a cover, which is one packet, shown as long as the asset lasts.
+    /// Extends a cover, which is a single packet, to the duration of the asset.
     mutating func last(for duration: MediaTime) {
         timeRange = MediaTimeRange(start: .zero, duration: duration)
         mediaDuration = duration.isNumeric ? duration : nil
@@ -176,7 +180,7 @@ public struct AssetTrack: Sendable, Hashable {
         _ stream: StreamInfo, origin: MediaTime, earliest: MediaTime, end: MediaTime?, edits: TrackEdits?,
         scanned: PacketScan.Stream?
     ) -> MediaTimeRange {
-        // Samples before the first edit (priming, frames that others need) are not shown.
+        // Samples before the first edit (priming, frames needed by others) are not shown.
         let first = scanned?.range.start ?? stream.startTime.map { $0 - origin }
         let start = stream.attachedPicture == nil ? first.map { $0 > earliest ? $0 : earliest } ?? .zero : .zero
         if let end { return MediaTimeRange(start: min(start, end), end: end) }
@@ -190,34 +194,36 @@ public struct AssetTrack: Sendable, Hashable {
 }
 
 extension AssetTrack {
-    /// How pictures are turned for display; not at all where the file says nothing.
+    /// The transform of frames for display; the identity if the file states none.
     ///
-    /// Unequal scales are left out: they are part of the pixels' shape, ``VideoFormat/sampleAspectRatio``.
+    /// Unequal scaling is not included. It is part of the pixels' shape: ``VideoFormat/sampleAspectRatio``.
     public var preferredTransform: DisplayTransform { displayTransform?.withoutStretch ?? .identity }
 
-    /// Whether it is a cover picture rather than moving ones.
+    /// True if the track is a cover picture rather than video.
     public var isAttachedPicture: Bool { attachedPicture != nil }
 
-    /// Ticks a second of the clock that its samples' times are counted by, such as 90000 in a transport stream.
+    /// The ticks per second of the clock for sample times, such as 90000 in a transport stream.
     ///
-    /// Where one tick lasts several such parts (1001/30000 s), the number below the line; all times are whole in it.
+    /// If one tick lasts several such units (1001/30000 s), this is the denominator; all times are multiples of the
+    /// unit.
     public var naturalTimeScale: Int32 { Int32(clamping: timeBase.den) }
 
-    /// Where the track can be cut so that every time counted from there is exact.
+    /// The grid of times at which the track can be cut so that every time counted from there is exact.
     package var trimGrid: TrimGrid {
         let rate = mediaType == .audio ? formatDescriptions.first?.audio?.sampleRate : nil
         return TrimGrid(timescale: rate.map { Int32(clamping: $0) } ?? naturalTimeScale)
     }
 
-    /// The size in which its pictures are shown: clean aperture, pixel aspect and turn applied, in whole pixels; `nil`
-    /// without pictures.
+    /// The display size of frames in whole pixels; `nil` without video.
+    ///
+    /// Clean aperture, pixel aspect ratio and rotation are applied.
     public var naturalSize: Dimensions? {
         formatDescriptions.first?.video.map {
             preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true))
         }
     }
 
-    /// Whether a person perceives something of this kind in the track.
+    /// Returns true if the track's content can be perceived in a given way.
     public func has(_ characteristic: MediaCharacteristic) -> Bool {
         switch characteristic {
         case .visual: mediaType == .video || mediaType == .subtitle
@@ -228,7 +234,7 @@ extension AssetTrack {
 }
 
 extension [AssetTrack.Segment] {
-    /// Where an edit list ends; `nil` where it is empty, or a segment goes on to the end of the media.
+    /// The end of an edit list; `nil` if it is empty or if a segment extends to the end of the media.
     fileprivate var end: MediaTime? {
         guard !isEmpty, !contains(where: { $0.duration == .zero }) else { return nil }
         let end = reduce(MediaTime.zero) { $0 + $1.duration }
@@ -236,22 +242,21 @@ extension [AssetTrack.Segment] {
     }
 }
 
-/// A property of an asset that takes reading the file to know: `AVAsyncProperty`.
+/// A property of an asset that requires reading the file: `AVAsyncProperty`.
 public struct AssetProperty<Value: Sendable>: Sendable {
     let value: @Sendable (AssetContents) -> Value
 }
 
 extension AssetProperty where Value == MediaTime {
-    /// The end of the longest track that is seen, heard or read on the presentation's time line.
-    ///
-    /// Indefinite where unknown.
+    /// The end of the longest track that is seen, heard or read, on the presentation timeline; indefinite if unknown.
     public static var duration: Self { Self { $0.duration } }
 }
 
 extension AssetProperty where Value == Bool {
-    /// Whether durations and random access are exact: `AVURLAsset.providesPreciseDurationAndTiming`.
+    /// True if durations and random access are exact: `AVURLAsset.providesPreciseDurationAndTiming`.
     ///
-    /// Always so for ``Asset/Options/isPrecise`` where the file can be read twice; else it depends on the container.
+    /// This is always true with ``Asset/Options/isPrecise`` if the file can be read twice. Otherwise it depends on the
+    /// container.
     public static var providesPreciseDurationAndTiming: Self { Self { $0.isTimingPrecise } }
 }
 
@@ -266,39 +271,39 @@ extension AssetProperty where Value == [MetadataItem] {
 }
 
 extension AssetProperty where Value == [Chapter] {
-    /// The chapters, in their order.
+    /// The chapters, in order.
     public static var chapters: Self { Self { $0.chapters } }
 }
 
 extension AssetProperty where Value == ContainerInfo {
-    /// What the container says of itself.
+    /// The properties of the container.
     public static var container: Self { Self { $0.container } }
 }
 
 extension AssetProperty where Value == [String] {
-    /// What was odd in the file's structure, one sentence each.
+    /// The irregularities in the file's structure, one sentence each.
     public static var warnings: Self { Self { $0.warnings } }
 }
 
-/// How far the loading of a property has come: `AVAsyncProperty.Status`.
+/// The loading status of a property: `AVAsyncProperty.Status`.
 public enum AssetPropertyStatus<Value: Sendable>: Sendable {
-    /// Nobody has asked for it yet.
+    /// The property has not been requested yet.
     case unknown
-    /// It is being read.
+    /// The property is being loaded.
     case loading
-    /// It is known.
+    /// The property is loaded.
     case loaded(Value)
-    /// It could not be read.
+    /// Loading failed.
     case failed(MediaError)
     /// Loading was cancelled.
     case cancelled
 }
 
 extension Asset {
-    /// Loads a property; the file is opened and its header read with the first one.
+    /// Loads a property; the first one opens the file and reads its header.
     ///
-    /// The work is done on a thread of Dispatch, never on Swift's cooperative ones. Cancelling the task cancels loading,
-    /// unless others wait for it too.
+    /// The work runs on a Dispatch thread, never on Swift's cooperative threads. Cancelling the task cancels loading,
+    /// unless other callers are waiting for it.
     public func load<Value: Sendable>(_ property: AssetProperty<Value>) async throws(MediaError) -> Value {
         let interest = Interest(in: self)
         defer { interest.end() }
@@ -308,12 +313,12 @@ extension Asset {
         return property.value(contents)
     }
 
-    /// Loads a property on the calling thread, which may block for as long as reading takes.
+    /// Loads a property on the calling thread, which may block while the file is read.
     public func loadNow<Value: Sendable>(_ property: AssetProperty<Value>) throws(MediaError) -> Value {
         property.value(try contents())
     }
 
-    /// How far the loading of a property has come; never blocks.
+    /// Returns the loading status of a property; never blocks.
     public func status<Value: Sendable>(of property: AssetProperty<Value>) -> AssetPropertyStatus<Value> {
         let (result, isLoading) = loadState
         switch result {
@@ -323,12 +328,12 @@ extension Asset {
         }
     }
 
-    /// The tracks that carry something of a kind, in the container's order.
+    /// Loads the tracks of a media type, in the container's order.
     public func loadTracks(withMediaType type: MediaType) async throws(MediaError) -> [AssetTrack] {
         try await load(.tracks).filter { $0.mediaType == type }
     }
 
-    /// The tracks in which a person perceives something of a kind, in the container's order.
+    /// Loads the tracks with a characteristic, in the container's order.
     public func loadTracks(withCharacteristic characteristic: MediaCharacteristic) async throws(MediaError)
         -> [AssetTrack]
     {

@@ -3,13 +3,13 @@ import LibAV
 import MatroskaMedia
 import MediaBase
 
-/// Where the media of an AVI, MXF, ASF, FLV or GIF file ends by the container's own word.
+/// The end of the media in an AVI, MXF, ASF, FLV or GIF file as declared by the container.
 ///
-/// libavformat 5.1 reads such a file up to its end, wherever that is, and does not say that something is missing.
+/// libavformat 5.1 reads such a file up to its actual end, and does not report that something is missing.
 struct ContainerEnd {
-    /// How far a header reaches at most that is looked through.
+    /// The maximum number of bytes of a header to search.
     private static let head = 1 << 16
-    /// RIFFs at most that are followed: each of a large AVI has up to a gigabyte.
+    /// The maximum number of RIFFs to follow; each one in a large AVI holds up to a gigabyte.
     private static let maximumParts = 10_000
 
     private let source: any ByteSource
@@ -23,9 +23,9 @@ struct ContainerEnd {
         self.length = length
     }
 
-    /// The position after the last byte; `nil` for other formats, and where the header leaves it open.
+    /// Returns the position after the last byte; `nil` for other formats, or if the header does not declare it.
     ///
-    /// - Throws: what the source throws.
+    /// - Throws: Any error from the source.
     func stated(_ format: ContainerFormat) throws(MediaError) -> UInt64? {
         switch format {
         case .avi: try endOfAVI()
@@ -37,12 +37,12 @@ struct ContainerEnd {
         }
     }
 
-    /// A GIF ends with its trailer, after blocks that each say how long they are (GIF89a, 23 to 27).
+    /// Finds the end of a GIF: its trailer, after blocks that each state their length (GIF89a, 23 to 27).
     ///
-    /// - Returns: One byte more than there are where the trailer is missing.
+    /// - Returns: One byte more than the file's length if the trailer is missing.
     private func endOfGIF() throws(MediaError) -> UInt64? {
         guard length > 13 else { return nil }
-        // Data of a picture, or an extension, ends with an empty block.
+        // The data of a picture or an extension ends with an empty block.
         if try source.read(at: length - 2, count: 2) == [0, 0x3B] { return length }
         func tableSize(_ flags: UInt8) -> UInt64 { flags & 0x80 == 0 ? 0 : 3 << (UInt64(flags & 7) + 1) }
         var (start, window): (UInt64, [UInt8]) = (0, [])
@@ -61,7 +61,7 @@ struct ContainerEnd {
             case 0x2C:
                 guard let flags = try byte(place + 9) else { return length + 1 }
                 place += 11 + tableSize(flags)
-            // What is no block: somebody else's matter.
+            // Not a block: other code has to handle this.
             default: return nil
             }
             while let size = try byte(place) {
@@ -72,34 +72,36 @@ struct ContainerEnd {
         return length + 1
     }
 
-    /// Each RIFF says how long it is (Microsoft, AVI RIFF File Reference; OpenDML AVI, 3.0).
+    /// Finds the end of an AVI: each RIFF states its length (Microsoft, AVI RIFF File Reference; OpenDML AVI, 3.0).
     private func endOfAVI() throws(MediaError) -> UInt64? {
         var place: UInt64 = 0
         for _ in 0..<Self.maximumParts {
             let header = try source.read(at: place, count: 12)
             guard header.count == 12, header.starts(with: "RIFF".utf8) else { break }
             let size = Self.littleEndian(header[4..<8])
-            // What was written to a pipe has no sizes.
+            // Files written to a pipe have no sizes.
             guard size > 4, size < UInt64(UInt32.max) - 1 else { return nil }
             let end = place + 8 + size
-            // The last byte of padding may be left out.
+            // The last byte of padding may be missing.
             guard end < length else { return end }
             place = end + size % 2
         }
         return place > 0 ? place : nil
     }
 
-    /// The header's partition pack says where the footer's begins, and that one what is in it (SMPTE ST 377-1, 7.1).
+    /// Finds the end of an MXF from its partition packs (SMPTE ST 377-1, 7.1).
+    ///
+    /// The header's pack states the position of the footer, and the footer's pack states the size of its contents.
     private func endOfMXF() throws(MediaError) -> UInt64? {
         let head = try source.read(at: 0, count: Self.head)
-        // A run-in of other bytes may come first; positions count from the partition pack on.
+        // A run-in of other bytes may come first; positions are relative to the partition pack.
         let key: [UInt8] = [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0D, 0x01, 0x02, 0x01, 0x01]
         guard let runIn = head.indices.first(where: { head[$0...].starts(with: key) }),
             let pack = try partition(at: UInt64(runIn)), pack.footer > 0
         else { return nil }
         let (footer, overflow) = pack.footer.addingReportingOverflow(UInt64(runIn))
         guard !overflow, footer < length else { return overflow ? .max : footer + 1 }
-        // Of a footer that cannot be read nothing is known but where it begins.
+        // For a footer that cannot be read, only the position is known.
         guard let last = try partition(at: footer) else { return nil }
         let (size, isTooMuch) = last.headerBytes.addingReportingOverflow(last.indexBytes)
         guard !isTooMuch, case let (end, isTooFar) = last.end.addingReportingOverflow(size), !isTooFar else {
@@ -108,12 +110,12 @@ struct ContainerEnd {
         return end
     }
 
-    /// What of a partition pack bears on lengths.
+    /// The fields of a partition pack that determine lengths.
     private struct Partition {
         let footer: UInt64
         let headerBytes: UInt64
         let indexBytes: UInt64
-        /// Where the pack itself ends, with what fills it up.
+        /// The end of the pack itself, including its fill bytes.
         let end: UInt64
     }
 
@@ -130,14 +132,16 @@ struct ContainerEnd {
         return Partition(footer: number(24), headerBytes: number(32), indexBytes: number(40), end: end.partialValue)
     }
 
-    /// The header object is followed by the data object, which says how long it is (ASF Specification, 3.2 and 5.1).
+    /// Finds the end of an ASF: its header object is followed by the data object, which states its length.
+    ///
+    /// ASF Specification, 3.2 and 5.1.
     private func endOfASF() throws(MediaError) -> UInt64? {
         let header = try source.read(at: 0, count: 24)
         guard header.count == 24, case let place = Self.littleEndian(header[16..<24]), place >= 30 else { return nil }
         let data = try source.read(at: place, count: 24)
         let identifier: [UInt8] = [0x36, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11]
         guard data.count == 24 else { return place }
-        // A broadcast leaves the size at 0.
+        // Broadcasts leave the size at 0.
         guard data.starts(with: identifier), case let size = Self.littleEndian(data[16..<24]), size > 50 else {
             return nil
         }
@@ -145,24 +149,26 @@ struct ContainerEnd {
         return overflow ? .max : end
     }
 
-    /// The first tag may state the file's size, or how long it is in seconds (Adobe Flash Video File Format, E.5).
+    /// Finds the end of an FLV: its first tag may state the size of the file, or its duration in seconds.
+    ///
+    /// Adobe Flash Video File Format, E.5.
     private func endOfFLV() throws(MediaError) -> UInt64? {
         let head = try source.read(at: 0, count: Self.head)
         guard head.count > 24, head[13] == 18 else { return nil }
         let script = head[24..<min(head.count, 24 + Int(Self.bigEndian(head[14..<17])))]
         if let size = Self.property("filesize", in: script), size > 0, size < 0x1p63 { return UInt64(size) }
-        // Without the size: the time of the last tag, which its own size stands after.
+        // Without a size, use the time of the last tag, which is followed by its own size.
         guard let duration = Self.property("duration", in: script), duration > 0, length > 15 else { return nil }
         let size = Self.bigEndian(try source.read(at: length - 4, count: 4)[...])
         guard size > 11, size <= length - 4, case let tag = try source.read(at: length - 4 - size, count: 8),
             tag.count == 8, [8, 9, 18].contains(tag[0]), Self.bigEndian(tag[1..<4]) == size - 11
         else { return nil }
         let milliseconds = Self.bigEndian(tag[4..<7]) | UInt64(tag[7]) << 24
-        // Encoders round, and leave the last frame's own duration out.
+        // Encoders round the duration, and omit that of the last frame.
         return Double(milliseconds) / 1000 + max(1, duration / 100) < duration ? .max : nil
     }
 
-    /// A number among the properties of a script tag (AMF 0: the name's length, the name, 0 for a number, 64 bits).
+    /// Returns a numeric property of a script tag (AMF 0: the name's length, the name, 0 for a number, 64 bits).
     private static func property(_ name: String, in script: ArraySlice<UInt8>) -> Double? {
         let pattern = [0, UInt8(truncatingIfNeeded: name.utf8.count)] + Array(name.utf8) + [0]
         guard
@@ -180,12 +186,12 @@ struct ContainerEnd {
 }
 
 extension InputFile {
-    /// Whether the file is shorter than its own header, index or last page says; to be asked when all has been read.
+    /// True if the file is shorter than its header, index or last page declares; valid once everything has been read.
     ///
-    /// Of a pipe only what reading it shows is known.
+    /// For a pipe, only what reading it shows is known.
     var isTruncated: Bool { endsEarly || isCutOff }
 
-    /// Whether it is so by the places in the file that the header or index names, for which nothing need be read.
+    /// True if the file ends before a position that its header or index names; requires reading no packets.
     var isCutOff: Bool {
         if isCutShort { return true }
         if format == .ogg { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
@@ -193,10 +199,10 @@ extension InputFile {
         return end > UInt64(clamping: length)
     }
 
-    /// Whether the packets that were read last end before the header says.
+    /// True if the last packets that were read end earlier than the header declares.
     ///
-    /// Only where the header counts samples, or an MP3's tag its frames: what else states a duration may round it, or
-    /// mean another track.
+    /// This is checked only if the header counts samples, or if an MP3's tag counts its frames. Other durations may be
+    /// rounded, or may belong to another track.
     private var endsEarly: Bool {
         if format == .isoMedia {
             guard isFragmented else { return false }
@@ -208,18 +214,18 @@ extension InputFile {
             let duration = stream.duration, let end = readEnd(ofStream: 0)
         else { return false }
         guard isMP3 else { return end - (stream.startTime ?? .zero) < duration }
-        // A tag that counts bytes is exact; one that counts frames may count itself, and leave out the last.
+        // A tag that counts bytes is exact; one that counts frames may include itself and omit the last frame.
         guard let tag = xingTag, tag.byteCount == nil, tag.frameCount != nil else { return false }
         return end + MediaTime(value: 2 * 1152, timescale: 32000) < duration
     }
 
-    /// Whether the first boxes of an MP4 include a fragment.
+    /// True if the first boxes of an MP4 include a fragment.
     private var isFragmented: Bool {
         let source = FileByteSource(file: self)
         return (try? MovieHeader.beginsWithFragments(source)) ?? false
     }
 
-    /// Where the file's media ends by its header; `nil` where it does not say.
+    /// The end of the file's media as declared by its header; `nil` if not declared.
     private var declaredEnd: UInt64? {
         if format == .mp3 { return xingTag?.declaredEnd(inFileOf: UInt64(clamping: length ?? 0)) }
         let source = FileByteSource(file: self)
@@ -231,17 +237,17 @@ extension InputFile {
         return try? ContainerEnd(source, length: UInt64(clamping: length ?? 0)).stated(format)
     }
 
-    /// The tag in an MP3's first frame; `nil` without one.
+    /// The tag in the first frame of an MP3; `nil` if there is none.
     private var xingTag: XingTag? {
         XingTag { position, count in (try? bytes(at: position, count: count)) ?? [] }
     }
 
-    /// What is not worth telling: less than a frame of any codec, and what rounding makes.
+    /// The longest shortfall to ignore: it is shorter than a frame of any codec, and allows for rounding.
     private static let minimumShortfall = MediaTime(value: 1, timescale: 100)
 
-    /// How much of some streams was read where less was there than the header says; `nil` where that is not known.
+    /// Returns the declared and the actual duration of the stream that falls short most; `nil` if this is unknown.
     ///
-    /// To be asked at the end of a file that breaks off.
+    /// Call this at the end of a file that breaks off.
     func shortfall(of streams: [Int]) -> DamageReport.Shortfall? {
         streams.compactMap { index -> DamageReport.Shortfall? in
             guard let stream = stream(index), [.video, .audio].contains(stream.format.mediaType),
@@ -255,21 +261,21 @@ extension InputFile {
     }
 }
 
-/// The last pages of an Ogg file: where a stream ends, its last page says so.
+/// The last pages of an Ogg file; the last page of a stream is marked as such.
 ///
 /// RFC 3533, 6.
 enum OggPages {
-    /// Bytes of a page before its table of segments, and of the longest page.
+    /// The number of bytes in a page before its segment table, and in the longest page.
     private static let headLength = 27
     private static let longest = headLength + 255 + 255 * 255
     private static let endOfStream: UInt8 = 4
 
-    /// Whether the last page is cut, or says that its stream goes on.
+    /// Returns true if the last page is cut off, or states that its stream continues.
     ///
-    /// The last page of a whole file ends a stream also where streams are multiplexed or follow each other. Something
-    /// else may stand behind it, such as a tag; where that is longer than a page, nothing is told.
+    /// The last page of a complete file ends a stream, even if streams are multiplexed or chained. Other data may
+    /// follow, such as a tag. If that is longer than a page, no break is reported.
     ///
-    /// - Throws: what the source throws.
+    /// - Throws: Any error from the source.
     static func breakOff(_ source: any ByteSource) throws(MediaError) -> Bool {
         guard let size = source.size else { return false }
         let count = min(size, UInt64(2 * longest))
@@ -283,7 +289,7 @@ enum OggPages {
             }
             let table = place + headLength
             guard table <= bytes.count, table + Int(bytes[table - 1]) <= bytes.count else { return true }
-            // A page of version 0, the only one, or something that looks like one.
+            // A page has version 0, the only one; other data merely looks like a page.
             guard bytes[place + 4] == 0 else {
                 place += 4
                 continue

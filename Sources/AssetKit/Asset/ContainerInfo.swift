@@ -3,50 +3,49 @@ import ISOMedia
 import LibAV
 public import MediaBase
 
-/// What a container says of itself as a whole.
+/// The properties of a container as a whole.
 public struct ContainerInfo: Sendable, Hashable {
     /// The kind of container.
     public var format: ContainerFormat
-    /// The first brand of an ISO or QuickTime file, such as `isom` or `qt  `; `nil` for other formats.
+    /// The major brand of an ISO or QuickTime file, such as `isom` or `qt `; `nil` for other formats.
     public var majorBrand: String?
-    /// The version of the first brand; `nil` for other formats.
+    /// The version of the major brand; `nil` for other formats.
     public var majorBrandVersion: Int?
-    /// The other brands that the file claims to follow.
+    /// The other brands with which the file claims to be compatible.
     public var compatibleBrands: [String]
-    /// Length in bytes; `nil` for a stream.
+    /// The size in bytes; `nil` for a stream.
     public var sizeBytes: Int64?
-    /// Bits a second over all tracks; `nil` where unknown.
+    /// The total bit rate of all tracks in bits per second; `nil` if unknown.
     public var bitRate: Int64?
-    /// The earliest time stamp in the container's own clock; `nil` where unknown.
+    /// The earliest timestamp on the container's own clock; `nil` if unknown.
     ///
-    /// Where that clock starts anywhere (TS, PS, MTS), all times of the asset are counted from here.
+    /// If that clock starts at an arbitrary time (TS, PS, MTS), all times of the asset are relative to this one.
     public var startTime: MediaTime?
-    /// The first frame's timecode, of the first timecode track or of the container as a whole; `nil` where there is
+    /// The timecode of the first frame, from the first timecode track or the container as a whole; `nil` if there is
     /// none.
     public var startTimecode: String?
-    /// Whether the samples lie in fragments (`moof`); `nil` where the format has no such thing.
+    /// True if the samples are stored in fragments (`moof`); `nil` for formats without fragments.
     public var isFragmented: Bool?
-    /// Whether the index (`moov`) lies before the media; `nil` where the format has no such thing.
+    /// True if the index (`moov`) precedes the media; `nil` for formats without such an index.
     public var isIndexFirst: Bool?
     /// The programs of a transport stream.
     public var programs: [Program]
 
-    /// One program of a transport stream.
+    /// A program of a transport stream.
     public struct Program: Sendable, Hashable {
-        /// The number that the program map gives it.
+        /// The program number from the program map.
         public var number: Int
-        /// The service's name; `nil` where it has none.
+        /// The name of the service; `nil` if it has none.
         public var name: String?
-        /// The indices of its tracks.
+        /// The indices of the program's tracks.
         public var trackIndices: [Int]
-        /// The time stamp, in the program's own clock, from which the times of its tracks are counted; `nil` where
-        /// unknown.
+        /// The timestamp, on the program's own clock, to which the times of its tracks are relative; `nil` if unknown.
         public var startTime: MediaTime?
-        /// How long it lasts: until the last of its tracks of pictures or sound ends; `nil` where unknown.
+        /// The duration up to the end of the program's last video or audio track; `nil` if unknown.
         public var duration: MediaTime?
     }
 
-    /// What is said of a composition, which is in no file.
+    /// Creates the description of a composition, which is not stored in a file.
     init(of composition: Composition) {
         format = .composition
         compatibleBrands = []
@@ -69,9 +68,9 @@ public struct ContainerInfo: Sendable, Hashable {
 }
 
 extension ContainerInfo {
-    /// Says when the programs begin and how long they last.
+    /// Sets the start times and durations of the programs.
     ///
-    /// - Parameter origin: Tells the container's time that is zero for a track; `nil` where unknown.
+    /// - Parameter origin: Returns the container's time that is zero for a track; `nil` if unknown.
     mutating func completePrograms(_ tracks: [AssetTrack], origin: (_ index: Int) -> MediaTime?) {
         for place in programs.indices {
             let media = programs[place].trackIndices.compactMap { index in tracks.first { $0.index == index } }
@@ -81,8 +80,9 @@ extension ContainerInfo {
             programs[place].duration = media.map(\.timeRange.end).filter(\.isNumeric).max()
         }
     }
-    /// Works out the bit rate by the duration that was found, cut to whole bits: libavformat goes by the header's, and its
-    /// versions round differently.
+    /// Computes the bit rate from the measured duration, rounded down to whole bits.
+    ///
+    /// libavformat uses the header's duration instead, and its versions round differently.
     mutating func setBitRate(duration: MediaTime) {
         guard let sizeBytes, let bytes = UInt64(exactly: sizeBytes), duration.isNumeric,
             let ticks = UInt64(exactly: duration.value), let scale = UInt64(exactly: duration.timescale), ticks > 0
@@ -94,29 +94,29 @@ extension ContainerInfo {
     }
 }
 
-/// How many frames a track has a second, and who says so.
+/// The frame rates of a track, and their reliability.
 struct FrameRate: Sendable, Hashable {
-    /// The rate that is stated; else one on whose clock the first frames lie; `nil` where nothing is known.
+    /// The stated rate, or otherwise a rate whose clock fits the first frames; `nil` if unknown.
     var nominal: Rational?
-    /// Averaged over the track, or over its first frames; `nil` where nothing is known.
+    /// The average rate of the track or of its first frames; `nil` if unknown.
     var average: Rational?
-    /// Nobody states the rates: both are libavformat's guess by the first time stamps.
+    /// True if neither rate is stated, so that both are libavformat's estimates from the first timestamps.
     var isEstimate = false
 
-    /// Nothing is known.
+    /// Creates unknown rates.
     init() {}
 
-    /// The rates of a stream of pictures.
+    /// Determines the frame rates of a video stream.
     ///
-    /// The tables of an MP4 or QuickTime file come first, then what the container's header or the codec's states, then what
-    /// reading all packets showed, and at last libavformat's estimate (`r_frame_rate`), which is another one in each of its
-    /// versions.
+    /// The tables of an MP4 or QuickTime file take precedence. Next come the rate stated by the container's header or
+    /// the codec, and the result of reading all packets. The last resort is libavformat's estimate (`r_frame_rate`),
+    /// which differs between its versions.
     ///
     /// - Parameters:
-    ///   - edits: What the boxes say of the track; `nil` for other formats.
-    ///   - measured: What reading all packets showed; `nil` where they were not read.
+    ///   - edits: The track's data from the boxes; `nil` for other formats.
+    ///   - measured: The result of reading all packets; `nil` if they were not read.
     init(of stream: StreamInfo, edits: TrackEdits?, measured: PacketStatistics?) {
-        // libavformat makes up one tick of the clock.
+        // For an empty track, libavformat makes up a rate of one clock tick per frame.
         if edits?.isEmpty == true, measured == nil { return }
         nominal = stream.nominalFrameRate
         average = stream.averageFrameRate
@@ -125,14 +125,14 @@ struct FrameRate: Sendable, Hashable {
         if let rate = edits?.constantRate {
             nominal = rate
         } else if edits != nil, edits?.isFragmented == false, edits?.isConstantRate == false {
-            // The average is that of the tables; on which clock all frames lie is supposed.
+            // The average comes from the tables, but the clock on which all frames lie is a guess.
             isEstimate = true
         } else if let rate = stream.statedFrameRate {
-            // libavformat averages over the first time stamps.
+            // libavformat averages only over the first timestamps.
             nominal = rate
             average = measured?.isEven == false ? found ?? rate : rate
         } else if let found {
-            // Clocks of milliseconds round what is measured; a supposed rate that fits is the right one.
+            // Millisecond clocks round the measured rate; an estimated rate that fits is the correct one.
             let isFitting = nominal.map { (found.doubleValue / $0.doubleValue - 1).magnitude < 0.002 } ?? false
             average = measured?.isEven == true && isFitting ? nominal : found
             nominal = measured?.isEven == true ? average : nil
@@ -143,7 +143,7 @@ struct FrameRate: Sendable, Hashable {
 }
 
 extension StreamInfo {
-    /// Takes the rate that the codec's header fixes, where the container states none.
+    /// Uses the frame rate fixed by the codec's header if the container states none.
     mutating func stateCodedFrameRate() {
         guard statedFrameRate == nil, attachedPicture == nil,
             ["h264", "mpeg1video", "mpeg2video"].contains(format.codec)

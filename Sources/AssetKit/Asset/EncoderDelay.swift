@@ -1,32 +1,32 @@
 import LibAV
 import MediaBase
 
-/// The samples that an encoder put before and after the real ones, where a format notes them outside an edit list.
+/// The samples that an encoder added before and after the real ones, if a format records them outside an edit list.
 struct EncoderDelay: Equatable, Sendable {
-    /// Samples before the first real one.
+    /// The number of samples before the first real one.
     var priming: Int
-    /// Samples after the last real one; `nil` where nothing is noted.
+    /// The number of samples after the last real one; `nil` if it is not recorded.
     var remainder: Int?
-    /// The real samples in between; `nil` where their number is not noted.
+    /// The number of real samples; `nil` if it is not recorded.
     var count: Int64?
 
-    /// All samples together; `nil` where their number is not noted.
+    /// The total number of samples; `nil` if it is not recorded.
     var total: Int64? {
         guard let count, let remainder else { return nil }
         return count.addingClamped(Int64(priming)).addingClamped(Int64(remainder))
     }
 
-    /// The delay of MPEG audio's decoder, which comes on top of the encoder's.
+    /// The delay of an MPEG audio decoder in samples, which adds to that of the encoder.
     private static let decoderDelay = 529
 
-    /// Reads the header of Opus (RFC 7845, 5.1), whose pre-skip counts samples of 48 kHz.
+    /// Reads the header of Opus (RFC 7845, 5.1), whose pre-skip counts samples at 48 kHz.
     init?(opus header: [UInt8]) {
         guard header.count >= 12, header.starts(with: [UInt8]("OpusHead".utf8)) else { return nil }
         priming = Int(header[10]) | Int(header[11]) << 8
         remainder = nil
     }
 
-    /// Reads the text that iTunes writes as `iTunSMPB`: hexadecimal numbers, of which the second to fourth matter.
+    /// Parses the text that iTunes writes as `iTunSMPB`: hexadecimal numbers, of which the second to fourth are used.
     init?(iTunes text: String) {
         let fields = text.split(separator: " ").map { Int64($0, radix: 16) }
         guard fields.count >= 4, let priming = fields[1].flatMap({ UInt32(exactly: $0) }),
@@ -36,8 +36,10 @@ struct EncoderDelay: Equatable, Sendable {
         count = fields[3].flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// Reads the packet table of a CAF file (`pakt`): after the number of packets, the real samples, and those before and
-    /// after them.
+    /// Reads the packet table (`pakt`) of a CAF file.
+    ///
+    /// The number of packets is followed by the numbers of real samples, of samples before them and of samples after
+    /// them.
     init?(caf file: InputFile) throws(MediaError) {
         guard file.format == .caf, file.isSeekable, let chunks = SoundFileChunks(.caf) else {
             return nil
@@ -52,9 +54,9 @@ struct EncoderDelay: Equatable, Sendable {
         self.count = count
     }
 
-    /// Reads the LAME tag in the first frame of an MP3 (behind its ID3v2 tags).
+    /// Reads the LAME tag in the first frame of an MP3, after any ID3v2 tags.
     ///
-    /// - Parameter read: Gives bytes of the file; fewer where it ends.
+    /// - Parameter read: Reads bytes of the file; returns fewer if it ends.
     init?(mp3 read: (_ offset: UInt64, _ count: Int) -> [UInt8]) {
         guard let tag = XingTag(reading: read) else { return nil }
         let encoder = tag.encoder
@@ -73,15 +75,18 @@ struct EncoderDelay: Equatable, Sendable {
         self.remainder = remainder
     }
 
-    /// Adds to a stream what a packet table says, or what an MP3, Opus or iTunes says beside it where nothing else does.
+    /// Sets a stream's priming and remainder from a packet table, or from an MP3, Opus or iTunes header if nothing else
+    /// does.
     ///
-    /// - Throws: what the file throws.
+    /// For CAF and MP3 it also sets the duration.
+    ///
+    /// - Throws: Any error from the file.
     static func complete(_ stream: inout StreamInfo, of file: InputFile) throws(MediaError) {
         guard let audio = stream.format.audio else { return }
         let delay: EncoderDelay?
         if let table = try EncoderDelay(caf: file) {
             delay = table
-            // libavformat takes what is cut off the duration, or does not, by its version.
+            // Depending on its version, libavformat subtracts the trimmed samples from the duration or does not.
             if let total = table.total {
                 stream.duration = MediaTime(value: total, timescale: Int32(clamping: max(1, audio.sampleRate)))
             }
@@ -89,7 +94,7 @@ struct EncoderDelay: Equatable, Sendable {
             return
         } else if file.format == .mp3, file.isSeekable {
             delay = EncoderDelay { offset, count in (try? file.bytes(at: offset, count: count)) ?? [] }
-            // libavformat counts what is cut at both ends, or does not, by its version.
+            // Depending on its version, libavformat counts the samples trimmed at both ends or does not.
             if let count = delay?.count {
                 stream.duration = MediaTime(value: count, timescale: Int32(clamping: max(1, audio.sampleRate)))
             }
@@ -104,9 +109,11 @@ struct EncoderDelay: Equatable, Sendable {
         stream.format.audio?.remainder = delay.remainder
     }
 
-    /// When the last packet of a CAF ends by its packet table, which libavformat 5.1 does not tell; `nil` for other formats.
+    /// Returns the end of the last packet of a CAF from its packet table; `nil` for other formats.
     ///
-    /// - Parameter stream: What ``complete(_:of:)`` made of it.
+    /// libavformat 5.1 does not report it.
+    ///
+    /// - Parameter stream: The stream as completed by ``complete(_:of:)``.
     static func times(of stream: StreamInfo, in file: InputFile) -> ListedTimes? {
         guard file.format == .caf, let end = stream.duration?.ticks(in: stream.timeBase, rounding: .down),
             let last = file.indexOfKeyframe(stream: stream.index, notAfter: end),
@@ -117,10 +124,11 @@ struct EncoderDelay: Equatable, Sendable {
         return times
     }
 
-    /// The stretch of a stream's media that is heard, in ticks of the stream's time base; `nil` where nothing is cut.
+    /// Returns the part of a stream's media that is heard, in ticks of the stream's time base; `nil` if nothing is
+    /// trimmed.
     ///
-    /// - Parameter media: How many samples there are, by the clock of the stream's time base; `nil` for unknown. The numbers
-    ///   count those where they add up to that, else the samples that the decoder gives.
+    /// - Parameter media: The number of samples on the clock of the stream's time base; `nil` if unknown. If the
+    ///   recorded numbers add up to it, they are on the same clock. Otherwise they count samples from the decoder.
     func edits(of stream: StreamInfo, media: Int64?) -> StreamEdits? {
         guard let audio = stream.format.audio, priming > 0 || count != nil else { return nil }
         let unit = media != nil && media == total ? stream.timeBase : Rational(1, Int64(max(1, audio.sampleRate)))
@@ -134,10 +142,10 @@ struct EncoderDelay: Equatable, Sendable {
         ])
     }
 
-    /// Takes what is not shown from the duration of Opus in Ogg.
+    /// Subtracts the samples that are not played from the duration of Opus in Ogg.
     ///
-    /// libavformat 5.1 gives the position in the last page, which counts the samples before the first real one too, and
-    /// from the clock's zero wherever the stream begins (RFC 7845, 4.3).
+    /// libavformat 5.1 reports the position in the last page. This position includes the samples before the first real
+    /// one, and is relative to the clock's zero even if the stream starts elsewhere (RFC 7845, 4.3).
     static func endOpus(_ stream: inout StreamInfo, of file: InputFile) {
         guard file.format == .ogg, stream.format.codec == "opus", let end = stream.duration,
             let audio = stream.format.audio, let priming = audio.priming
@@ -148,25 +156,25 @@ struct EncoderDelay: Equatable, Sendable {
     }
 }
 
-/// What the first frame of an MP3 says in place of sound: the tag that Xing's encoder began with, and LAME extended.
+/// The tag that the first frame of an MP3 holds instead of audio, introduced by Xing's encoder and extended by LAME.
 struct XingTag {
-    /// Where the frame with the tag begins, behind ID3v2 tags.
+    /// The byte position of the frame with the tag, after any ID3v2 tags.
     let start: UInt64
-    /// How many frames there are besides this one; `nil` where the tag does not say.
+    /// The number of frames, not including this one; `nil` if the tag does not state it.
     let frameCount: UInt32?
-    /// How long the sound is in bytes, this frame included; `nil` where the tag does not say.
+    /// The length of the audio in bytes, including this frame; `nil` if the tag does not state it.
     let byteCount: UInt64?
-    /// How many samples a frame holds in each channel.
+    /// The number of samples per frame in each channel.
     let samplesPerFrame: Int64
-    /// What the encoder says of itself, from its name on.
+    /// The encoder's description of itself, starting with its name.
     let encoder: ArraySlice<UInt8>
 
-    /// Reads the tag; `nil` where the first frame has none.
+    /// Reads the tag; `nil` if the first frame has none.
     ///
-    /// - Parameter read: Gives bytes of the file; fewer where it ends.
+    /// - Parameter read: Reads bytes of the file; returns fewer if it ends.
     init?(reading read: (_ offset: UInt64, _ count: Int) -> [UInt8]) {
         var offset: UInt64 = 0
-        // A tag after another is rare but allowed.
+        // Several tags in a row are rare but allowed.
         for _ in 0..<8 {
             let head = read(offset, 10)
             guard head.count == 10, head.starts(with: [0x49, 0x44, 0x33]) else { break }
@@ -194,9 +202,9 @@ struct XingTag {
         encoder = fields.dropFirst(optional)
     }
 
-    /// Where the sound ends by the tag; `nil` where it does not say.
+    /// Returns the end of the audio according to the tag; `nil` if it does not state it.
     ///
-    /// Some encoders count the tags before the sound too, so a file of just that length is whole.
+    /// Some encoders also count the tags before the audio, so a file of exactly that length is complete.
     ///
     /// - Parameter length: The file's length in bytes.
     func declaredEnd(inFileOf length: UInt64) -> UInt64? {

@@ -3,12 +3,12 @@ import ISOMedia
 import LibAV
 import MediaBase
 
-// What the boxes say of a stream's formats that libavformat 5.1 keeps to itself.
+// Format details in a stream's boxes that libavformat 5.1 does not expose.
 
 extension ISOMovie {
-    /// Adds to a stream what only the boxes say of its formats.
+    /// Adds to a stream the format details that are only in the boxes.
     ///
-    /// - Parameter warnings: Gets a sentence for each thing that cannot be used as it is written.
+    /// - Parameter warnings: Receives a sentence for each value that cannot be used as written.
     func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
         let numbered = UInt32(exactly: stream.id).flatMap { header.track(id: $0) }
         if let date = numbered?.media?.creationTime { Self.setDate(date, in: &stream.metadata) }
@@ -23,7 +23,7 @@ extension ISOMovie {
             stream.format.video?.gamma = first.visual?.gamma.map { Rational(Int64($0), 1 << 16) }
         }
         if stream.containerColor?.range != nil, ["h264", "hevc"].contains(stream.format.codec) {
-            // Where both state a range, pictures are decoded by their own; libavformat 9 says the container's.
+            // If both state a range, frames are decoded with their own; libavformat 9 reports that of the container.
             let headers = PictureHeaders(codec: stream.format.codec, header: stream.format.extradata, sample: [])
             if let range = headers.color?.range { stream.format.video?.color.range = range }
         }
@@ -31,7 +31,7 @@ extension ISOMovie {
             let ratio = Self.pixelAspect(first, of: stream, warnings: &warnings)
             stream.format.video?.sampleAspectRatio = ratio
         }
-        // Of fragments libavformat knows those that it has read, and divides by what its version takes for their duration.
+        // libavformat knows only the fragments that it has read, and divides by a duration that depends on its version.
         if header.isFragmented { stream.format.bitRate = nil }
         if stream.format.bitRate == nil, let rate = first.bitRates?.average, rate > 0 {
             stream.format.bitRate = Int64(rate)
@@ -39,20 +39,20 @@ extension ISOMovie {
         if let rate = first.bitRates?.maximum, rate > 0 { stream.format.maximumBitRate = Int64(rate) }
         stream.format.audio?.setCut(of: track, in: header)
         stream.containerSpeakers = first.sound.flatMap { Self.speakers(of: $0, besides: stream.format) }
-        // From 65,536 Hz on there is no room for it.
+        // A rate of 65,536 Hz or more does not fit into the field.
         stream.containerSampleRate = first.sound.flatMap { $0.sampleRate > 0 ? Int(clamping: $0.sampleRate) : nil }
-        // libavformat knows the first; a file can claim any number of others.
+        // libavformat exposes only the first entry; a file can declare any number of others.
         for entry in track.sampleEntries.dropFirst().prefix(Self.maximumFormats) {
             stream.furtherFormats.append(Self.format(entry, like: stream.format, track: id, warnings: &warnings))
         }
     }
 
-    /// Puts the movie's own date among its metadata.
+    /// Puts the movie's own date into its metadata.
     func completeDate(of entries: inout [(key: String, value: String)]) {
         if let date = header.creationTime { Self.setDate(date, in: &entries) }
     }
 
-    /// Puts the header's date in place of what libavformat makes of it and of others: 9 joins them with a semicolon.
+    /// Replaces libavformat's date with that of the header; libavformat 9 joins several dates with a semicolon.
     private static func setDate(_ date: String, in entries: inout [(key: String, value: String)]) {
         guard let place = entries.firstIndex(where: { $0.key == "creation_time" }) else { return }
         entries[place].value = date
@@ -60,9 +60,10 @@ extension ISOMovie {
 
     private static let maximumFormats = 100
 
-    /// The shape of a pixel: `pasp`, else the coded pictures' own word and what unequal scales of the matrix make of it.
+    /// Returns the pixel aspect ratio: `pasp`, or else that of the coded pictures times any unequal scaling by the
+    /// matrix.
     ///
-    /// - Parameter warnings: Gets a sentence where both disagree.
+    /// - Parameter warnings: Receives a sentence if `pasp` and the coded pictures disagree.
     private static func pixelAspect(
         _ entry: SampleEntry, of stream: StreamInfo, warnings: inout [String]
     ) -> Rational? {
@@ -74,7 +75,8 @@ extension ISOMovie {
             guard stretch != .one else { return stream.codedPixelAspect }
             return stretch.multiplied(by: stream.codedPixelAspect ?? .one)
         }
-        // Of standard definition some count 704, others 720 pixels across the same screen, which is 4 percent.
+        // In standard definition, some count 704 and others 720 pixels across the same screen: a difference within 5
+        // percent.
         if let coded = stream.codedPixelAspect, (coded.doubleValue / written.doubleValue - 1).magnitude > 0.05 {
             warnings.append(
                 "track \(stream.id) has pixels of \(written.num):\(written.den) by its container and of "
@@ -83,13 +85,15 @@ extension ISOMovie {
         return written
     }
 
-    /// The loudspeakers that a sound entry tells of and libavformat does not: it knows layouts in the order of its masks,
-    /// and takes descriptions of single channels for such a one.
+    /// Returns the loudspeakers that a sound entry states and libavformat does not.
+    ///
+    /// libavformat knows layouts only in the order of its masks, and mistakes descriptions of single channels for such
+    /// a layout.
     private static func speakers(of entry: SoundSampleEntry, besides format: FormatDescription) -> [String]? {
         guard let layout = entry.speakers, let audio = format.audio, layout.speakers.count == audio.channels,
             !layout.speakers.isEmpty, !layout.speakers.contains("")
         else { return nil }
-        // Decoders of other codecs bring the channels into the order of the mask.
+        // Decoders of other codecs reorder the channels to the order of the mask.
         let isMistaken = format.codec.hasPrefix("pcm_") && !layout.isInMaskOrder
         return audio.channelLayout.knownName == nil || isMistaken ? layout.speakers : nil
     }
@@ -110,7 +114,7 @@ extension ISOMovie {
         }
     }
 
-    /// An aperture, which is written for the picture that the sample entry states, in the one that is coded.
+    /// Converts an aperture from the picture size that the sample entry states to the coded size.
     private static func placed(
         _ fields: CleanApertureFields, of entry: SampleEntry, in size: Dimensions
     ) throws(MediaError) -> CleanAperture {
@@ -125,7 +129,7 @@ extension ISOMovie {
             width: aperture.width, height: aperture.height, horizontalOffset: across, verticalOffset: offset, in: size)
     }
 
-    /// A format by its sample entry alone.
+    /// Creates a format description from a sample entry alone.
     private static func format(
         _ entry: SampleEntry, like first: FormatDescription, track: UInt32, warnings: inout [String]
     ) -> FormatDescription {
@@ -157,10 +161,10 @@ extension ISOMovie {
 }
 
 extension AudioFormat {
-    /// Takes what an edit list cuts at both ends as priming and remainder, in place of what versions of libavformat say.
+    /// Sets priming and remainder to the samples that an edit list cuts off at the two ends.
     ///
-    /// Only where one part of the media is played at its normal speed; sample n is kept if n / rate lies before the
-    /// edit's end.
+    /// They replace libavformat's values, which depend on its version. This applies only if a single part of the media
+    /// is played at its normal speed. Sample n is kept if n / rate is before the end of the edit.
     fileprivate mutating func setCut(of track: MovieTrack, in movie: MovieHeader) {
         (priming, remainder) = (nil, nil)
         guard sampleRate > 0, let edits = track.edits?.filter({ !$0.isEmpty }), edits.count == 1,
@@ -174,7 +178,7 @@ extension AudioFormat {
         }
         guard let before = samples(edit.mediaTime, mediaScale, .halfAwayFromZero) else { return }
         priming = Int(before)
-        // 0 means to the end; of fragments the sum is not the tables'.
+        // A duration of 0 extends to the end; for fragments, the total is not that of the tables.
         guard edit.segmentDuration > 0, !movie.isFragmented, let length = Int64(exactly: edit.segmentDuration),
             let total = track.tables?.timeToSample?.duration, let total = Int64(exactly: total),
             let all = samples(total, mediaScale, .halfAwayFromZero), let kept = samples(length, movieScale, .up)
@@ -184,14 +188,14 @@ extension AudioFormat {
 }
 
 extension FieldHandling {
-    /// By the names of `VideoFormat.fieldOrder`; `nil` where nothing is known.
+    /// The field order, named as in `VideoFormat.fieldOrder`; `nil` if unknown.
     fileprivate var order: String? {
         count == 1 ? "progressive" : count == 2 ? [1: "tt", 6: "bb", 9: "tt", 14: "bb"][detail] : nil
     }
 }
 
 extension ColorInfo {
-    /// What `colr` boxes say in code points; `nil` where there are none.
+    /// Reads the code points of `colr` boxes; `nil` if there are none.
     fileprivate init?(_ boxes: [ColorParameters]) {
         for box in boxes {
             switch box {
@@ -208,7 +212,7 @@ extension ColorInfo {
 }
 
 extension TrackAperture {
-    /// The sizes of a `tapt` box; `nil` where there are none.
+    /// Reads the sizes of a `tapt` box; `nil` if there are none.
     init?(_ boxes: TrackApertures?) {
         guard let boxes else { return nil }
         self.init(

@@ -2,16 +2,17 @@ import ISOMedia
 import LibAV
 import MediaBase
 
-/// What the boxes of an MP4 or QuickTime file say that libavformat 5.1 keeps to itself, matched to its streams.
+/// The data in the boxes of an MP4 or QuickTime file that libavformat 5.1 does not expose, matched to its streams.
 struct ISOMovie: Sendable {
-    /// The boxes' contents.
+    /// The contents of the boxes.
     let header: MovieHeader
 
-    /// Reads the boxes; `nil` for other formats, streams that cannot be rewound, and files too damaged to say anything.
+    /// Reads the boxes; `nil` for other formats, for streams that cannot be rewound, and for files too damaged to be
+    /// read.
     ///
-    /// - Parameter warnings: Gets a word on such damage.
-    /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` where a limit hides the movie box, without which edits and
-    ///   much else would be passed over; what ends reading.
+    /// - Parameter warnings: Receives a description of such damage.
+    /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` if a limit hides the movie box, without which edits and
+    ///   much else would be ignored; errors that end reading, such as cancellation.
     init?(_ file: InputFile, warnings: inout [String]) throws(MediaError) {
         guard file.isSeekable, file.format == .isoMedia else { return nil }
         do throws(MediaError) {
@@ -19,7 +20,7 @@ struct ISOMovie: Sendable {
         } catch {
             switch error.code {
             case .limitExceeded, .cancelled, .timedOut: throw error
-            // A relative of the format that libavformat reads with the same demuxer.
+            // A related format that libavformat reads with the same demuxer.
             case .unknownFormat: return nil
             default:
                 warnings.append("the movie's boxes could not be read: \(error.message)")
@@ -28,30 +29,32 @@ struct ISOMovie: Sendable {
         }
     }
 
-    /// Which vocabulary each key of the movie's metadata is of.
+    /// The vocabulary of each key of the movie's metadata.
     var keySpaces: MetadataKeySpaces { MetadataKeySpaces(header.metadataKeys) }
 
-    /// The movie's metadata with types and languages, from what libavformat tells of it, which takes the tracks' for it too.
+    /// Returns the movie's metadata with types and languages.
+    ///
+    /// - Parameter items: The metadata reported by libavformat, which also includes that of the tracks.
     func metadata(completing items: [MetadataItem]) -> [MetadataItem] {
         let own = keySpaces
         let ofTracks = header.tracks.map { MetadataKeySpaces($0.metadataKeys) }
         let ofMovie = items.filter { item in
             own.contains(item.identifier) || !ofTracks.contains { $0.contains(item.identifier) }
         }
-        // The header's date is the movie's; named keys may repeat it.
+        // The header's date is that of the movie; named keys may repeat it.
         let keyed = own.items.filter { header.creationTime == nil || $0.identifier != "creation_time" }
         return MetadataItem.merging(ofMovie, with: keyed)
     }
 
-    /// What was odd in the boxes.
+    /// The irregularities found in the boxes.
     var warnings: [String] { header.warnings }
 
-    /// Whether there are more fragments than were counted, and nothing else says how long they are.
+    /// True if some fragments were not counted and nothing else states their duration.
     var hasUncountedFragments: Bool {
         !header.areFragmentsComplete && header.tracks.contains { !TrackEdits($0, in: header).isLengthKnown }
     }
 
-    /// The chapters among the user data; each ends where the next one begins, the last with the movie.
+    /// Returns the chapters in the user data; each ends at the start of the next one, the last at the end of the movie.
     func chapters(within duration: MediaTime) -> [Chapter] {
         let starts = header.chapters.map { mark in
             MediaTime(value: Int64(clamping: mark.start), timescale: ChapterMark.timescale)
@@ -64,50 +67,52 @@ struct ISOMovie: Sendable {
         }
     }
 
-    /// The track that a stream of libavformat is.
+    /// Returns the track that corresponds to a libavformat stream.
     func track(_ stream: StreamInfo) -> TrackEdits? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id) else { return nil }
         return TrackEdits(track, in: header)
     }
 }
 
-/// How a track's media is laid out on the presentation's time line.
+/// The edit list of a track, and other data from its boxes.
 struct TrackEdits: Sendable {
-    /// The edit list; empty where the file has none, and then the media plays from its start.
+    /// The edit list; if it is empty, the file has none and the media plays from its start.
     let segments: [AssetTrack.Segment]
-    /// How long the media is, without edits; `nil` where unknown.
+    /// The duration of the media, before edits; `nil` if unknown.
     let mediaDuration: MediaTime?
-    /// Whether that is all of it: not so where fragments were not counted, and neither an index nor the header makes
-    /// up for them.
+    /// True if ``mediaDuration`` is complete.
+    ///
+    /// It is not if some fragments were not counted and neither an index nor the header covers them.
     let isLengthKnown: Bool
-    /// Whether the track is meant to be used.
+    /// True if the track is meant to be used.
     let isEnabled: Bool
-    /// How many samples the tables list; `nil` where unknown.
+    /// The number of samples in the tables and fragments; `nil` if unknown.
     let sampleCount: Int64?
-    /// The shortest duration of a sample; `nil` where unknown.
+    /// The shortest duration of a sample; `nil` if unknown.
     let shortestSample: MediaTime?
-    /// Whether some of its samples lie in fragments.
+    /// True if some of the samples are stored in fragments.
     let isFragmented: Bool
-    /// All samples but the last, which takes what is left, have the same duration; `nil` where unknown, and where the
-    /// last is not one of several.
+    /// True if all samples have the same duration, except for the last one, which takes the rest.
+    ///
+    /// It is `nil` if unknown, or if there are fewer than three samples.
     let isConstantRate: Bool?
-    /// Samples a second, where all but the last last equally long; else `nil`.
+    /// The samples per second if all samples except the last have the same duration; otherwise `nil`.
     let constantRate: Rational?
-    /// The track has no samples at all.
+    /// True if the track has no samples at all.
     let isEmpty: Bool
-    /// The name in the track's handler, often the encoder's; `nil` where it is empty.
+    /// The name in the track's handler, often that of the encoder; `nil` if it is empty.
     let handlerName: String?
-    /// The track's name in its user data; `nil` where it has none.
+    /// The track's name in its user data; `nil` if it has none.
     let name: String?
-    /// The first frame's timecode; `nil` for other tracks than timecode tracks.
+    /// The timecode of the first frame; `nil` if this is not a timecode track.
     let timecode: TrackTimecode?
-    /// Where the first sample lies in the file; `nil` where its table does not say.
+    /// The byte range of the first sample in the file; `nil` if the tables do not state it.
     let firstSample: Range<UInt64>?
-    /// QuickTime's aperture sizes; `nil` where the file has none.
+    /// QuickTime's aperture sizes; `nil` if the file has none.
     let aperture: TrackAperture?
-    /// Which vocabulary each key of the track's metadata is of.
+    /// The vocabulary of each key of the track's metadata.
     let keySpaces: MetadataKeySpaces
-    /// The other tracks that this one refers to, by the kind of reference.
+    /// The IDs of the tracks to which this one refers, by the type of reference.
     let references: [String: [Int]]
 
     init(_ track: MovieTrack, in movie: MovieHeader) {
@@ -128,15 +133,15 @@ struct TrackEdits: Sendable {
         let fragments = movie.fragments.first { $0.trackID == track.trackID }
         let listed = mediaTime(track.tables?.timeToSample?.duration)
         if let fragments, let extent = mediaTime(fragments.extent), let end = mediaTime(fragments.endDecodeTime) {
-            // Fragments may overlap, or leave a hole; the movie's own samples begin at 0.
+            // Fragments may overlap or leave a gap; the movie's own samples start at 0.
             let counted = if let listed, listed > .zero { max(listed, end) } else { extent }
-            // Of a very long file, an index or the header tells what was not counted.
+            // For a very long file, an index or the header covers the fragments that were not counted.
             let indexed = movie.areFragmentsComplete ? .zero : Self.duration(of: track, in: movie)
             mediaDuration = max(counted, indexed)
             isLengthKnown = movie.areFragmentsComplete || indexed > .zero
         } else {
             isLengthKnown = true
-            // Some writers make the header longer than the samples.
+            // Some writers declare a longer duration in the header than that of the samples.
             mediaDuration = [mediaTime(track.media?.duration), listed].compactMap(\.self).filter { $0 > .zero }.min()
         }
         isEnabled = track.header?.isEnabled ?? true
@@ -146,7 +151,7 @@ struct TrackEdits: Sendable {
         sampleCount = isCounted && inTables + inFragments > 0 ? inTables + inFragments : nil
         shortestSample = mediaTime(track.tables?.timeToSample?.shortest.map(UInt64.init))
         isFragmented = inFragments > 0
-        // Of durations in fragments only the sum is known.
+        // For fragments, only the sum of the durations is known.
         isConstantRate = track.tables?.timeToSample.flatMap {
             inFragments > 0 || $0.sampleCount < 3 ? nil : $0.constantDeltaButLast != nil
         }
@@ -167,12 +172,13 @@ struct TrackEdits: Sendable {
         }
         aperture = TrackAperture(track.apertures)
         keySpaces = MetadataKeySpaces(track.metadataKeys)
-        // Two codes that are not printable read alike.
+        // Two codes that are not printable have the same text.
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })
     }
 
-    /// How long a fragmented track is by its segment index, or by the movie's header; zero where neither says it.
+    /// Returns the duration of a fragmented track from its segment index or the movie's header; zero if neither states
+    /// it.
     private static func duration(of track: MovieTrack, in movie: MovieHeader) -> MediaTime {
         func time(_ value: UInt64, _ timescale: UInt32?) -> MediaTime? {
             guard let ticks = Int64(exactly: value), let timescale = timescale.flatMap({ Int32(exactly: $0) }) else {
@@ -186,15 +192,15 @@ struct TrackEdits: Sendable {
     }
 }
 
-// Edit lists as our own reader has them: libavformat is told to leave them alone.
+// Edit lists for our own reader; libavformat is instructed to ignore them.
 
 extension ISOMovie {
-    /// The parts of a stream's media that the presentation shows, in ticks of the stream's time base; `nil` where the media
-    /// plays from its start.
+    /// Returns the parts of a stream's media that the presentation shows, in ticks of the stream's time base.
     ///
-    /// Without an edit list, sound plays as iTunes says it (`iTunSMPB`).
+    /// Returns `nil` if the media plays from its start. Without an edit list, audio is cut as stated by iTunes
+    /// (`iTunSMPB`).
     ///
-    /// - Parameter warnings: Gets a sentence on sound that cannot be played as the list says.
+    /// - Parameter warnings: Receives a sentence about audio that cannot be played as the list says.
     func edits(
         of stream: StreamInfo, besides metadata: [(key: String, value: String)], warnings: inout [String]
     ) -> StreamEdits? {
@@ -212,7 +218,7 @@ extension ISOMovie {
         var start = MediaTime.zero
         for (place, segment) in segments.enumerated() {
             let isLast = place == segments.count - 1
-            // A last part of no duration goes on to the end of the media.
+            // A last part with a duration of zero extends to the end of the media.
             let isOpen = isLast && segment.duration == .zero || !segment.duration.isNumeric
             let end = isOpen ? MediaTime.positiveInfinity : start + segment.duration
             defer { start = end }
@@ -223,7 +229,7 @@ extension ISOMovie {
             guard let from = ticks(start, .halfAwayFromZero), let mediaStart = ticks(media, .halfAwayFromZero) else {
                 continue
             }
-            // Of a tick that the end cuts in two, the sample is still shown.
+            // If the end falls within a tick, the sample at this tick is still shown.
             let to = isOpen ? Int64.max : ticks(end, isLast ? .up : .halfAwayFromZero) ?? .max
             parts.append(
                 StreamEdits.Part(
@@ -233,12 +239,13 @@ extension ISOMovie {
         return parts.isEmpty ? nil : StreamEdits(parts)
     }
 
-    /// What the movie's own tables say of a stream's first and last sample, apart from edits; `nil` without such a track.
+    /// Returns the times of a stream's first and last samples from the movie's own tables; `nil` if there is no such
+    /// track.
     ///
-    /// libavformat may not have looked at the first, and has the last one end with the track or with the table by its
-    /// version.
+    /// Edits are not applied. libavformat may not have examined the first sample. Depending on its version, it lets the
+    /// last one end with the track or with the table.
     ///
-    /// - Parameter edits: The stream's edit list, which tells when the last picture ends where nothing else does.
+    /// - Parameter edits: The stream's edit list, which determines the end of the last frame if nothing else does.
     func times(of stream: StreamInfo, _ edits: StreamEdits?) -> ListedTimes? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id), let tables = track.tables else {
             return nil
@@ -246,7 +253,7 @@ extension ISOMovie {
         var times = ListedTimes()
         if (tables.sampleCount ?? 0) > 0 { times.start = tables.earliestTime }
         if let fragments = header.fragments.first(where: { $0.trackID == id }) {
-            // Pictures may be shown in another order than that in which fragments hold them.
+            // The presentation order of frames may differ from their order in the fragments.
             guard stream.format.mediaType != .video else { return times }
             for (start, end) in fragments.outerSamples { times.ends[Int64(clamping: start)] = Int64(clamping: end) }
         } else if let latest = tables.latestTime, var end = track.endTime {
@@ -259,9 +266,9 @@ extension ISOMovie {
 }
 
 extension ISOMovie {
-    /// Chapters at the times at which the edit list of their track shows them.
+    /// Moves chapters to the times at which the edit list of their track shows them.
     ///
-    /// libavformat reads them from the track of text that others refer to by `chap`, apart from its edits.
+    /// libavformat reads chapters from the text track to which others refer by `chap`, and ignores its edits.
     func shown(_ chapters: [Chapter], of streams: [StreamInfo], by edits: [Int: StreamEdits]) -> [Chapter] {
         let named = Set(header.tracks.flatMap { $0.references["chap"] ?? [] }.map(Int.init))
         let stream = streams.first { named.contains($0.id) && $0.format.mediaType != .video }
@@ -278,20 +285,20 @@ extension ISOMovie {
 }
 
 extension StreamEdits {
-    /// When a track's first sample is shown that begins at a time of the media.
+    /// Returns the time at which a track's first sample is shown, given its time in the media.
     func start(ofMedia time: MediaTime, in timeBase: Rational) -> MediaTime {
         let shown = shift(in: timeBase) + time
         let start = start(in: timeBase)
         return shown > start ? shown : start
     }
 
-    /// When the first part begins; zero where that is at zero, or there is none.
+    /// Returns the start time of the first part; zero if it starts at zero or there is none.
     func start(in timeBase: Rational) -> MediaTime {
         guard let part = parts.first, part.start > 0 else { return .zero }
         return MediaTime(ticks: part.start, timeBase: timeBase)
     }
 
-    /// How much later than the media's own times the first part is shown.
+    /// Returns the delay from the media's own times to the presentation of the first part.
     func shift(in timeBase: Rational) -> MediaTime {
         guard let part = parts.first, part.start != part.mediaStart else { return .zero }
         return MediaTime(ticks: part.start.subtractingClamped(part.mediaStart), timeBase: timeBase)

@@ -3,16 +3,16 @@ import LibAV
 import MatroskaMedia
 import MediaBase
 
-/// What a Matroska file says of its tracks that libavformat 5.1 keeps to itself, matched to its streams.
+/// The track data of a Matroska file that libavformat 5.1 does not expose, matched to its streams.
 struct MatroskaTracks: Sendable {
-    /// What is damaged in the track list.
+    /// The damage found in the track list.
     let warnings: [String]
-    /// The entries that libavformat makes streams of, in its order.
+    /// The entries for which libavformat creates streams, in its order.
     private let entries: [MatroskaTrack]
 
-    /// Reads the track list; `nil` for other formats, and lists that cannot be read.
+    /// Reads the track list; `nil` for other formats and for unreadable lists.
     ///
-    /// Of a stream it is read where it lies before the media, as the format recommends.
+    /// In a stream, the list is read only if it precedes the media, as the format recommends.
     init?(_ file: InputFile) {
         guard file.format == .matroska,
             let header = try? MatroskaHeader(reading: FileByteSource(file: file))
@@ -21,9 +21,9 @@ struct MatroskaTracks: Sendable {
         entries = header.tracks.filter { [1, 2, 17, 33].contains($0.type) && !$0.codecID.isEmpty }
     }
 
-    /// The first block of each stream that is seen or heard, by the stream's index; a stream's times are known by it.
+    /// Reads the first block of each video and audio stream, by stream index; it determines the stream's start time.
     ///
-    /// - Parameter byteCount: How much of each is read.
+    /// - Parameter byteCount: The number of bytes to read from each block.
     func firstBlocks(of file: InputFile, byteCount: Int) -> [Int: MatroskaFirstBlocks.Block] {
         let numbers = entries.filter { ($0.type == 1 || $0.type == 2) && $0.isPlain }.map(\.number)
         guard
@@ -35,22 +35,22 @@ struct MatroskaTracks: Sendable {
         return blocks
     }
 
-    /// How much the codec of a stream delays its output.
+    /// Returns the delay that a stream's codec adds to its output.
     func codecDelay(ofStream index: Int) -> MediaTime {
         guard entries.indices.contains(index) else { return .zero }
         return MediaTime(value: Int64(clamping: entries[index].codecDelay), timescale: 1_000_000_000)
     }
 
-    /// Adds to a stream what only the track list says.
+    /// Adds to a stream the data that is only in the track list.
     ///
-    /// - Parameter warnings: Gets a sentence for each thing that cannot be used as it is written.
+    /// - Parameter warnings: Receives a sentence for each value that cannot be used as written.
     func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
         guard entries.indices.contains(stream.index) else { return }
         let entry = entries[stream.index]
         let isVideo = stream.format.mediaType == .video
         guard (entry.type == 1) == isVideo else { return }
         if let number = Int(exactly: entry.number) { stream.id = number }
-        // libavformat lets a tag LANGUAGE stand in the place of the header's word.
+        // libavformat lets a LANGUAGE tag replace the header's language.
         if !stream.metadata.contains(where: { $0.key == "language" }), !["", "und"].contains(entry.language) {
             stream.metadata.append((key: "language", value: entry.language))
         }
@@ -63,7 +63,7 @@ struct MatroskaTracks: Sendable {
         do throws(MediaError) {
             guard let aperture = try video.aperture(in: size) else { return }
             stream.format.video?.cleanAperture = aperture
-            // libavformat works the shape of pixels out as if nothing were cut off.
+            // libavformat computes the pixel aspect ratio as if nothing were cropped.
             if let ratio = video.sampleAspectRatio { stream.format.video?.sampleAspectRatio = ratio }
         } catch {
             warnings.append("the crop of track \(entry.number) \(error.message) and was left out")
@@ -72,7 +72,7 @@ struct MatroskaTracks: Sendable {
 }
 
 extension MatroskaVideo {
-    /// The order of fields by the names of `VideoFormat.fieldOrder`; `nil` where the file does not say.
+    /// The field order, named as in `VideoFormat.fieldOrder`; `nil` if the file does not state it.
     fileprivate var scan: String? {
         guard interlacing == 1 else { return interlacing == 2 ? "progressive" : nil }
         return [0: "progressive", 1: "tt", 6: "bb", 9: "tt", 14: "bb"][fieldOrder]
@@ -80,7 +80,7 @@ extension MatroskaVideo {
 }
 
 extension ColorInfo {
-    /// What a track list says of colours; `nil` where it says nothing.
+    /// Reads the colours of a track list entry; `nil` if it states none.
     fileprivate init?(_ color: MatroskaColor) {
         self.init(
             primaries: color.primaries, transfer: color.transfer, matrix: color.matrix,
@@ -96,14 +96,13 @@ extension ColorInfo {
     }
 }
 
-/// The vocabulary of each key of an MP4 or QuickTime file's metadata, by libavformat's names of the keys, and the values with
-/// their types.
+/// The metadata of an MP4 or QuickTime file: the vocabulary of each key, by libavformat's name, and the typed values.
 struct MetadataKeySpaces: Sendable {
     private var spaces: [String: MetadataItem.KeySpace] = [:]
-    /// The values, in file order.
+    /// The metadata values, in file order.
     let items: [MetadataItem]
 
-    /// libavformat's names of four-character keys, where they are not the characters themselves (`mov.c`).
+    /// libavformat's names for four-character keys, if they differ from the characters (`mov.c`).
     private static let names: [FourCC: String] = [
         "©nam": "title", "©ART": "artist", "aART": "album_artist", "©alb": "album", "©day": "date", "©cmt": "comment",
         "©gen": "genre", "gnre": "genre", "©wrt": "composer", "©com": "composer", "©too": "encoder", "©enc": "encoder",
@@ -118,44 +117,44 @@ struct MetadataKeySpaces: Sendable {
         "dscp": "comment", "albm": "album", "yrrc": "date", "covr": "artwork",
     ]
 
-    /// The keys of texts in QuickTime's user data by their names, where there is more than one for a name.
+    /// The text keys in QuickTime's user data for names that several keys share.
     private static let userTextKeys: [String: FourCC] = ["composer": "©com", "encoder": "©swr"]
-    /// The keys in the list of iTunes by their names, likewise.
+    /// The keys in the iTunes list for names that several keys share.
     private static let iTunesKeys: [String: FourCC] = [
         "artist": "©ART", "comment": "©cmt", "composer": "©wrt", "copyright": "cprt", "date": "©day",
         "description": "desc", "encoder": "©too", "genre": "©gen", "location": "©xyz", "title": "©nam",
     ]
-    /// Keys that stand among user data and not in the list of iTunes.
+    /// The keys that occur in user data but not in the iTunes list.
     private static let onlyUserData: Set<FourCC> = [
         "©mak", "©mod", "©dir", "©prd", "©aut", "titl", "auth", "perf", "loci", "dscp", "albm", "yrrc", "gnre",
     ]
-    /// Further keys in the list of iTunes, which have no other name.
+    /// Further keys in the iTunes list, which have no other name.
     private static let unnamed: Set<String> = [
         "akID", "apID", "atID", "cmID", "cnID", "egid", "geID", "ownr", "pcst", "plID", "purl", "sfID", "shwm", "xid ",
     ]
 
-    /// The key in QuickTime's user data that has a name; `nil` where there is none.
+    /// Returns the key in QuickTime's user data for a name; `nil` if there is none.
     static func userTextKey(_ name: String) -> FourCC? {
-        // libavformat reads ©des of iTunes alone.
+        // libavformat reads ©des only from the iTunes list.
         userTextKeys[name] ?? names.first { $0.value == name && isText($0.key) && $0.key != "©des" }?.key
             ?? key(of: name, isText)
     }
 
-    /// The key in the list of iTunes that has a name; `nil` where there is none.
+    /// Returns the key in the iTunes list for a name; `nil` if there is none.
     static func iTunesKey(_ name: String) -> FourCC? {
         iTunesKeys[name] ?? names.first { $0.value == name && !onlyUserData.contains($0.key) }?.key
             ?? key(of: name) { isText($0) || names[$0] != nil || unnamed.contains(name) }
     }
 
-    /// libavformat's name of a key of four characters; other names as they are.
+    /// Returns libavformat's name for a four-character key; other names are returned unchanged.
     static func name(_ identifier: String) -> String {
         key(of: identifier) { names[$0] != nil }.flatMap { names[$0] } ?? identifier
     }
 
-    /// Tells a key of a text, all of which begin with the sign ©.
+    /// Returns true for a text key; all of these start with the character ©.
     private static func isText(_ key: FourCC) -> Bool { key.rawValue >> 24 == 0xA9 }
 
-    /// The key that four characters are; `nil` where they are not one of those that are wanted.
+    /// Converts four characters to a key; `nil` if it is not a wanted one.
     private static func key(of name: String, _ isWanted: (FourCC) -> Bool) -> FourCC? {
         let scalars = name.unicodeScalars
         guard scalars.count == 4, scalars.allSatisfy({ $0.value < 0x100 }) else { return nil }
@@ -167,7 +166,7 @@ struct MetadataKeySpaces: Sendable {
         for key in keys.userData { spaces[Self.names[key] ?? key.text] = .quickTime }
         for name in keys.named { spaces[name] = .quickTime }
         for name in keys.iTunesNames { spaces[name] = .iTunes }
-        // libavformat lets a key of iTunes stand where both are there.
+        // If both keys exist, libavformat uses the one of iTunes.
         for key in keys.iTunes { spaces[Self.names[key] ?? key.text] = .iTunes }
         items = keys.entries.map { entry in
             let (space, name) =
@@ -184,9 +183,9 @@ struct MetadataKeySpaces: Sendable {
         }
     }
 
-    /// Tells whether the file has a key, by libavformat's name.
+    /// Returns true if the file has a key, given libavformat's name.
     func contains(_ key: String) -> Bool { spaces[key] != nil }
 
-    /// The vocabulary of a key; what is in no list is a field of a header, such as the time of creation.
+    /// Returns the vocabulary of a key; a key in no list is a header field, such as the creation time.
     func space(of key: String) -> MetadataItem.KeySpace { spaces[key] ?? .common }
 }

@@ -2,53 +2,55 @@ import Bitstreams
 import LibAV
 public import MediaBase
 
-/// What reading all packets of a file shows, without decoding: exact extents, and where decoding can start.
+/// The result of reading all packets of a file without decoding: exact extents, and the places where decoding can
+/// start.
 ///
-/// Needed where a container has no index and its header only estimates (TS, PS, raw streams).
+/// It is needed if a container has no index and its header only estimates (TS, PS, raw streams).
 struct PacketScan: Sendable {
-    /// What was found of each stream, by its index.
+    /// The result for each stream, by its index.
     private(set) var streams: [Int: Stream] = [:]
-    /// Whether the container broke off before its end.
+    /// True if the container ended prematurely.
     private(set) var isTruncated = false
 
-    /// One stream's packets.
+    /// The packets of one stream.
     struct Stream: Sendable {
-        /// How many there are.
+        /// The number of packets.
         fileprivate(set) var packetCount = 0
-        /// From the first sample's presentation to the end of the last one's.
+        /// The range from the presentation of the first sample to the end of the last one.
         fileprivate(set) var range: MediaTimeRange
-        /// Whether the last packet says how long it lasts, so that the range's end is known.
+        /// True if the last packet states its duration, so that the end of the range is known.
         fileprivate(set) var isEndKnown = false
-        /// What the packets add up to.
+        /// The statistics of the packets.
         fileprivate(set) var statistics = PacketStatistics()
-        /// The sync samples of pictures, by presentation time; none for other tracks.
+        /// The sync samples of a video track, by presentation time; empty for other tracks.
         fileprivate(set) var syncSamples: [SyncSample] = []
-        /// One of them at least does not say when it is shown, so that only decoding tells.
+        /// True if at least one sync sample has no presentation time, so that only decoding can determine it.
         fileprivate(set) var hasUntimedSyncSamples = false
     }
 
-    /// A place from which decoding can start, by the demuxer's word.
+    /// A place from which decoding can start, according to the demuxer.
     struct SyncSample: Sendable, Hashable {
-        /// When it is shown.
+        /// The presentation time.
         let time: MediaTime
-        /// Where it lies in the file; `nil` where the demuxer does not say.
+        /// The byte position in the file; `nil` if the demuxer does not report it.
         let position: Int64?
-        /// When it is decoded, in the stream's time base; `nil` where the demuxer does not say.
+        /// The decode time, or else the presentation time, in the stream's time base; `nil` if the demuxer reports
+        /// neither.
         let ticks: Int64?
-        /// By which it is known again: ``LibAV/Packet/fingerprint``.
+        /// The fingerprint that identifies the packet: ``LibAV/Packet/fingerprint``.
         let fingerprint: UInt64
     }
 
     /// Reads the file to its end.
     ///
-    /// Every packet counts once, whether an edit list shows it or not.
+    /// Every packet counts once, even if an edit list hides it.
     ///
     /// - Parameters:
-    ///   - file: A file from which no packet was read yet; it is at its end afterwards.
-    ///   - origin: Tells what is subtracted from a stream's time stamps.
+    ///   - file: A file from which no packet has been read yet; it is at its end afterwards.
+    ///   - origin: Returns the time to subtract from a stream's timestamps.
     init(_ file: InputFile, origin: (_ stream: Int) -> MediaTime) throws(MediaError) {
         var facts: [Int: (timeBase: Rational, isVideo: Bool, origin: MediaTime)] = [:]
-        // A block of Matroska lasts as long as it would without padding (RFC 9559, 5.1.3.5.7), and so does a frame of MP3.
+        // The durations of Matroska blocks (RFC 9559, 5.1.3.5.7) and MP3 frames include their padding.
         let countsPadding = file.format.countsPadding
         var sampleRates: [Int: Int32] = [:]
         var fields: [Int: H264FieldPairs] = [:]
@@ -75,14 +77,14 @@ struct PacketScan: Sendable {
             builders[index, default: empty].add(
                 time: stamped, duration: duration, size: packet.size, isKey: packet.isKey, isCorrupt: packet.isCorrupt,
                 isSecondField: isSecondField, isHidden: isHidden)
-            // A packet without a time stamp follows the one before it.
+            // A packet without a timestamp follows the previous one.
             let time = stamped ?? streams[index]?.range.end ?? .zero
             var end = time + duration
             if countsPadding, let rate = sampleRates[index], rate > 0 {
                 end = end - MediaTime(value: Int64(packet.paddingSamples), timescale: rate)
             }
             let range = MediaTimeRange(start: time, end: max(time, end))
-            // Of some pictures MPEG program streams tell neither when they are shown nor where they begin.
+            // For some pictures, MPEG program streams state neither the presentation time nor the position.
             let isPlaced = packet.pts != nil || packet.position != nil
             let sync =
                 isVideo && packet.isKey && isPlaced
@@ -99,7 +101,7 @@ struct PacketScan: Sendable {
 }
 
 extension PacketScan.Stream {
-    /// Takes in one more packet.
+    /// Adds one more packet.
     fileprivate mutating func add(_ range: MediaTimeRange, sync: PacketScan.SyncSample?) {
         packetCount += 1
         if range.end >= self.range.end { isEndKnown = !range.isEmpty }
@@ -107,7 +109,7 @@ extension PacketScan.Stream {
         if let sync { syncSamples.append(sync) }
     }
 
-    /// The number of the last sync sample that is not after `time`; `nil` where all are.
+    /// Returns the index of the last sync sample that is not after `time`; `nil` if all of them are.
     func lastSyncSample(notAfter time: MediaTime) -> Int? {
         var (low, high) = (0, syncSamples.count)
         while low < high {
@@ -119,19 +121,19 @@ extension PacketScan.Stream {
 }
 
 extension Packet {
-    /// Whether it gives a picture to show; `true` where its headers do not tell.
+    /// Returns true if the packet contains a frame to show, or if its headers do not say.
     func showsPicture(of codec: String) -> Bool {
         ShownPictures.holdsOne(codec: codec, size: size) { byte(at: $0) }
     }
 }
 
-/// The next packet, taking damage in the container for its end.
+/// Reads the next packet; damage in the container counts as the end of the file.
 func readOn(_ file: InputFile) throws(MediaError) -> Packet? {
     var isTruncated = false
     return try readOn(file, &isTruncated)
 }
 
-/// The same, and whether it was damage that ended it.
+/// Reads the next packet, and reports if damage in the container ended the file.
 private func readOn(_ file: InputFile, _ isTruncated: inout Bool) throws(MediaError) -> Packet? {
     do {
         return try file.readPacket()
@@ -143,60 +145,63 @@ private func readOn(_ file: InputFile, _ isTruncated: inout Bool) throws(MediaEr
 }
 
 extension MediaError {
-    /// Whether a demuxer gives up: a container that breaks off is used as far as it goes.
+    /// True if the demuxer gives up; a container that breaks off is used up to that point.
     var endsContainer: Bool { code == .damaged || code == .libraryFailure }
 }
 
-/// What reading all packets of one track shows: how many there are, how evenly they come, and how large they are.
+/// Statistics from reading all packets of one track: their number, regularity and size.
 ///
-/// Times are on the presentation's time line. Memory does not grow with the file.
+/// Times are on the presentation timeline. Memory use does not grow with the file.
 public struct PacketStatistics: Sendable, Hashable {
-    /// How many packets there are, those included that an edit list hides.
+    /// The number of packets, including those that an edit list hides.
     public internal(set) var packetCount = 0
-    /// How many frames they make: the packets but those that are the second field of a frame, and those whose frame is
-    /// never shown.
-    public internal(set) var frameCount = 0
-    /// Their bytes.
-    public internal(set) var byteCount: Int64 = 0
-    /// How many the demuxer found damaged.
-    public internal(set) var corruptCount = 0
-    /// How many have no time stamp of their own.
-    public internal(set) var untimedCount = 0
-    /// From the first presentation to the end of the last; `nil` where no packet has a time stamp.
-    public internal(set) var range: MediaTimeRange?
-    /// How long frames are on screen: from one presentation time to the next, the last for its own duration.
+    /// The number of frames.
     ///
-    /// Without a time of its own the last one is left out.
+    /// Packets that hold the second field of a frame, or a frame that is never shown, are not counted.
+    public internal(set) var frameCount = 0
+    /// The total size of the packets in bytes.
+    public internal(set) var byteCount: Int64 = 0
+    /// The number of packets that the demuxer reports as damaged.
+    public internal(set) var corruptCount = 0
+    /// The number of packets without a timestamp.
+    public internal(set) var untimedCount = 0
+    /// The range from the first presentation time to the end of the last presentation; `nil` if no packet has a
+    /// timestamp.
+    public internal(set) var range: MediaTimeRange?
+    /// The display durations of frames: from one presentation time to the next, and the last frame's own duration.
+    ///
+    /// The last frame is omitted if it states no duration.
     public internal(set) var frameDuration = Spread()
-    /// Whether all times from one presentation to the next are the same but for the rounding to the container's
-    /// clock; `nil` where there are not two.
+    /// True if all presentation times are equally spaced, apart from rounding to the container's clock.
+    ///
+    /// It is `nil` if there are fewer than two such intervals.
     public internal(set) var isEven: Bool?
-    /// How many packets decoding can start at; of video.
+    /// The number of video packets at which decoding can start.
     public internal(set) var keyframeCount = 0
-    /// From one such packet to the next.
+    /// The time from one such packet to the next.
     public internal(set) var keyframeSpacing = Spread()
-    /// The fewest and most packets from one such packet to the next; `nil` where there are not two.
+    /// The minimum and maximum number of packets from one such packet to the next; `nil` if there are fewer than two.
     public internal(set) var keyframeDistance: ClosedRange<Int>?
-    /// The first stretches in which nothing is presented.
+    /// The first time ranges in which nothing is presented.
     public internal(set) var gaps: [MediaTimeRange] = []
-    /// How many such stretches there are.
+    /// The total number of such time ranges.
     public internal(set) var gapCount = 0
-    /// The bits a second over time.
+    /// The data rate over time.
     public internal(set) var rates = RateCurve()
 
-    /// How many gaps are kept.
+    /// The maximum number of gaps to keep.
     static let keptGaps = 100
 
-    /// The smallest, the largest and the mean of some lengths of time.
+    /// The minimum, maximum and mean of a set of durations.
     public struct Spread: Sendable, Hashable {
-        /// The shortest; `nil` where there are none.
+        /// The shortest duration; `nil` if there are none.
         public private(set) var minimum: MediaTime?
-        /// The longest; `nil` where there are none.
+        /// The longest duration; `nil` if there are none.
         public private(set) var maximum: MediaTime?
         private var sum = MediaTime.zero
         fileprivate private(set) var count: Int64 = 0
 
-        /// The mean, exact where 64 bits over 32 hold it; `nil` where there are none.
+        /// The mean duration, exact if a 64-bit value over a 32-bit timescale can hold it; `nil` if there are none.
         public var average: MediaTime? {
             count == 0 ? nil : sum.multiplied(by: Rational(1, count))
         }
@@ -209,11 +214,11 @@ public struct PacketStatistics: Sendable, Hashable {
         }
     }
 
-    /// Bytes by the stretch of time in which their packets are presented, in at most 1000 stretches of whole seconds.
+    /// The size of packets by presentation time, in at most 1000 intervals of whole seconds.
     public struct RateCurve: Sendable, Hashable {
-        /// How many seconds a stretch lasts: a power of two.
+        /// The length of an interval in seconds: a power of two.
         public private(set) var interval = 1
-        /// The bytes of each stretch from time 0; packets before it count into the first.
+        /// The bytes of each interval from time 0; packets before time 0 count towards the first one.
         public private(set) var bytes: [Int64] = []
 
         private static let maximumStretches = 1000
@@ -231,33 +236,33 @@ public struct PacketStatistics: Sendable, Hashable {
     }
 }
 
-/// Gathers statistics from packets in the order in which they are stored.
+/// Collects statistics from packets in storage order.
 ///
-/// Presentation times are brought into order in a window of packets, as wide as no codec reorders them.
+/// Presentation times are sorted in a window of packets that is wider than the reordering of any codec.
 struct PacketStatisticsBuilder: Sendable {
     private var result = PacketStatistics()
     private let isVideo: Bool
-    /// Whether a packet's duration says how long its picture is shown, not when the next is decoded.
+    /// True if a packet's duration is that of its presentation, rather than the time until the next one is decoded.
     private let tellsGaps: Bool
-    /// Two ticks, within which times are the same.
+    /// Two ticks: times that differ by less are considered equal.
     private let slack: MediaTime
-    /// The presentation times not settled yet, latest first, with each packet's own duration.
+    /// The presentation times that are not final yet, latest first, with each packet's own duration.
     private var window: [(time: MediaTime, duration: MediaTime)] = []
-    /// The last one that is settled.
+    /// The last packet whose presentation time is final.
     private var settled: (time: MediaTime, duration: MediaTime)?
     private var lastKeyframe: (time: MediaTime, number: Int)?
 
-    /// Wider than the 16 pictures that H.264 and HEVC may hold back, in fields.
+    /// Wider than the 16 pictures that H.264 and HEVC may delay, counted in fields.
     private static let windowSize = 64
 
     init(isVideo: Bool, timeBase: Rational, isISO: Bool) {
         self.isVideo = isVideo
-        // The tables of ISO files count from one decoding to the next; pictures there follow each other without a gap.
+        // The tables of ISO files count from one decode time to the next; frames there follow each other without gaps.
         tellsGaps = !(isVideo && isISO)
         slack = MediaTime(ticks: 2, timeBase: timeBase)
     }
 
-    /// Takes in one more packet; `time` is `nil` where it has none.
+    /// Adds one more packet; `time` is `nil` if it has none.
     mutating func add(
         time: MediaTime?, duration: MediaTime, size: Int, isKey: Bool, isCorrupt: Bool, isSecondField: Bool = false,
         isHidden: Bool = false
@@ -298,7 +303,7 @@ struct PacketStatisticsBuilder: Sendable {
         guard let last = settled, packet.time >= last.time else { return }
         result.frameDuration.add(packet.time - last.time)
         let end = last.time + last.duration
-        // A missing picture, or a break that is heard: clocks of recorders jitter by a few milliseconds.
+        // A gap is a missing frame or an audible break; the clocks of recorders jitter by a few milliseconds.
         let missing = packet.time - end + slack
         let isGap = isVideo ? missing >= last.duration : missing > MediaTime(value: 1, timescale: 100) + slack + slack
         guard tellsGaps, last.duration > slack + slack, isGap else { return }
@@ -308,10 +313,10 @@ struct PacketStatisticsBuilder: Sendable {
         }
     }
 
-    /// All that was gathered.
+    /// Returns the collected statistics.
     consuming func finish() -> PacketStatistics {
         while let next = window.popLast() { settle(next) }
-        // Either end of a length may have been rounded by half a tick.
+        // Both ends of an interval may have been rounded by half a tick.
         if result.frameDuration.count > 1, let longest = result.frameDuration.maximum,
             let shortest = result.frameDuration.minimum
         {

@@ -3,19 +3,19 @@ import ISOMedia
 import LibAV
 public import MediaBase
 
-// What coded pictures say of themselves, apart from what the container says of them.
+// Properties stated by coded pictures themselves, independently of the container.
 
 extension Asset {
-    /// How much of a sample is read; headers stand at its beginning.
+    /// The number of bytes read from a sample; headers are at its beginning.
     private static let headerLength = 64 << 10
-    /// How many packets are passed over until each track's first was seen.
+    /// The maximum number of packets to read while searching for the first packet of each track.
     private static let maximumPackets = 1000
 
     /// Reads the headers of each track's coded pictures, by the track's ``AssetTrack/index``.
     ///
-    /// The codec's header as the container keeps it, and where that does not say all, the first sample's beginning. A
-    /// track of another codec, or whose headers cannot be read, is left out. Nothing is decoded; a stream that can be
-    /// read only once gives its codec headers alone.
+    /// The headers are taken from the codec's header as stored by the container and, if this is incomplete, from the
+    /// beginning of the first sample. Tracks with other codecs or unreadable headers are omitted. Nothing is decoded.
+    /// For a stream that can be read only once, only the codec headers are read.
     package func pictureHeaders() throws(MediaError) -> [Int: PictureHeaders] {
         let contents = try contents()
         let tracks = contents.tracks.filter { track in
@@ -33,7 +33,8 @@ extension Asset {
         return headers
     }
 
-    /// The HDR metadata of a track: the container's, and the coded pictures' where that leaves brightness open.
+    /// Returns the HDR metadata of a track: the container's, completed by the coded pictures if it lacks brightness
+    /// data.
     func hdr(of track: AssetTrack) throws(MediaError) -> HDRInfo? {
         let stored = track.formatDescriptions.first?.video?.hdr
         let isWhole = stored?.masteringDisplay != nil && stored?.contentLightLevel != nil
@@ -42,7 +43,7 @@ extension Asset {
         return HDRInfo(stored, headers: try pictureHeaders()[track.index])
     }
 
-    /// The beginnings of tracks' first samples; a track without any is left out.
+    /// Reads the beginning of each track's first sample; tracks without samples are omitted.
     private func firstSamples(of tracks: [AssetTrack]) throws(MediaError) -> [Int: [UInt8]] {
         guard !tracks.isEmpty, canBeReadAgain else { return [:] }
         var samples: [Int: [UInt8]] = [:]
@@ -69,14 +70,14 @@ extension AssetTrack {
     fileprivate var needsSampleForHeaders: Bool {
         guard let format = formatDescriptions.first else { return false }
         if format.extradata.isEmpty || PictureHeaders.codecsNeedingSample.contains(format.codec) { return true }
-        // H.264 tells the order of fields with its pictures.
+        // H.264 states the order of fields with its pictures.
         return format.codec == "h264"
             && PictureHeaders(codec: "h264", header: format.extradata, sample: []).sequence?.scan == .interlaced
     }
 }
 
 extension PictureHeaders {
-    /// What the headers say of colours, by libavutil's names; `nil` where they say nothing.
+    /// The colours stated by the headers, in libavutil's names; `nil` if they state none.
     package var color: ColorInfo? {
         guard let sequence else { return nil }
         let points = sequence.color ?? SequenceInfo.CodePoints()
@@ -87,12 +88,12 @@ extension PictureHeaders {
         return color.isUnknown ? nil : color
     }
 
-    /// libavutil's name of a place of chroma samples that ITU-T H.273 numbers.
+    /// Returns libavutil's name for a chroma sample location as numbered by ITU-T H.273.
     static func name(ofChromaLocation number: Int?) -> String? {
         number.flatMap { [0: "left", 1: "center", 2: "topleft", 3: "top", 4: "bottomleft", 5: "bottom"][$0] }
     }
 
-    /// What the headers say of fields: `progressive`, `interlaced` where the order is not told, `tt` or `bb`.
+    /// The field order stated by the headers: `progressive`, `interlaced` if the order is unknown, `tt` or `bb`.
     package var fieldOrder: String? {
         switch sequence?.scan {
         case .progressive: "progressive"
@@ -105,21 +106,23 @@ extension PictureHeaders {
 }
 
 extension HDRInfo {
-    /// What is known of both; the container's word, which libavformat passes on, goes before the pictures'.
+    /// Combines the HDR metadata of the container and of the coded pictures; `nil` if there is none.
+    ///
+    /// The container's values, which libavformat passes on, take precedence.
     package init?(_ container: HDRInfo?, headers: PictureHeaders?) {
         self = container ?? HDRInfo()
         let messages = headers?.messages
         masteringDisplay = masteringDisplay ?? messages?.masteringDisplay
         contentLightLevel = contentLightLevel ?? messages?.contentLightLevel
         if messages?.hasHDR10Plus == true { hdr10Plus = true }
-        // Code point 18 of ITU-T H.273; such a stream calls itself BT.2020 for the sake of old displays.
+        // Code point 18 of ITU-T H.273; such a stream declares itself as BT.2020 for the sake of old displays.
         if messages?.preferredTransfer == 18, transferFamily == nil { transferFamily = "HLG" }
         if self == HDRInfo() { return nil }
     }
 }
 
 extension AssetTrack {
-    /// Pictures a second, by which timecodes count: the nominal rate, halved where that counts fields.
+    /// Frames per second as counted by timecodes: the nominal rate, halved if this counts fields.
     package var pictureRate: Rational? {
         Rational.pictureRate(
             nominal: nominalFrameRate, average: averageFrameRate,
@@ -128,14 +131,14 @@ extension AssetTrack {
 }
 
 extension StreamInfo {
-    /// Pictures a second, as ``AssetTrack/pictureRate``.
+    /// Frames per second, as in ``AssetTrack/pictureRate``.
     var pictureRate: Rational? {
         Rational.pictureRate(nominal: nominalFrameRate, average: averageFrameRate, fieldOrder: format.video?.fieldOrder)
     }
 }
 
 extension Rational {
-    /// Pictures a second by what is known of a track: ``AssetTrack/pictureRate``.
+    /// Computes the value of ``AssetTrack/pictureRate``.
     fileprivate static func pictureRate(nominal: Rational?, average: Rational?, fieldOrder: String?) -> Rational? {
         guard let nominal, let average else { return nominal ?? average }
         let ratio = nominal.doubleValue / average.doubleValue
@@ -145,19 +148,20 @@ extension Rational {
     }
 }
 
-/// The timecode of a track's first frame, as a timecode track of QuickTime keeps it.
+/// The timecode of a track's first frame, as stored in a QuickTime timecode track.
 public struct TrackTimecode: Sendable, Hashable {
-    /// The first frame's number, and how frames are counted.
+    /// The number of the first frame, and the way in which frames are counted.
     public let start: Timecode
-    /// The reel or tape that the counter belongs to; `nil` where it is not named.
+    /// The reel or tape to which the counter belongs; `nil` if it is not named.
     public let source: String?
-    /// Frames a second as the track says that people count them; cameras that write 29 for 29.97 mean 30.
+    /// The frames per second that the track states for display; cameras that write 29 for 29.97 mean 30.
     public let writtenFrameCount: Int
 
-    /// The timecode of a `tmcd` track; `nil` for others, for plain counters, and where the numbers make no sense.
+    /// Reads the timecode of a `tmcd` track; `nil` for other tracks, for plain counters, and if the numbers are
+    /// invalid.
     ///
-    /// The rate is what a frame's duration gives, rounded: the number of frames a second in the same box is 29 in
-    /// files of some cameras whose counter is one of 30.
+    /// The rate is derived from the duration of a frame and rounded. The number of frames per second in the same box is
+    /// 29 in files of some cameras whose counter runs at 30.
     init?(_ track: MovieTrack) {
         guard let entry = track.sampleEntries.first?.timecode, let counter = track.timecodeCounter,
             entry.flags & 8 == 0, entry.frameDuration > 0, let timescale = Int32(exactly: entry.timescale),
@@ -178,16 +182,17 @@ public struct TrackTimecode: Sendable, Hashable {
     }
 }
 
-/// The tag by which Matroska files tell the timecode of their first picture: `TIMECODE`, of a track or of the file.
+/// The `TIMECODE` tag of a Matroska track or file, which states the timecode of its first frame.
 ///
-/// Matroska gives its text no form; it counts where the pictures' rate has such a timecode.
+/// Matroska does not define the format of the text. It is used only if it is a valid timecode at the frame rate.
 enum MatroskaTimecode {
     /// libavformat's key for timecodes in other containers.
     private static let key = "timecode"
 
-    /// Gives the tag the key that timecodes have in other containers; the entries as they are where it cannot be one.
+    /// Renames the tag to the key that timecodes have in other containers; returns the entries unchanged if it is no
+    /// timecode.
     ///
-    /// - Parameter rate: The pictures' rate; `nil` where there are none, or it is unknown.
+    /// - Parameter rate: The frame rate; `nil` if there are no frames or it is unknown.
     static func settled(
         _ entries: [(key: String, value: String)], rate: Rational?
     ) -> [(key: String, value: String)] {
@@ -204,7 +209,7 @@ enum MatroskaTimecode {
 }
 
 extension AssetContents {
-    /// Gives the timecodes of a Matroska file and its tracks the key that they have in other containers.
+    /// Renames the timecode tags of a Matroska file and its tracks to the key used in other containers.
     ///
     /// - Returns: The file's metadata.
     static func settleTimecodes(of streams: inout [StreamInfo], in file: InputFile) -> [(key: String, value: String)] {

@@ -1,20 +1,20 @@
 import LibAV
 import MediaBase
 
-/// The clocks of a transport stream that holds several programs, each of which may have its own.
+/// The clocks of a transport stream with several programs, each of which may have its own clock.
 ///
-/// A program's tracks are counted from where the first of them begins, of those that are seen or heard. Programs that name
-/// the same clock (`PCR_PID`), or that share such a track, have one. A track that is nowhere near the others of its program
-/// has a clock of its own, as happens where a service's packets were taken over from elsewhere.
+/// Times in a program are relative to the start of its earliest video or audio track. Programs that name the same clock
+/// (`PCR_PID`), or that share such a track, have a common clock. A track that starts far from the others in its program
+/// has its own clock; this happens if a service's packets were taken over from elsewhere.
 ///
 /// ISO/IEC 13818-1, 2.4.3.6 and 2.7.
 enum ProgramClocks {
-    /// How far tracks of one clock may begin apart from each other.
+    /// The maximum distance between the start times of tracks on the same clock.
     ///
-    /// libavformat looks for their starts in the first 7 s, and a time stamp is at most 10 s ahead of its clock.
+    /// libavformat searches the first 7 s for start times, and a timestamp is at most 10 s ahead of its clock.
     private static let reach = MediaTime(value: 30, timescale: 1)
 
-    /// The time that is zero for each stream; empty where there are no two programs.
+    /// Returns the time that is zero for each stream; empty if there are fewer than two programs.
     static func origins(of streams: [StreamInfo], in file: InputFile) -> [Int: MediaTime] {
         let programs = file.programs
         guard programs.count > 1 else { return [:] }
@@ -41,7 +41,7 @@ enum ProgramClocks {
         for group in groups {
             let known = group.streams.compactMap { index in starts[index].map { (index, start: $0) } }
                 .sorted { $0.start < $1.start }
-            // The latest start so far, and the first of its clock.
+            // The latest start time so far, and the first one on its clock.
             var (latest, origin): (MediaTime?, MediaTime) = (nil, .zero)
             for (index, start) in known {
                 if latest.map({ start - $0 > reach }) ?? true { origin = start }
@@ -49,7 +49,7 @@ enum ProgramClocks {
                 latest = start
             }
         }
-        // What else is in a program goes by its pictures, or its first sound.
+        // Other streams of a program use the origin of its video, or else of its first audio.
         for program in programs {
             let media = program.streams.filter { starts[$0] != nil }
             let lead = media.first { index in streams.contains { $0.index == index && $0.format.mediaType == .video } }
@@ -63,8 +63,10 @@ enum ProgramClocks {
         return origins
     }
 
-    /// Takes times away that are not on the clock of a stream's program: those of data and text of which libavformat knows
-    /// none and gives the container's, or those that begin before their program's clock is known.
+    /// Removes the times of a stream that is neither video nor audio if they are not on its program's clock.
+    ///
+    /// libavformat gives the container's times to data and text streams for which it knows none. Other times start
+    /// before the clock of their program is known.
     static func forgetForeignTimes(of stream: inout StreamInfo, origins: [Int: MediaTime], in file: InputFile) {
         guard !isMedia(stream), let start = stream.startTime else { return }
         let isMadeUp = stream.duration.map { duration in file.duration.map { isSame($0, duration) } ?? false } ?? false
@@ -81,7 +83,7 @@ enum ProgramClocks {
         time - other <= reach && other - time <= reach
     }
 
-    /// Reports whether a time is another that was rounded to a microsecond, or to the stream's clock.
+    /// Returns true if two times are equal apart from rounding to a microsecond or to the stream's clock.
     private static func isSame(_ time: MediaTime, _ other: MediaTime) -> Bool {
         let difference = time - other
         let most = MediaTime(value: 1, timescale: 10_000)

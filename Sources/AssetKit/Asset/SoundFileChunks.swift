@@ -1,25 +1,25 @@
 import LibAV
 import MediaBase
 
-/// How a file of chunks lays them out: RIFF WAVE and RF64, Wave64, AIFF, CAF.
+/// The chunk layout of an audio file: RIFF WAVE and RF64, Wave64, AIFF, CAF.
 ///
-/// libavformat 5.1 takes the file's length for the sound's where a header states more.
+/// If a header declares more audio than the file contains, libavformat 5.1 uses the length of the file instead.
 struct SoundFileChunks {
-    /// Where the first chunk is.
+    /// The byte position of the first chunk.
     private let start: UInt64
     private let idLength: Int
     private let sizeLength: Int
     private let isBigEndian: Bool
-    /// Whether a chunk's size counts its header too.
+    /// True if a chunk's size includes its header.
     private let countsHeader: Bool
     private let alignment: UInt64
-    /// What the name of the chunk with the sound begins with.
+    /// The first bytes of the name of the audio chunk.
     private let soundID: [UInt8]
 
-    /// Chunks at most that are passed over.
+    /// The maximum number of chunks to visit.
     private static let maximumChunks = 1000
 
-    /// The layout of the files of a libavformat format; `nil` for formats that have no chunks.
+    /// Selects the layout of a container format; `nil` for formats without chunks.
     init?(_ format: ContainerFormat) {
         switch format {
         case .wav: self.init(start: 12, soundID: "data")
@@ -44,10 +44,10 @@ struct SoundFileChunks {
         self.soundID = Array(soundID.utf8)
     }
 
-    /// Where the sound ends by the file's own word.
+    /// Returns the end of the audio as declared by the file.
     ///
-    /// - Returns: The position after its last byte; `nil` where no length is stated.
-    /// - Throws: what the source throws.
+    /// - Returns: The position after the last byte of audio; `nil` if no length is declared.
+    /// - Throws: Any error from the source.
     func declaredEnd(of source: any ByteSource) throws(MediaError) -> UInt64? {
         var longSize: UInt64?
         var end: UInt64?
@@ -59,7 +59,7 @@ struct SoundFileChunks {
                 }
                 return false
             }
-            // RF64 (EBU Tech 3306): the RIFF's size, then that of the sound.
+            // RF64 (EBU Tech 3306): the size of the RIFF, then that of the audio.
             if chunk.id.elementsEqual("ds64".utf8) {
                 longSize = number(try source.read(at: chunk.content, count: 16).dropFirst(8))
             }
@@ -68,7 +68,10 @@ struct SoundFileChunks {
         return end
     }
 
-    /// The bytes of a chunk's content; fewer than `count` where it, or the file, is shorter, and none without such a chunk.
+    /// Reads the content of a chunk.
+    ///
+    /// The result has fewer than `count` bytes if the chunk or the file is shorter, and is empty if there is no such
+    /// chunk.
     func bytes(ofChunk name: String, count: Int, in source: any ByteSource) throws(MediaError) -> [UInt8] {
         var bytes: [UInt8] = []
         try visit(source) { chunk throws(MediaError) in
@@ -79,14 +82,14 @@ struct SoundFileChunks {
         return bytes
     }
 
-    /// One chunk: its name, where its content begins, and how long that is.
+    /// A chunk: its name, and the position and size of its content.
     private struct Chunk {
         let id: ArraySlice<UInt8>
         let content: UInt64
         let size: UInt64
     }
 
-    /// Shows each chunk until `body` answers `false`, or the file ends.
+    /// Calls `body` for each chunk until it returns `false` or the file ends.
     private func visit(
         _ source: any ByteSource, _ body: (Chunk) throws(MediaError) -> Bool
     ) throws(MediaError) {
@@ -108,8 +111,9 @@ struct SoundFileChunks {
         }
     }
 
-    /// A size that was meant; `nil` for none, and for the most that 31 or 32 bits can say or nearly that, which programs
-    /// write that do not know yet.
+    /// Returns a size if it is meaningful; `nil` for 0, and for 32-bit sizes at or just below 2³¹ or 2³².
+    ///
+    /// Programs write such sizes while the real one is still unknown.
     private func stated(_ size: UInt64) -> UInt64? {
         guard sizeLength == 4 else { return size }
         let isUnknown = size == 0 || [1 << 31, 1 << 32].contains { ($0 - 1 << 24...$0).contains(size) }
@@ -121,7 +125,7 @@ struct SoundFileChunks {
     }
 }
 
-/// The bytes of an open file for readers of its structure, apart from libavformat's own reading.
+/// The bytes of an open file, for parsing its structure independently of libavformat.
 struct FileByteSource: ByteSource {
     let file: InputFile
 

@@ -3,14 +3,14 @@ import LibAV
 import MatroskaMedia
 import MediaBase
 
-// What decoders would find out of a stream, from its codec's own header. What libavcodec would make of a header is written
-// down here in its terms, so that whoever decodes or copies the stream sees no difference.
+// Reads from a codec's own header what a decoder would find out about a stream. The result is in libavcodec's terms, so
+// that code that decodes or copies the stream sees no difference.
 
 extension StreamFacts {
-    /// How much of a first sample is looked at; what it says of all samples stands at its beginning.
+    /// The number of bytes read from a first sample; information on all samples is at its beginning.
     private static let sampleBeginning = 4096
 
-    /// Reads the codecs' headers of a file's streams; a stream of which one leaves something open is left out.
+    /// Reads the codec headers of a file's streams; omits streams whose header leaves something open.
     @Sendable static func read(_ file: InputFile) -> [Int: StreamFacts] {
         var found: [Int: StreamFacts] = [:]
         let matroska = MatroskaTracks(file)
@@ -18,7 +18,7 @@ extension StreamFacts {
         for index in 0..<file.streamCount {
             guard let format = file.openFormat(ofStream: index) else { continue }
             guard format.mediaType == .video || format.mediaType == .audio else {
-                // Nothing of their samples is needed to read them.
+                // These streams can be read without information from their samples.
                 found[index] = StreamFacts()
                 continue
             }
@@ -31,7 +31,7 @@ extension StreamFacts {
                             : blocks[index]?.bytes ?? []
                     })
             else { continue }
-            // Where H.264 leaves open how far it reorders pictures, a table of all times tells, or only decoding.
+            // If H.264 does not state the extent of its reordering, only a table of all times or decoding can.
             guard format.codec != "h264" || facts.reorderedPictures != nil || file.tellsAllTimes(ofStream: index)
             else { continue }
             if let block = blocks[index], let delay = matroska?.codecDelay(ofStream: index),
@@ -46,11 +46,11 @@ extension StreamFacts {
         return found
     }
 
-    /// Reads a codec's header; `nil` where it leaves something open, or a decoder might see it differently.
+    /// Reads a codec's header; `nil` if it leaves something open or a decoder might interpret it differently.
     ///
     /// - Parameters:
-    ///   - format: The stream as the container describes it.
-    ///   - sample: The beginning of the first sample; empty where nobody knows where that is.
+    ///   - format: The stream as described by the container.
+    ///   - sample: Returns the beginning of the first sample; empty if its position is unknown.
     static func read(_ format: FormatDescription, sample: () -> [UInt8]) -> StreamFacts? {
         switch format.codec {
         case "h264", "hevc": StreamFacts(parameterSetsOf: format, sample: sample())
@@ -62,10 +62,10 @@ extension StreamFacts {
     }
 }
 
-// MARK: - Pictures
+// MARK: - Video
 
 extension StreamFacts {
-    /// ITU-T H.264, 7.3.2.1.1 and E.1.1; ITU-T H.265, 7.3.2.2 and E.2.1.
+    /// Reads the parameter sets of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1) or HEVC (ITU-T H.265, 7.3.2.2 and E.2.1).
     private init?(parameterSetsOf format: FormatDescription, sample: [UInt8]) {
         let isHEVC = format.codec == "hevc"
         let sets = ParameterSets(format.extradata, isHEVC: isHEVC)
@@ -73,13 +73,13 @@ extension StreamFacts {
             units.filter { unit in unit.first.map { isHEVC ? $0 >> 1 & 0x3F == 33 : $0 & 0x1F == 7 } ?? false }
         }
         let written = sequences(sets.units)
-        // A decoder goes by the parameter set in the sample where there is another one.
+        // If the sample contains a different parameter set, a decoder uses that one.
         guard let lengthSize = sets.lengthSize, written.count == 1, let unit = written.first,
             sequences(NALUnits.inSample(sample, lengthSize: lengthSize)).allSatisfy({ $0.elementsEqual(unit) })
         else { return nil }
         let headers = PictureHeaders(codec: format.codec, header: format.extradata, sample: sample)
         guard let video = format.video, let sequence = headers.sequence, headers.messages.preferredTransfer == nil,
-            // libavcodec has no number of its own for level 1b of H.264.
+            // libavcodec has no separate number for level 1b of H.264.
             isHEVC || sequence.level != 9, sequence.size == video.encodedSize,
             let depth = sequence.bitDepth, sequence.chroma == .monochrome || sequence.chromaBitDepth ?? depth == depth
         else { return nil }
@@ -103,26 +103,28 @@ extension StreamFacts {
                 color.chromaLocation = headers.color?.chromaLocation ?? "left"
             }
             bitsPerSample = depth
-            // Fields' order tells the container, or the first picture.
+            // The container or the first picture states the order of fields.
             guard let order = video.fieldOrder ?? headers.fieldOrder, order != "interlaced" else { return nil }
             fieldOrder = order
         }
         self.color = color
-        // libavcodec decodes H.264 without chroma as if it had some.
+        // libavcodec decodes H.264 without chroma as if it had chroma.
         let chroma = isHEVC || sequence.chroma != .monochrome ? sequence.chroma : .quarter
-        // Of HEVC it has names for the full range of 4:2:0 alone.
+        // For HEVC, it has full-range names only for 4:2:0.
         let isFull = color.range == "pc" && depth == 8 && (!isHEVC || chroma == .quarter)
         pixelFormat = PixelFormat(chroma, bits: depth, isRGB: color.matrix == "gbr", isFull: isFull)
         if pixelFormat == nil { return nil }
     }
 
+    /// Reads an AV1 sequence header.
+    ///
     /// AV1 Codec ISO Media File Format Binding, 2.3; AV1 Bitstream & Decoding Process Specification, 5.5.
     private init?(av1 format: FormatDescription, sample: [UInt8]) {
         let own = PictureHeaders(codec: "av1", header: format.extradata, sample: []).sequence
         let first = PictureHeaders(codec: "av1", header: [], sample: sample).sequence
         guard let video = format.video, let sequence = own ?? first, first == nil || first == sequence,
             sequence.size == video.encodedSize, let depth = sequence.bitDepth,
-            // Frames have a shape of their own, which only they tell.
+            // Frames have their own aspect ratio, which is stated only in the frames.
             video.sampleAspectRatio != nil
         else { return nil }
         self.init()
@@ -137,7 +139,7 @@ extension StreamFacts {
         if pixelFormat == nil { return nil }
     }
 
-    /// VP9 Bitstream & Decoding Process Specification, 6.2.
+    /// Reads a VP9 keyframe (VP9 Bitstream & Decoding Process Specification, 6.2).
     private init?(vp9 format: FormatDescription, sample: [UInt8]) {
         guard let video = format.video, let sequence = try? SequenceInfo(vp9KeyFrame: sample),
             sequence.size == video.encodedSize, let depth = sequence.bitDepth
@@ -153,7 +155,7 @@ extension StreamFacts {
         if pixelFormat == nil { return nil }
     }
 
-    /// SMPTE RDD 36, 5.1.
+    /// Reads a ProRes frame header (SMPTE RDD 36, 5.1).
     private init?(proRes format: FormatDescription, sample: [UInt8]) {
         let profiles = ["apco": 0, "apcs": 1, "apcn": 2, "apch": 3, "ap4h": 4, "ap4x": 5]
         guard let video = format.video, let tag = format.codecTag, let profile = profiles[tag],
@@ -180,9 +182,9 @@ extension ColorInfo {
 }
 
 extension PixelFormat {
-    /// The planar format of so many bits; `nil` where libavutil has none.
+    /// Selects the planar format with a number of bits; `nil` if libavutil has none.
     ///
-    /// - Parameter isFull: Whether the format's name says that 8 bits use the full range.
+    /// - Parameter isFull: True if the format's name is to state that 8 bits use the full range.
     fileprivate init?(_ chroma: SequenceInfo.Chroma?, bits: Int, isRGB: Bool, isFull: Bool = false) {
         let order = bits == 8 ? "" : "\(bits)le"
         let name: String? =
@@ -199,7 +201,7 @@ extension PixelFormat {
     }
 }
 
-// MARK: - Sound
+// MARK: - Audio
 
 extension StreamFacts {
     private init?(sound: AudioFormat, codec: String, header: [UInt8]) {
@@ -208,7 +210,7 @@ extension StreamFacts {
         case "aac":
             guard readAAC(header, sound) else { return nil }
         case "alac":
-            // The box `alac` with its frame around it.
+            // The `alac` box including its box header.
             guard header.count >= 36, Int(header[21]) == sound.channels, setUsualLayout(sound.channels) else {
                 return nil
             }
@@ -225,14 +227,14 @@ extension StreamFacts {
             else { return nil }
             sampleFormat = (.float32, true)
         case "vorbis":
-            // Three headers follow each other; the first begins after their lengths.
+            // There are three headers in sequence; the first starts after their lengths.
             let mark: [UInt8] = [1] + Array("vorbis".utf8)
             guard let place = header.prefix(64).indices.first(where: { header[$0...].starts(with: mark) }),
                 place + 12 <= header.count, Int(header[place + 11]) == sound.channels, setUsualLayout(sound.channels)
             else { return nil }
             sampleFormat = (.float32, true)
         case "ac3":
-            // `dac3` tells the channels; Matroska only counts them.
+            // `dac3` states the channels; Matroska states only their number.
             guard sound.channelLayout.knownName != nil else { return nil }
             sampleFormat = (.float32, true)
         default:
@@ -242,7 +244,7 @@ extension StreamFacts {
         }
     }
 
-    /// How libavcodec decodes PCM, and the bits that it tells of where it has more room.
+    /// libavcodec's sample format for each PCM codec, and the bit depth that it reports if the format has more room.
     private static let pcm: [String: (SampleFormat, bits: Int?)] = {
         var formats: [String: (SampleFormat, bits: Int?)] = [
             "pcm_u8": (.uint8, nil), "pcm_s8": (.uint8, nil), "pcm_alaw": (.int16, nil), "pcm_mulaw": (.int16, nil),
@@ -263,7 +265,7 @@ extension StreamFacts {
         return true
     }
 
-    /// ISO/IEC 14496-3, 1.6.2.1, where it leaves nothing open.
+    /// Reads an `AudioSpecificConfig` (ISO/IEC 14496-3, 1.6.2.1), provided that it leaves nothing open.
     private mutating func readAAC(_ header: [UInt8], _ sound: AudioFormat) -> Bool {
         let layouts = ["mono", "stereo", "3.0", "4.0", "5.0", "5.1"]
         guard let config = try? AudioSpecificConfig(header), config.objectType == 2, config.frameLength == 1024,
@@ -271,7 +273,7 @@ extension StreamFacts {
         else { return false }
         var channels = config.channelConfiguration
         if config.hasBandReplication == true {
-            // One channel may become two without a word.
+            // One channel may become two without any signalling.
             guard config.extendedSampleRate == 2 * config.sampleRate,
                 channels > 1 || config.hasParametricStereo != nil
             else { return false }
@@ -279,7 +281,7 @@ extension StreamFacts {
             profile = channels > config.channelConfiguration ? 28 : 4
             frameSize = 2048
         } else {
-            // Where the header says nothing of band replication, nobody uses it at these rates.
+            // If the header does not mention band replication, it is not used at these rates.
             guard config.hasBandReplication == false || config.sampleRate >= 32000 else { return false }
             profile = 1
             frameSize = 1024
@@ -292,7 +294,7 @@ extension StreamFacts {
         return true
     }
 
-    /// The block STREAMINFO (RFC 9639, 8.2), with or without what stands before it in a file of its own.
+    /// Reads the STREAMINFO block (RFC 9639, 8.2), with or without the bytes that precede it in a FLAC file.
     private mutating func readFLAC(_ header: [UInt8], _ sound: AudioFormat) -> Bool {
         let block = header.starts(with: Array("fLaC".utf8)) ? header.dropFirst(8) : header[...]
         guard block.count >= 34 else { return false }

@@ -5,12 +5,12 @@ import SystemCalls
 import SystemPackage
 
 extension Asset {
-    /// The state of the named file now; `nil` where it is gone, or has no name.
+    /// The current state of the asset's file; `nil` if the file is gone or has no path.
     var fileState: FileState? {
         (source?.path).flatMap { FileState(of: $0) }
     }
 
-    /// The files that it is read from: its own, or those of a composition's sources.
+    /// The files that the asset is read from: its own, or those of a composition's sources.
     var files: [FilePath] {
         if let rendering { return rendering.asset.files }
         if let composition {
@@ -23,7 +23,7 @@ extension Asset {
 }
 
 extension AssetContents {
-    /// What a composition says of itself.
+    /// Creates the contents that describe a composition.
     init(_ composition: Composition) {
         container = ContainerInfo(of: composition)
         duration = composition.duration
@@ -37,7 +37,7 @@ extension AssetContents {
 }
 
 extension AssetTrack {
-    /// A composition's track as that of an asset.
+    /// Creates an asset's track that describes a composition's track.
     init(_ track: Composition.Track, index: Int, of composition: Composition) {
         let sources = track.segments.compactMap(\.source?.track)
         let language = track.language.map { [(key: "language", value: $0)] } ?? []
@@ -62,8 +62,9 @@ extension AssetTrack {
 }
 
 extension Composition.Track {
-    /// Ticks a second in which all of the sources' times, and where they lie, are whole; the most of any where 32 bits do
-    /// not hold that.
+    /// The timescale in which all of the sources' times and the segments' starts are whole.
+    ///
+    /// The largest timescale of them all if 32 bits do not suffice.
     fileprivate var timescale: Int32 {
         var scales: Set<Int32> = []
         for segment in segments {
@@ -74,24 +75,25 @@ extension Composition.Track {
     }
 }
 
-/// How the tracks of a composition become one of pictures and one of sound, as a file of it would have them.
+/// The settings that combine a composition's tracks into one video and one audio track, as in an exported file.
 struct Rendering: Sendable {
-    /// The composition itself.
+    /// The composition as an asset.
     let asset: Asset
-    /// How the pictures become one; `nil` where there are none.
+    /// The video composition; `nil` if there is no video.
     let videoComposition: VideoComposition?
-    /// How the sound is mixed; `nil` where there is none.
+    /// The audio mix; `nil` if there is no audio.
     let audioMix: AudioMix?
 }
 
 extension Asset {
-    /// A composition as if it had been exported: one track of composited frames and one of mixed sound, decoded.
+    /// Creates an asset that shows a composition as if exported: one track of composited video and one of mixed audio.
     ///
+    /// Both tracks deliver decoded samples.
     /// - Parameters:
-    ///   - videoComposition: How the pictures become one; `nil` leaves them out.
-    ///   - audioMix: How the sound is mixed; `nil` leaves it out.
-    ///   - startTimecode: The first frame's.
-    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` where nothing is left.
+    ///   - videoComposition: The settings that combine the video tracks; `nil` omits video.
+    ///   - audioMix: The settings that mix the audio tracks; `nil` omits audio.
+    ///   - startTimecode: The timecode of the first frame.
+    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` if no track is left.
     package convenience init(
         rendering composition: Composition, videoComposition: VideoComposition?, audioMix: AudioMix?,
         startTimecode: String? = nil
@@ -118,12 +120,12 @@ extension Asset {
             Rendering(asset: inner, videoComposition: videoComposition, audioMix: audioMix), contents)
     }
 
-    /// How long each composited frame is shown, from zero on; `nil` where frames are not composited.
+    /// The duration of each composited frame, counted from zero; `nil` if video is not composited.
     package var frameDuration: MediaTime? { rendering?.videoComposition?.frameDuration }
 }
 
 extension AssetTrack {
-    /// What is known of a mix, as if it were a track of a file.
+    /// Creates a track that describes a mix as if it came from a file.
     fileprivate init(mixOf tracks: [AssetTrack], index: Int) throws(MediaError) {
         let format = try AudioMixOutput(tracks: tracks).format
         var stream = StreamInfo(
@@ -135,7 +137,7 @@ extension AssetTrack {
     }
 }
 
-/// What an output of a rendered composition needs to know to begin.
+/// Creates the pipelines for outputs of a rendered composition.
 struct RenderingStart: PipelineMaker {
     let rendering: Rendering
     let core: DemuxSession
@@ -173,13 +175,13 @@ struct RenderingStart: PipelineMaker {
     }
 }
 
-/// What an output of the composition delivers, as that of a track.
+/// Delivers the samples of the composition's output as those of a track.
 private final class RenderedPipeline: SamplePipeline {
     private let reader: AssetReader
     private let output: any ReaderOutput
     private let core: DemuxSession
     private let index: Int
-    /// How much damage was passed on.
+    /// The damage that was already reported.
     private var told = DamageReport()
 
     init(_ reader: AssetReader, _ output: any ReaderOutput, _ core: DemuxSession, index: Int) {
@@ -199,7 +201,7 @@ private final class RenderedPipeline: SamplePipeline {
         guard damage != told else { return }
         var new = damage
         new.packetCount -= told.packetCount
-        // One that has grown is joined with what was told of it.
+        // A place that has grown is merged with its earlier report.
         new.places.removeAll { told.places.contains($0) }
         core.add(new, track: index) { $0 }
         told = damage

@@ -1,6 +1,6 @@
 public import MediaBase
 
-/// How loud each of several tracks is when they are mixed: `AVMutableAudioMix`.
+/// The volumes of several tracks that are mixed: `AVMutableAudioMix`.
 ///
 /// ```swift
 /// var parameters = AudioMix.InputParameters(track: music)
@@ -8,38 +8,39 @@ public import MediaBase
 /// output.audioMix = AudioMix([parameters])
 /// ```
 public struct AudioMix: Sendable, Hashable {
-    /// What is said of single tracks; others are mixed as they are.
+    /// The parameters of single tracks; tracks without parameters keep their volume.
     public var inputParameters: [InputParameters]
 
-    /// A mix.
+    /// Creates a mix from the parameters of single tracks.
     public init(_ inputParameters: [InputParameters] = []) { self.inputParameters = inputParameters }
 
-    /// How loud one track is, over time: `AVMutableAudioMixInputParameters`.
+    /// The volume of one track over time: `AVMutableAudioMixInputParameters`.
     ///
-    /// A volume of 1 leaves samples as they are; others multiply them.
+    /// Samples are multiplied by the volume; 1 keeps them unchanged.
     public struct InputParameters: Sendable, Hashable {
-        /// The track: ``AssetTrack/id``.
+        /// The ID of the track: ``AssetTrack/id``.
         public let trackID: Int
         private var curve = RampCurve<Float>(before: 1)
 
-        /// A track at volume 1 throughout.
+        /// Creates parameters for a track at volume 1.
         public init(track: AssetTrack) { self.init(trackID: track.id) }
 
-        /// The same by the track's number.
+        /// Creates parameters for a track by its ID, at volume 1.
         public init(trackID: Int) { self.trackID = trackID }
 
-        /// Sets the volume from a time on, up to the next time at which one is set.
+        /// Sets the volume from a time on, until the next time at which it is set.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a volume below 0 or no number, and within a ramp.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a volume that is negative or not finite, and
+        ///   for a time within a ramp.
         public mutating func setVolume(_ volume: Float, at time: MediaTime) throws(MediaError) {
             try Self.check(volume)
             try curve.set(volume, at: time, what: "volume")
         }
 
-        /// Lets the volume go evenly from one value to another; it stays there until the next time at which one is set.
+        /// Ramps the volume linearly over a time range; the end value holds until the next time at which it is set.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a volume below 0 or no number, an empty range,
-        ///   and where another ramp or volume lies within it.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a volume that is negative or not finite, for
+        ///   an empty range, and if another ramp or volume lies within the range.
         public mutating func setVolumeRamp(
             from start: Float, to end: Float, timeRange: MediaTimeRange
         ) throws(MediaError) {
@@ -48,10 +49,10 @@ public struct AudioMix: Sendable, Hashable {
             try curve.setRamp(from: start, to: end, in: timeRange, what: "volume")
         }
 
-        /// The volume at a time.
+        /// Returns the volume at a time.
         public func volume(at time: MediaTime) -> Float { curve.value(at: time) }
 
-        /// The volume over samples `range`, in runs over which it changes evenly.
+        /// Returns the volume over samples `range`, in runs with linear change.
         func runs(over range: Range<Int64>, rate: Int32) -> [RampCurve<Float>.Run] {
             curve.runs(over: range, rate: rate)
         }
@@ -64,9 +65,9 @@ public struct AudioMix: Sendable, Hashable {
     }
 }
 
-/// A value that can be mixed of two.
+/// A value that can be interpolated.
 protocol Rampable: Sendable, Hashable {
-    /// The value so far on the way to another: 0 is this one, 1 the other.
+    /// Returns the value between this one and another: 0 returns this one, 1 the other.
     func mixed(with other: Self, _ part: Double) -> Self
 }
 
@@ -76,11 +77,11 @@ extension Float: Rampable {
     }
 }
 
-/// A value over time: set at moments, and led evenly from one to another over stretches.
+/// A value over time, which is set at single times and ramps linearly over time ranges.
 ///
-/// From where it was set, or a ramp ended, it stays as it is until it is set again.
+/// The value holds after each time it is set and after each ramp, until it is set again.
 struct RampCurve<Value: Rampable>: Sendable, Hashable {
-    /// A ramp, or a moment where start and end are the same.
+    /// A ramp, or a single time if start and end are the same.
     private struct Ramp: Sendable, Hashable {
         var start: MediaTime
         var end: MediaTime
@@ -109,7 +110,7 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
         guard ramp.start.isNumeric else {
             throw MediaError(.invalidArgument, "\(ramp.start) is no time to set a \(what) at")
         }
-        // Setting a moment again replaces what was said of it.
+        // Setting the same time again replaces the earlier value.
         let place = firstIndex { $0.start > ramp.start || ($0.start == ramp.start && $0.end >= ramp.end) }
         if place < ramps.count, ramps[place].start == ramp.start, ramps[place].end == ramp.end {
             ramps.remove(at: place)
@@ -127,7 +128,7 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
         ramps.insert(ramp, at: place)
     }
 
-    /// The number of the first ramp that lies behind a border, by a test that holds from some ramp on.
+    /// Returns the index of the first ramp after a boundary, by a test that holds from some ramp on.
     private func firstIndex(where isBehind: (Ramp) -> Bool) -> Int {
         var (low, high) = (0, ramps.count)
         while low < high {
@@ -137,7 +138,6 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
         return low
     }
 
-    /// The value at a time.
     func value(at time: MediaTime) -> Value {
         guard let ramp = ramps[..<firstIndex { $0.start > time }].last else { return before }
         guard time < ramp.end else { return ramp.to }
@@ -150,15 +150,15 @@ struct RampCurve<Value: Rampable>: Sendable, Hashable {
 }
 
 extension RampCurve where Value == Float {
-    /// Samples over which the value changes evenly.
+    /// A run of samples over which the value changes linearly.
     struct Run {
         var count: Int
-        /// The value of the first sample, and by how much it grows from one to the next.
+        /// The value at the first sample, and the increment per sample.
         var first: Double
         var step: Double
     }
 
-    /// The value over samples `range` at `rate` a second, sample n at n/rate.
+    /// Returns the value over samples `range` at `rate` per second, with sample n at n/rate.
     func runs(over range: Range<Int64>, rate: Int32) -> [Run] {
         var runs: [Run] = []
         var place = range.lowerBound

@@ -3,7 +3,7 @@ import MediaAnalysis
 public import MediaBase
 import Threading
 
-/// The sound of several tracks mixed into one: `AVAssetReaderAudioMixOutput`.
+/// The audio of several tracks mixed into one: `AVAssetReaderAudioMixOutput`.
 ///
 /// ```swift
 /// let output = try AudioMixOutput(tracks: asset.loadTracks(withMediaType: .audio))
@@ -11,13 +11,13 @@ import Threading
 /// try reader.add(output)
 /// ```
 ///
-/// The mix is one unbroken run of samples from the start of the reader's time range to the end of the longest track;
-/// where a track has no sound it is silent. It is made in 32-bit floating point: each track is brought to the rate and the
-/// channels of the mix, multiplied by its volume and added, and the sum is limited to ±1, never wrapped.
+/// The mix is one continuous run of samples from the start of the reader's time range to the end of the longest track;
+/// a track without audio is silent. The mix uses 32-bit floating point. Each track is converted to the rate and
+/// channels of the mix, multiplied by its volume and added. The sum is limited to ±1 and never wraps.
 public final class AudioMixOutput: ReaderOutput {
-    /// One output for each track, in their order.
+    /// The outputs of the single tracks, in the order of the tracks.
     public let trackOutputs: [TrackOutput]
-    /// What comes out.
+    /// The format of the mix.
     let format: FormatDescription
     private let form: CompositionSound.Form
     private let mix = Mutex(AudioMix())
@@ -26,29 +26,29 @@ public final class AudioMixOutput: ReaderOutput {
     private struct State: ~Copyable {
         var place: Int64?
         var inputs: [Input] = []
-        /// From the form of the mix to the one that was asked for.
+        /// Converts the mix to the requested format.
         var converter: SampleConverter?
     }
 
-    /// One track's sound that was read and not mixed yet.
+    /// The audio of one track that was read but not mixed yet.
     private struct Input {
         var sounds: [(place: Int64, sound: AudioBuffer)] = []
         var isOver = false
-        /// Where the sound ends that was read.
+        /// The end of the audio that was read.
         var end: Int64 = .min
     }
 
-    /// Samples that are mixed at once.
+    /// The number of samples that are mixed at once.
     private static let run: Int64 = 4096
 
-    /// An output for tracks of one asset.
+    /// Creates an output for audio tracks of one asset.
     ///
     /// - Parameters:
-    ///   - tracks: Audio tracks.
-    ///   - audioSettings: What comes out; what is `nil` is 32-bit floating point, interleaved, at the highest rate and
-    ///     with the most channels of the tracks.
+    ///   - tracks: The audio tracks.
+    ///   - audioSettings: The format of the mix. Settings that are `nil` default to 32-bit floating point, interleaved,
+    ///     and the highest sample rate and the most channels of all tracks.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, for tracks of another kind, and for
-    ///   settings that no sound can have.
+    ///   impossible settings.
     public init(tracks: [AssetTrack], audioSettings: AudioSettings? = nil) throws(MediaError) {
         guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .audio }) else {
             throw MediaError(.invalidArgument, "a mix is made of audio tracks, at least one")
@@ -68,15 +68,15 @@ public final class AudioMixOutput: ReaderOutput {
         trackOutputs = tracks.map { TrackOutput(track: $0, audioSettings: inner) }
     }
 
-    /// How loud each track is; set before the first samples are taken.
+    /// The volumes of the tracks; set them before reading the first samples.
     public var audioMix: AudioMix {
         get { mix.withLock { $0 } }
         set { mix.withLock { $0 = newValue } }
     }
 
-    /// The next run of the mix; `nil` at the end.
+    /// Returns the next run of the mix; `nil` at the end.
     ///
-    /// - Throws: what fails in any of the tracks; the reader is then failed, or cancelled.
+    /// - Throws: The error of any of the tracks; the reader's status is then failed or cancelled.
     public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
         let parameters = audioMix.inputParameters
         return try state.withLock { state throws(MediaError) in
@@ -94,7 +94,7 @@ public final class AudioMixOutput: ReaderOutput {
             for (index, output) in trackOutputs.enumerated() {
                 try Self.fill(&state.inputs[index], from: output, upTo: begins + Self.run, rate: form.rate)
             }
-            // Where all tracks end within the run, so does the mix.
+            // If all tracks end within the run, so does the mix.
             let isLast = state.inputs.allSatisfy(\.isOver)
             let last = isLast ? state.inputs.map(\.end).max() ?? begins : begins + Self.run
             let end = min(begins + Self.run, last)
@@ -115,7 +115,7 @@ public final class AudioMixOutput: ReaderOutput {
         }
     }
 
-    /// Reads a track until all of its sound before a place is there.
+    /// Reads a track until all of its audio before a position is available.
     private static func fill(
         _ input: inout Input, from output: TrackOutput, upTo end: Int64, rate: Int32
     ) throws(MediaError) {
@@ -167,7 +167,7 @@ public final class AudioMixOutput: ReaderOutput {
 }
 
 extension CompositionSound.Form {
-    /// Sound of this form as it is described.
+    /// The description of audio in this format.
     var formatDescription: FormatDescription {
         FormatDescription(
             mediaType: .audio, codec: "pcm",

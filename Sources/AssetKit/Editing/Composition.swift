@@ -1,6 +1,6 @@
 public import MediaBase
 
-/// Media put together from time ranges of several assets' tracks: `AVMutableComposition`.
+/// A timeline assembled from time ranges of several assets' tracks: `AVMutableComposition`.
 ///
 /// ```swift
 /// var composition = Composition()
@@ -9,33 +9,34 @@ public import MediaBase
 /// let reader = try AssetReader(asset: Asset(composition: composition))
 /// ```
 ///
-/// A value: an asset that is made of it keeps it as it was then, whatever is changed later. All times are exact; after
-/// any number of edits a segment lies where the sums of the times say. Sums that need a timescale of more than 32 bits
-/// are rounded to the nearest of 2147483647 parts of a second, and say so.
+/// A composition is a value: an asset created from it keeps its state even if the composition changes later. All times
+/// are exact. After any number of edits, each segment lies exactly where the sums of the times place it. Sums that need
+/// a timescale of more than 32 bits are rounded to the nearest of 2147483647 parts of a second, and are marked as
+/// rounded.
 ///
-/// Sound that is played faster or slower changes its pitch with the speed.
+/// Audio that plays faster or slower changes its pitch with the speed.
 public struct Composition: Sendable {
     /// The tracks, in the order in which they were added.
     public private(set) var tracks: [Track] = []
-    /// The size in which pictures are meant to be shown; that of the first video track's first source unless set.
+    /// The size at which video is displayed; by default that of the first video track's first source.
     public var naturalSize: Dimensions?
 
-    /// Tracks at most: what libavformat holds in one file.
+    /// The maximum number of tracks: libavformat's limit for one file.
     static let maximumTracks = 1000
 
-    /// An empty composition.
+    /// Creates an empty composition.
     public init() {}
 
     /// The end of the longest track.
     public var duration: MediaTime { tracks.map(\.end).max() ?? .zero }
 
-    /// The track of a number; `nil` where there is none.
+    /// Returns the track with an ID; `nil` if there is none.
     public func track(withID id: Int) -> Track? { tracks.first { $0.id == id } }
 
-    /// Adds an empty track and gives its number.
+    /// Adds an empty track and returns its ID.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for anything but video and audio, and
-    ///   ``MediaError/Code-swift.struct/limitExceeded`` for too many.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for media types other than video and audio, and
+    ///   ``MediaError/Code-swift.struct/limitExceeded`` if there are too many tracks.
     @discardableResult
     public mutating func addTrack(mediaType: MediaType) throws(MediaError) -> Int {
         guard mediaType == .video || mediaType == .audio else {
@@ -49,30 +50,31 @@ public struct Composition: Sendable {
         return id
     }
 
-    /// Takes a track away; nothing happens where there is none of this number.
+    /// Removes a track; does nothing if no track has this ID.
     public mutating func removeTrack(withID id: Int) { tracks.removeAll { $0.id == id } }
 
-    /// Says how a track's pictures are turned for display; nothing happens where there is none of this number.
+    /// Sets the transform that players apply to a track's video; does nothing if no track has this ID.
     public mutating func setPreferredTransform(_ transform: DisplayTransform, ofTrack id: Int) {
         for index in tracks.indices where tracks[index].id == id { tracks[index].preferredTransform = transform }
     }
 }
 
-// MARK: - One track
+// MARK: - Editing one track
 
 extension Composition {
-    /// Inserts a time range of an asset's track; what lies later in the track moves back.
+    /// Inserts a time range of an asset's track; subsequent segments of the track shift later.
     ///
-    /// Where the range begins before the source track or goes on past its end, that part is a gap; so is what lies
-    /// between the end of the composition's track and `time`. A source that is itself a composition gives its segments.
+    /// Any part of the range before the start or after the end of the source track becomes a gap, and so does the time
+    /// between the end of the composition's track and `time`. If the source is itself a composition, its segments are
+    /// inserted.
     /// - Parameters:
-    ///   - range: A stretch of the source's presentation time line.
-    ///   - track: A track of `asset` with the media type of the composition's.
-    ///   - asset: What is read; a file that can be read more than once.
-    ///   - time: Where it is to begin; zero or later.
-    ///   - id: The composition's track.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an empty range, times that are negative or no
-    ///   numbers, and tracks that do not fit; what opening the asset throws.
+    ///   - range: A time range on the source's presentation time line.
+    ///   - track: A track of `asset` with the media type of the composition's track.
+    ///   - asset: The source asset, which must be readable more than once.
+    ///   - time: The start time in the composition; zero or later.
+    ///   - id: The ID of the composition's track.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an empty range, for times that are negative or
+    ///   not numeric, and for tracks that do not match; errors from opening the asset.
     public mutating func insertTimeRange(
         _ range: MediaTimeRange, of track: AssetTrack, in asset: Asset, at time: MediaTime, into id: Int
     ) throws(MediaError) {
@@ -99,21 +101,22 @@ extension Composition {
         }
     }
 
-    /// Inserts a gap into one track; what lies later moves back.
+    /// Inserts a gap into one track; subsequent segments shift later.
     public mutating func insertEmptyTimeRange(_ range: MediaTimeRange, intoTrack id: Int) throws(MediaError) {
         try Self.check(range)
         let place = try place(ofTrack: id)
         tracks[place].insertGap(of: range.duration, at: range.start)
     }
 
-    /// Takes a time range out of one track; what lies later moves up.
+    /// Removes a time range from one track; subsequent segments shift earlier.
     public mutating func removeTimeRange(_ range: MediaTimeRange, fromTrack id: Int) throws(MediaError) {
         try Self.check(range)
         let place = try place(ofTrack: id)
         tracks[place].remove(range)
     }
 
-    /// Makes a time range of one track last for another time, by playing it faster or slower; what lies later moves.
+    /// Changes the duration of a time range in one track by playing it faster or slower; subsequent segments shift
+    /// accordingly.
     public mutating func scaleTimeRange(
         _ range: MediaTimeRange, toDuration duration: MediaTime, inTrack id: Int
     ) throws(MediaError) {
@@ -130,20 +133,21 @@ extension Composition {
     }
 }
 
-// MARK: - All tracks
+// MARK: - Editing all tracks
 
 extension Composition {
-    /// A track that takes a source track's media without a change of format: `compatibleTrack(for:)`.
+    /// Returns a track that can take a source track's media without a change of format: `compatibleTrack(for:)`.
     ///
-    /// It is empty, or its first source has the same codec and size, turn, or rate and channels. `nil` where there is none.
+    /// The track is either empty, or its first source has the same codec and the same size and rotation, or rate and
+    /// channels. `nil` if there is no such track.
     public func compatibleTrack(for track: AssetTrack) -> Track? {
         tracks.first { $0.mediaType == track.mediaType && $0.accepts(track) }
     }
 
-    /// Inserts a time range of all of an asset's video and audio tracks; everything later moves back in all tracks.
+    /// Inserts a time range of all of an asset's video and audio tracks; subsequent segments of all tracks shift later.
     ///
-    /// Each goes into a compatible track of its own; where there is none left, one is added. Tracks that get nothing get a
-    /// gap as long as the range, so that all stay together.
+    /// Each source track goes into a compatible track that no other uses, or into a new one. Tracks that receive no
+    /// media get a gap as long as the range, so that all tracks stay in sync.
     public mutating func insertTimeRange(
         _ range: MediaTimeRange, of asset: Asset, at time: MediaTime
     ) throws(MediaError) {
@@ -167,7 +171,7 @@ extension Composition {
             try edited.insertTimeRange(range, of: source, in: asset, at: time, into: id)
         }
         for index in edited.tracks.indices where !used.contains(edited.tracks[index].id) {
-            // Behind a track's end there is nothing to keep in step.
+            // A track that ends before the insertion needs no gap to stay in sync.
             if edited.tracks[index].end > time { edited.tracks[index].insertGap(of: range.duration, at: time) }
         }
         self = edited
@@ -179,13 +183,13 @@ extension Composition {
         for index in tracks.indices { tracks[index].insertGap(of: range.duration, at: range.start) }
     }
 
-    /// Takes a time range out of all tracks.
+    /// Removes a time range from all tracks.
     public mutating func removeTimeRange(_ range: MediaTimeRange) throws(MediaError) {
         try Self.check(range)
         for index in tracks.indices { tracks[index].remove(range) }
     }
 
-    /// Makes a time range of all tracks last for another time, by playing it faster or slower.
+    /// Changes the duration of a time range in all tracks by playing it faster or slower.
     public mutating func scaleTimeRange(
         _ range: MediaTimeRange, toDuration duration: MediaTime
     ) throws(MediaError) {
@@ -228,7 +232,7 @@ extension Composition {
 }
 
 extension Composition.Track {
-    /// Whether a source's media has the format that is here already.
+    /// Returns true if the source's media has the format of the media in this track.
     fileprivate func accepts(_ track: AssetTrack) -> Bool {
         guard let mine = segments.lazy.compactMap(\.source?.track).first else { return true }
         guard let format = mine.formatDescriptions.first, let other = track.formatDescriptions.first,
@@ -240,7 +244,7 @@ extension Composition.Track {
             && format.audio?.channelLayout == other.audio?.channelLayout
     }
 
-    /// Inserts a time range of another composition's track; what that does not have of it is a gap.
+    /// Inserts a time range of another composition's track; parts outside that track become gaps.
     fileprivate mutating func insert(_ range: MediaTimeRange, of other: Composition.Track, at time: MediaTime) {
         if segments.allSatisfy(\.isEmpty) {
             preferredTransform = preferredTransform ?? other.preferredTransform
@@ -251,24 +255,24 @@ extension Composition.Track {
 }
 
 extension Composition {
-    /// One track of a composition: segments one after the other from zero on: `AVCompositionTrack`.
+    /// A track of a composition, which consists of consecutive segments from zero on: `AVCompositionTrack`.
     public struct Track: Sendable {
-        /// The composition's number of it, from 1; ``AssetTrack/id`` of the asset that reads it.
+        /// The track's ID in the composition, from 1; also the ``AssetTrack/id`` in an asset of the composition.
         public let id: Int
-        /// What it carries: video or audio.
+        /// The media type: video or audio.
         public let mediaType: MediaType
-        /// Its segments without a hole between them, gaps among them, in their order.
+        /// The segments in order, including gaps, without holes between them.
         public private(set) var segments: [Segment] = []
-        /// How its pictures are turned for display.
+        /// The transform that players apply to the video.
         ///
-        /// The first source's own unless set.
+        /// The first source's transform unless set.
         public var preferredTransform: DisplayTransform?
-        /// ISO 639-2 code of its language; the first source's own unless set.
+        /// The ISO 639-2 code of the language; that of the first source unless set.
         public var language: String?
 
-        /// Where it ends.
+        /// The end time of the track.
         public var end: MediaTime { segments.last?.end ?? .zero }
-        /// From zero to its end.
+        /// The time range from zero to the end.
         public var timeRange: MediaTimeRange { MediaTimeRange(start: .zero, end: end) }
 
         init(id: Int, mediaType: MediaType) {
@@ -276,7 +280,7 @@ extension Composition {
             self.mediaType = mediaType
         }
 
-        /// The segment that is shown at a time; `nil` before zero and from the end on.
+        /// Returns the segment at a time; `nil` before zero and from the end on.
         public func segment(at time: MediaTime) -> Segment? {
             let place = place(of: time)
             return segments.indices.contains(place) && time >= .zero ? segments[place] : nil
@@ -285,7 +289,7 @@ extension Composition {
 }
 
 extension Composition.Track {
-    /// The number of the segment in which a time lies, or of the first one that begins later.
+    /// Returns the index of the segment that contains a time, or of the first one that starts later.
     private func place(of time: MediaTime) -> Int {
         var (low, high) = (0, segments.count)
         while low < high {
@@ -295,9 +299,9 @@ extension Composition.Track {
         return low
     }
 
-    /// Makes a time the border of two segments, and gives the number of the one that begins there.
+    /// Makes a time the boundary of two segments, and returns the index of the segment that starts there.
     ///
-    /// A time past the end is reached by a gap.
+    /// If the time lies past the end, a gap extends the track to it.
     private mutating func cut(at time: MediaTime) -> Int {
         if time > end { segments.append(Composition.Segment(gapFrom: end, to: time)) }
         let place = place(of: time)
@@ -308,7 +312,7 @@ extension Composition.Track {
         return place + 1
     }
 
-    /// Inserts segments that lie at a time already, and moves what follows.
+    /// Inserts segments whose times are already set, and shifts subsequent segments later.
     mutating func insert(_ inserted: [Composition.Segment], at time: MediaTime) {
         guard let last = inserted.last else { return }
         let place = cut(at: time)
@@ -317,7 +321,7 @@ extension Composition.Track {
         segments.insert(contentsOf: inserted, at: place)
     }
 
-    /// Inserts a time range of a source; what the source does not have of it is a gap.
+    /// Inserts a time range of a source; parts that the source does not have become gaps.
     mutating func insert(_ range: MediaTimeRange, of source: Composition.Source, at time: MediaTime) {
         if segments.allSatisfy(\.isEmpty) {
             preferredTransform = preferredTransform ?? source.track.displayTransform?.withoutStretch
@@ -336,19 +340,18 @@ extension Composition.Track {
         insert(inserted, at: time)
     }
 
-    /// The segments of a time range as they would lie from another moment on; a gap for what lies behind the end.
+    /// Returns the segments of a time range, moved to start at another time; a gap for the part after the end.
     func segments(in range: MediaTimeRange, from time: MediaTime) -> [Composition.Segment] {
         var copy = self
         let (first, last) = (copy.cut(at: range.start), copy.cut(at: range.end))
         return copy.segments[first..<last].map { $0.moved(by: time - range.start) }
     }
 
-    /// Inserts a gap.
     mutating func insertGap(of duration: MediaTime, at time: MediaTime) {
         insert([Composition.Segment(gapFrom: time, to: time + duration)], at: time)
     }
 
-    /// Takes a time range out; what follows moves up.
+    /// Removes a time range; subsequent segments shift earlier.
     mutating func remove(_ range: MediaTimeRange) {
         guard range.start < end else { return }
         let last = min(range.end, end)
@@ -358,7 +361,7 @@ extension Composition.Track {
         for index in segments[from...].indices { segments[index] = segments[index].moved(by: distance) }
     }
 
-    /// Makes a time range last for another time; what follows moves.
+    /// Changes the duration of a time range by a factor; subsequent segments shift accordingly.
     mutating func scale(_ range: MediaTimeRange, by factor: Rational) throws(MediaError) {
         guard range.start < end else { return }
         let last = min(range.end, end)

@@ -3,40 +3,40 @@ public import MediaBase
 import SystemCalls
 
 extension Composition {
-    /// A stretch of a composition's track: some time of a source, or a gap: `AVCompositionTrackSegment`.
+    /// A segment of a composition's track: a time range of a source, or a gap: `AVCompositionTrackSegment`.
     ///
-    /// Its times are exact. A gap shows no pictures and sounds silent.
+    /// All times are exact. A gap shows no video and is silent.
     public struct Segment: Sendable {
-        /// Where its media comes from; `nil` for a gap.
+        /// The source of the media; `nil` for a gap.
         let source: Source?
-        /// What of the source it shows, on the source's presentation time line; from zero on for a gap.
+        /// The time range on the source's presentation time line; for a gap, it starts at zero.
         var sourceStart: MediaTime
         var sourceEnd: MediaTime
-        /// Where it lies in the composition.
+        /// The time range in the composition.
         ///
-        /// Neighbours share the very same times, so that nothing can come between.
+        /// Adjacent segments share exactly the same times, so there is never space between them.
         var start: MediaTime
         var end: MediaTime
-        /// How long a second of the source lasts; `nil` where it plays as it is.
+        /// The duration of a second of the source; `nil` for normal speed.
         ///
-        /// Kept apart from the times, so that cutting a segment many times never changes its speed.
+        /// Stored separately from the times, so that repeated cuts never change a segment's speed.
         var stretch: Rational?
 
-        /// The asset that it is taken from; `nil` for a gap.
+        /// The source asset; `nil` for a gap.
         public var asset: Asset? { source?.asset }
-        /// The track that it is taken from; `nil` for a gap.
+        /// The source track; `nil` for a gap.
         public var sourceTrack: AssetTrack? { source?.track }
-        /// Whether it shows nothing.
+        /// Indicates whether the segment is a gap.
         public var isEmpty: Bool { source == nil }
-        /// What of the source it shows, on the source's presentation time line.
+        /// The time range on the source's presentation time line.
         public var sourceRange: MediaTimeRange { MediaTimeRange(start: sourceStart, end: sourceEnd) }
-        /// Where it lies in the composition.
+        /// The time range in the composition.
         public var timeRange: MediaTimeRange { MediaTimeRange(start: start, end: end) }
-        /// How much faster than the source it plays; 1 for as it is.
+        /// The playback speed relative to the source; 1 is normal.
         public var speed: Rational { stretch?.inverse ?? .one }
     }
 
-    /// A track of an asset that segments are taken from, and what its file was when it was put in.
+    /// A source track of segments, and the state of its file at insertion.
     final class Source: Sendable {
         let asset: Asset
         let track: AssetTrack
@@ -48,7 +48,7 @@ extension Composition {
             identity = asset.fileState
         }
 
-        /// - Throws: where the file is another one than when it was put in.
+        /// - Throws: An error if the file has changed since its insertion.
         func checkUnchanged() throws(MediaError) {
             guard let identity, let now = asset.fileState, now != identity else { return }
             throw MediaError(
@@ -59,33 +59,33 @@ extension Composition {
 }
 
 extension Composition.Segment {
-    /// A gap.
+    /// Creates a gap.
     init(gapFrom start: MediaTime, to end: MediaTime) {
         self.init(source: nil, sourceStart: .zero, sourceEnd: end - start, start: start, end: end, stretch: nil)
     }
 
-    /// Some time of a source, played as it is from a moment of the composition on.
+    /// Creates a segment from a time range of a source, at normal speed and a start time in the composition.
     init(_ source: Composition.Source, _ range: MediaTimeRange, at start: MediaTime) {
         self.init(
             source: source, sourceStart: range.start, sourceEnd: range.end, start: start, end: start + range.duration,
             stretch: nil)
     }
 
-    /// The source's moment that a moment of the composition shows.
+    /// Returns the source time that is shown at a time of the composition.
     func sourceTime(at time: MediaTime) -> MediaTime {
         let passed = time - start
         guard let stretch else { return sourceStart + passed }
         return sourceStart + passed.multiplied(by: stretch.den, dividedBy: stretch.num)
     }
 
-    /// The moment of the composition that shows a moment of the source.
+    /// Returns the time of the composition at which a source time is shown.
     func time(ofSource moment: MediaTime) -> MediaTime {
         let passed = moment - sourceStart
         guard let stretch else { return start + passed }
         return start + passed.multiplied(by: stretch)
     }
 
-    /// Cuts it in two at a moment inside.
+    /// Splits the segment in two at a time within it.
     func split(at time: MediaTime) -> (Self, Self) {
         let moment = sourceTime(at: time)
         var (first, second) = (self, self)
@@ -96,7 +96,7 @@ extension Composition.Segment {
         return (first, second)
     }
 
-    /// The same, so much later.
+    /// Returns the segment shifted by a time.
     func moved(by distance: MediaTime) -> Self {
         var moved = self
         moved.start += distance
@@ -104,7 +104,7 @@ extension Composition.Segment {
         return moved
     }
 
-    /// Whether another one goes on where this ends, as if they had never been cut.
+    /// Returns true if another segment continues this one, as if they had never been split.
     func continues(in next: Self) -> Bool {
         guard let source, let other = next.source else { return source == nil && next.source == nil }
         return source.asset === other.asset && source.track == other.track && stretch == next.stretch
@@ -112,7 +112,7 @@ extension Composition.Segment {
     }
 }
 
-/// What an output of a composition needs to know to begin.
+/// Creates the pipelines for outputs of a composition.
 struct CompositionStart: PipelineMaker {
     let composition: Composition
     let core: DemuxSession
@@ -143,7 +143,7 @@ struct CompositionStart: PipelineMaker {
 }
 
 extension Composition.Track {
-    /// The segments that are shown within a range, those joined that go on where another ends.
+    /// Returns the segments within a range; segments that continue each other are joined.
     func clips(in range: OutputRange) -> [Composition.Segment] {
         var clips: [Composition.Segment] = []
         for segment in segments where segment.end > range.start && range.end.map({ segment.start < $0 }) != false {
@@ -158,9 +158,9 @@ extension Composition.Track {
     }
 }
 
-/// What one segment of a composition shows of its source, read as any asset is.
+/// Reads the part of a source that one segment of a composition shows.
 ///
-/// Its file is open as long as it lives.
+/// The source's file stays open for the lifetime of the reader.
 final class ClipReader {
     private let reader: AssetReader
     private let output: TrackOutput
@@ -168,11 +168,11 @@ final class ClipReader {
     private let core: DemuxSession
     private let trackIndex: Int
 
-    /// Opens the source.
+    /// Opens the source for reading.
     ///
     /// - Parameters:
-    ///   - range: What of the source is read.
-    ///   - trackIndex: The composition's track.
+    ///   - range: The part of the source to read.
+    ///   - trackIndex: The index of the composition's track.
     init(
         _ source: Composition.Source, of segment: Composition.Segment, range: MediaTimeRange,
         settings: TrackOutput.Settings, for start: CompositionStart, trackIndex: Int
@@ -193,7 +193,7 @@ final class ClipReader {
         try reader.startReading()
     }
 
-    /// The next samples at the source's times; `nil` at the end.
+    /// Returns the next samples at the source's times; `nil` at the end.
     func next() throws(MediaError) -> SampleBuffer? { try output.nextSampleBuffer() }
 
     deinit {
@@ -202,9 +202,9 @@ final class ClipReader {
     }
 }
 
-/// The pictures of a composition's track: those of its segments one after the other, each cut to its segment.
+/// Delivers the decoded frames of a composition's segments in sequence, each cut to its segment.
 ///
-/// One source is open at a time. In gaps there is no picture.
+/// Only one source is open at a time. Gaps have no frames.
 final class CompositionPictures: SamplePipeline {
     private let start: CompositionStart
     private let index: Int
@@ -212,7 +212,7 @@ final class CompositionPictures: SamplePipeline {
     private let settings: VideoSettings
     private var clips: ArraySlice<Composition.Segment>
     private var reader: ClipReader?
-    /// The picture that is delivered next: what comes after it says until when it is shown.
+    /// The next frame to deliver; the frame after it determines its end.
     private var waiting: Placed?
 
     private struct Placed {
@@ -231,7 +231,7 @@ final class CompositionPictures: SamplePipeline {
         clips = range.isEmpty ? [] : track.clips(in: range)[...]
     }
 
-    /// The next picture that is on screen at some moment of the range.
+    /// Returns the next frame that is on screen within the range.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while let clip = clips.first {
             let next = try nextPlaced(in: clip)
@@ -244,7 +244,7 @@ final class CompositionPictures: SamplePipeline {
                 continue
             }
             waiting = next
-            // A segment's last picture stays until the segment's end, as far as that was read.
+            // A segment's last frame lasts until the end of the segment, or of the range that was read.
             let end = next == nil ? max(shown.end, min(range.end ?? clip.end, clip.end)) : shown.end
             return SampleBuffer(
                 shown.buffer, ofTrack: index, presentationTime: shown.time, duration: end - shown.time)

@@ -2,11 +2,11 @@ import LibAV
 import MediaAnalysis
 import MediaBase
 
-/// The sound of a composition's track as one unbroken run of samples, gaps and holes silent.
+/// Delivers the audio of a composition's track as one continuous run of samples, with silence in gaps.
 ///
-/// Sample n sounds at n/rate. A segment has the samples from its start on and before its end; where it does not begin at
-/// a whole sample of its source, the nearest ones are taken, by less than half a sample aside. One source is open at a
-/// time.
+/// Sample n plays at n/rate. A segment contains the samples from its start up to, but not including, its end. If a
+/// segment does not start at a whole sample of its source, the nearest samples are used, less than half a sample off.
+/// Only one source is open at a time.
 final class CompositionSound: SamplePipeline {
     private let start: CompositionStart
     private let index: Int
@@ -14,13 +14,13 @@ final class CompositionSound: SamplePipeline {
     private let format: FormatDescription
     private var clips: ArraySlice<Composition.Segment>
     private var clip: (any ClipSound)?
-    /// The next sample to deliver, and the first one that is not wanted.
+    /// The next sample to deliver, and the end of the samples to deliver.
     private var place: Int64
     private let end: Int64
-    /// Sound that belongs behind silence that is delivered first.
+    /// Audio that follows silence which is delivered first.
     private var held: (place: Int64, sound: AudioBuffer)?
 
-    /// What comes out.
+    /// The format of the delivered audio.
     struct Form {
         let sampleFormat: SampleFormat
         let isPlanar: Bool
@@ -36,7 +36,7 @@ final class CompositionSound: SamplePipeline {
         }
     }
 
-    /// Samples of silence in one buffer at most.
+    /// The maximum number of samples of silence in one buffer.
     private static let silence: Int64 = 8192
 
     init(
@@ -62,7 +62,7 @@ final class CompositionSound: SamplePipeline {
         clips = range.isEmpty ? [] : track.clips(in: range)[...]
     }
 
-    /// The next run of samples.
+    /// Returns the next run of samples.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while place < end {
             if let waiting = held {
@@ -85,7 +85,7 @@ final class CompositionSound: SamplePipeline {
         return nil
     }
 
-    /// The next sound of a segment, cut to it, and the number of its first sample.
+    /// Returns the next audio of a segment, cut to the segment, and the number of its first sample.
     private func nextSound(of segment: Composition.Segment) throws(MediaError) -> (place: Int64, sound: AudioBuffer)? {
         guard let source = segment.source else { return nil }
         let first = max(segment.start.sampleIndex(rate: form.rate, rounding: .up) ?? 0, place)
@@ -109,7 +109,7 @@ final class CompositionSound: SamplePipeline {
         return nil
     }
 
-    /// Sound that is due now, but for what lies before.
+    /// Returns the audio to deliver now, without samples before the current position.
     private func delivered(_ sound: AudioBuffer, at begins: Int64) throws(MediaError) -> SampleBuffer? {
         let late = min(max(place - begins, 0), Int64(sound.sampleCount))
         guard let part = try sound.part(Int(late)..<sound.sampleCount) else { return nil }
@@ -139,17 +139,17 @@ final class CompositionSound: SamplePipeline {
     }
 }
 
-/// What of a segment's sound is read, and in which form.
+/// The part of a segment's audio to read, and its format.
 struct ClipSoundRequest {
     let segment: Composition.Segment
     let source: Composition.Source
-    /// The composition's samples that are wanted.
+    /// The samples of the composition to deliver.
     let samples: Range<Int64>
     let form: CompositionSound.Form
     let start: CompositionStart
     let trackIndex: Int
 
-    /// The moments of the source that the first wanted sample shows, and the one behind the last.
+    /// The source times of the first wanted sample and of the end of the last one.
     var sourceRange: (start: MediaTime, end: MediaTime) {
         let rate = form.rate
         return (
@@ -158,13 +158,13 @@ struct ClipSoundRequest {
         )
     }
 
-    /// Samples a second of the source; what comes out where that is not known.
+    /// The source's sample rate; the output's rate if the source's is unknown.
     var sourceRate: Int {
         let rate = source.track.formatDescriptions.first?.audio?.sampleRate ?? form.sampleRate
         return (1...Limits.sampleRate).contains(rate) ? rate : form.sampleRate
     }
 
-    /// Reads a part of the source.
+    /// Opens a part of the source for reading.
     func open(from: MediaTime, to: MediaTime, settings: AudioSettings) throws(MediaError) -> ClipReader {
         try ClipReader(
             source, of: segment, range: MediaTimeRange(start: max(from, .zero), end: to), settings: .audio(settings),
@@ -172,17 +172,17 @@ struct ClipSoundRequest {
     }
 }
 
-/// The sound of one segment.
+/// The audio of one segment.
 protocol ClipSound: AnyObject {
-    /// The next run of samples, and the composition's number of the first; may reach beyond what was asked for.
+    /// Returns the next run of samples and its position in the composition; may exceed the requested range.
     func next() throws(MediaError) -> (place: Int64, sound: AudioBuffer)?
 }
 
-/// The sound of a segment at its source's own speed, at another sample rate perhaps.
+/// Reads the audio of a segment at normal speed, resampling it if the rates differ.
 final class PlainClipSound: ClipSound {
     private let reader: ClipReader
     private let rate: Int32
-    /// By how many samples the source's numbers are ahead of the composition's.
+    /// The offset from the composition's sample numbers to the source's.
     private let offset: Int64
 
     init(_ request: ClipSoundRequest) throws(MediaError) {
@@ -194,8 +194,8 @@ final class PlainClipSound: ClipSound {
             MediaTime(value: request.samples.upperBound + offset, timescale: rate)
         )
         if request.sourceRate != request.form.sampleRate {
-            // The resampler gets what sounds before and after, and begins where samples of both rates fall together,
-            // so that a cut does not change what it makes.
+            // The resampler also receives the audio before and after the segment, and starts where samples of both
+            // rates coincide. So a cut does not change its output.
             let common = Rational(Int64(request.sourceRate), Int64(rate)).den
             let grid = Int32(clamping: Int64(rate) / max(1, common))
             let margin = MediaTime(value: 1, timescale: 10)
@@ -216,15 +216,15 @@ final class PlainClipSound: ClipSound {
     }
 }
 
-/// The sound of a segment that is played faster or slower; its pitch changes with the speed.
+/// Reads the audio of a segment that plays faster or slower; its pitch changes with the speed.
 ///
-/// Each sample is read at its exact place between the source's samples, so that nothing drifts however long it is.
+/// Each sample is interpolated at its exact position between the source's samples, so no drift accumulates.
 final class StretchedClipSound: ClipSound {
     private let request: ClipSoundRequest
     private let reader: ClipReader
     private let interpolator: SoundInterpolator
     private var converter: SampleConverter
-    /// Samples of the source, a channel each, and the number of the first.
+    /// The source's samples, one array per channel, and the number of the first sample.
     private var channels: [[Float]]
     private var first: Int64 = 0
     private var isStarted = false
@@ -276,7 +276,7 @@ final class StretchedClipSound: ClipSound {
         return (begins, sound)
     }
 
-    /// Where a sample of the composition lies among the source's: the number of the one before, and how far behind it.
+    /// Returns the position of a composition's sample in the source: the preceding sample's number and a fraction.
     private func position(of sample: Int64) -> (whole: Int64, part: Double) {
         let time = request.segment.sourceTime(at: MediaTime(value: sample, timescale: request.form.rate))
         let rate = Int32(clamping: request.sourceRate)
@@ -295,7 +295,7 @@ final class StretchedClipSound: ClipSound {
             else { continue }
             if !isStarted { first = begins }
             isStarted = true
-            // A hole is silent. What would fill more than the whole run ahead is not worth the memory.
+            // A gap is silent. A gap of more than a minute is not filled, to save memory.
             let hole = begins - first - Int64(channels.first?.count ?? 0)
             if hole > Int64(request.sourceRate) * 60 {
                 for channel in channels.indices { channels[channel] = [] }
@@ -313,7 +313,7 @@ final class StretchedClipSound: ClipSound {
 
     private func discard(before sample: Int64) {
         let count = min(sample - first, Int64(channels.first?.count ?? 0))
-        // In bulk, so that it stays cheap.
+        // Removes samples in bulk, which is cheaper.
         guard count > 16384 else { return }
         for channel in channels.indices { channels[channel].removeFirst(Int(count)) }
         first += count

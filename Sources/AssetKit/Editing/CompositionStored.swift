@@ -2,11 +2,12 @@ import Bitstreams
 import LibAV
 import MediaBase
 
-/// The stored samples of a composition's track: those of its segments one after the other, untouched but for their times.
+/// Delivers the stored samples of a composition's segments in sequence, unchanged except for their times.
 ///
-/// What comes out can be decoded as one stream, or it is an error that names the segment: all segments are coded alike and
-/// play as they are, and each can be decoded without what its neighbours leave out. Only the first may begin between sync
-/// samples, and only the last may end before a picture that it needs: those samples come too, marked as not shown.
+/// The output can be decoded as one stream; otherwise an error names the segment. All segments must have the same
+/// coding and normal speed, and each must be decodable without the samples that its neighbours omit. Only the first
+/// segment may start between sync samples, and only the last may end before a frame that it needs. Those additional
+/// samples are delivered too, marked as not shown.
 final class CompositionStored: SamplePipeline {
     private let start: CompositionStart
     private let track: Composition.Track
@@ -15,12 +16,12 @@ final class CompositionStored: SamplePipeline {
     private var clips: ArraySlice<Composition.Segment>
     private var clip: (any StoredClip)?
     private var isAtFirst = true
-    /// When the last sample is decoded.
+    /// The decode time of the last sample.
     private var lastDecode: MediaTime?
     /// The smallest step between the times of two samples.
     private let tick: MediaTime
 
-    /// - Throws: `unsupported` for segments that are coded differently or not played as they are, and for gaps behind pictures.
+    /// - Throws: `unsupported` for segments with another coding or speed, and for gaps after video.
     init(
         _ start: CompositionStart, _ track: Composition.Track, index: Int, timescale: Int32, range: OutputRange
     ) throws(MediaError) {
@@ -45,7 +46,7 @@ final class CompositionStored: SamplePipeline {
         }
     }
 
-    /// The next sample, in decode order.
+    /// Returns the next sample, in decode order.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while let segment = clips.first {
             guard let source = segment.source else {
@@ -75,7 +76,7 @@ final class CompositionStored: SamplePipeline {
         return try StoredSound(request)
     }
 
-    /// Decode times rise from sample to sample, also where a segment's reach back to before its start.
+    /// Makes decode times rise from sample to sample, even if a segment's decode times start before the segment.
     private func inOrder(_ buffer: SampleBuffer, of segment: Composition.Segment) throws(MediaError) -> SampleBuffer {
         guard let decode = buffer.decodeTime else { return buffer }
         defer { lastDecode = max(lastDecode ?? decode, decode) }
@@ -90,46 +91,46 @@ final class CompositionStored: SamplePipeline {
     }
 }
 
-/// What of a segment's stored samples is wanted.
+/// The part of a segment's stored samples to read.
 struct StoredClipRequest {
     let segment: Composition.Segment
     let source: Composition.Source
-    /// The composition's moments between which samples are shown.
+    /// The composition times between which samples are shown.
     let shown: ClosedRange<MediaTime>
-    /// Whether samples from before may come, which are not shown.
+    /// True if earlier samples, which are not shown, may be included.
     let beginsAnywhere: Bool
-    /// Whether samples from behind may come, and the last one may be cut.
+    /// True if later samples may be included, and the last shown sample may be cut.
     let endsAnywhere: Bool
     let track: Composition.Track
     let start: CompositionStart
     let trackIndex: Int
 
-    /// The source's moments between which samples are shown.
+    /// The source times between which samples are shown.
     var from: MediaTime { segment.sourceTime(at: shown.lowerBound) }
     var to: MediaTime { segment.sourceTime(at: shown.upperBound) }
 
-    /// The source's format, which was looked at when the output began.
+    /// The source's format, which was checked when the output started.
     var format: FormatDescription? { source.track.formatDescriptions.first }
 
-    /// Reads stored samples of the source.
+    /// Opens stored samples of the source for reading.
     func open(from: MediaTime, to: MediaTime) throws(MediaError) -> ClipReader {
         try ClipReader(
             source, of: segment, range: MediaTimeRange(start: max(from, .zero), end: to), settings: .stored, for: start,
             trackIndex: trackIndex)
     }
 
-    /// The error that says why it cannot be had.
+    /// Returns the error for a segment that cannot be delivered as stored.
     func failure(_ reason: String) -> MediaError { track.failure(of: segment, reason) }
 }
 
 /// The stored samples of one segment, at the composition's times.
 protocol StoredClip: AnyObject {
-    /// The next one, in decode order; `nil` at the end.
+    /// Returns the next sample, in decode order; `nil` at the end.
     func next() throws(MediaError) -> SampleBuffer?
 }
 
 extension Composition.Track {
-    /// The error that a segment's samples cannot be had as they are stored.
+    /// Returns the error for a segment whose samples cannot be delivered as stored.
     func failure(of segment: Composition.Segment, _ reason: String) -> MediaError {
         let number = (segments.firstIndex { $0.end > segment.start } ?? 0) + 1
         return MediaError(
@@ -140,7 +141,7 @@ extension Composition.Track {
 }
 
 extension Composition.Segment {
-    /// Why it cannot be stored in one track with another one; `nil` where it can.
+    /// Returns the reason why the segment cannot be stored in one track with another; `nil` if it can.
     fileprivate func reasonAgainstStoring(after first: Composition.Segment) -> String? {
         guard let source, let other = first.source else { return nil }
         if stretch != nil { return "it plays at \(speed.doubleValue) times its speed" }
@@ -155,7 +156,7 @@ extension Composition.Segment {
 }
 
 extension FormatDescription {
-    /// In what samples are coded differently, in words; `nil` where one decoder takes both.
+    /// Returns the difference in coding from another format, in words; `nil` if one decoder accepts both.
     fileprivate func difference(from other: FormatDescription) -> String? {
         if codec != other.codec { return "it is coded as \(codec), what comes before as \(other.codec)" }
         if let mine = video, let theirs = other.video {
@@ -183,21 +184,21 @@ extension FormatDescription {
     }
 }
 
-/// The stored pictures of one segment.
+/// Reads the stored video samples of one segment.
 final class StoredPictures: StoredClip {
     private let request: StoredClipRequest
     private let reader: ClipReader
     private let (from, to): (MediaTime, MediaTime)
-    /// How far a time may be off because the source's clock cannot hold its pictures' times.
+    /// The tolerance for times, if the source's clock cannot represent its frame times exactly.
     private let slack: MediaTime
     private var hasBegun = false
-    /// Pictures from behind the end, which are wanted only where a later one is shown before it.
+    /// Frames after the end, which are needed only if a later sample is shown before the end.
     private var behind: [SampleBuffer] = []
     private var ready: ArraySlice<SampleBuffer> = []
     private var isAtEnd = false
     private var knowsDecodeTimes = false
 
-    /// H.264 and HEVC hold back 16 pictures at most.
+    /// H.264 and HEVC reorder at most 16 frames.
     private static let maximumHeldBack = 17
 
     init(_ request: StoredClipRequest) throws(MediaError) {
@@ -244,7 +245,7 @@ final class StoredPictures: StoredClip {
             ready.append(placed(needed, isShown: false))
         }
         behind = []
-        // What is not shown is decoded for the sake of others; of the rest, none needs what came before the start.
+        // Frames that are not shown are needed for decoding others; no other frame depends on samples before the start.
         if begins < from, ends <= from + slack {
             if request.beginsAnywhere { ready.append(placed(buffer, isShown: false)) }
         } else {
@@ -252,7 +253,7 @@ final class StoredPictures: StoredClip {
         }
     }
 
-    /// Throws where a decoder could not begin with the segment's first picture.
+    /// Throws if a decoder could not start with the segment's first frame.
     private func checkStart(_ buffer: SampleBuffer, at begins: MediaTime) throws(MediaError) {
         guard buffer.isSync, begins <= from + slack else {
             var near = ""
@@ -270,14 +271,14 @@ final class StoredPictures: StoredClip {
         }
     }
 
-    /// The picture at the composition's times.
+    /// Returns the sample with the composition's times.
     private func placed(_ buffer: SampleBuffer, isShown: Bool) -> SampleBuffer {
         let segment = request.segment
         let begins = buffer.presentationTime.isNumeric ? buffer.presentationTime : buffer.decodeTime ?? .zero
         var time = segment.time(ofSource: begins)
         var end = segment.time(ofSource: begins + buffer.duration)
         if isShown {
-            // The picture that is on screen when the segment begins, begins with it; the last one ends with it.
+            // The frame on screen at the segment's start starts with the segment; the last one ends with it.
             time = max(time, segment.start)
             if end > request.shown.upperBound - slack { end = request.shown.upperBound }
         }
@@ -287,7 +288,7 @@ final class StoredPictures: StoredClip {
             isShown: isShown)
     }
 
-    /// Gives the first samples decode times, a frame earlier each than the first that has one: Matroska keeps none.
+    /// Derives missing decode times of the first samples, one frame apart, because Matroska stores none.
     private func settleDecodeTimes() {
         guard !knowsDecodeTimes else { return }
         let known = ready.firstIndex { $0.decodeTime != nil }
@@ -302,7 +303,7 @@ final class StoredPictures: StoredClip {
 }
 
 extension CompressedSample {
-    /// Whether all pictures behind it can be decoded without what came before it; `nil` where that is not told here.
+    /// Returns true if all later frames can be decoded without earlier ones; `nil` for codecs that are not checked.
     fileprivate func needsNothingBefore(_ format: FormatDescription?) -> Bool? {
         guard let format, ["h264", "hevc"].contains(format.codec) else { return nil }
         let isHEVC = format.codec == "hevc"
@@ -319,7 +320,7 @@ extension CompressedSample {
 }
 
 extension AssetTrack {
-    /// How far the time of a picture may be off: a tick where frames are not a whole number of them, else nothing.
+    /// The tolerance for frame times: one tick if the frame duration is not a whole number of ticks, otherwise zero.
     fileprivate var clockSlack: MediaTime {
         guard naturalTimeScale > 0, let frame = pictureRate?.inverse,
             let ticks = frame.multiplied(by: Rational(Int64(naturalTimeScale))), ticks.den != 1, ticks > Rational(2)

@@ -3,19 +3,21 @@ import MediaBase
 import Threading
 
 extension ImageGenerator {
-    /// How several tracks become one picture: `AVAssetImageGenerator.videoComposition`; `nil` for the pictures of one track.
+    /// The video composition that combines several tracks: `AVAssetImageGenerator.videoComposition`; `nil` for single
+    /// tracks.
     ///
-    /// An image is then the frame of the composition that is on screen at the time asked for, exactly, in its render size
-    /// or fitted into ``Configuration/maximumSize``; tolerances, aperture, transform and track do not count.
+    /// With a composition, each image is exactly the composited frame on screen at the requested time, in the
+    /// composition's render size or fitted into ``Configuration/maximumSize``. Tolerances, aperture, transform and
+    /// track have no effect.
     public var videoComposition: VideoComposition? {
         get { compositing.withLock { $0?.composition } }
         set { compositing.withLock { $0 = newValue.map { Compositing(composition: $0) } } }
     }
 
-    /// Sources whose decoders are kept.
+    /// The maximum number of sources whose decoders are kept.
     private static let maximumSources = 4
 
-    /// The picture that a composition's track shows at a time, from the source that its segment is of.
+    /// Finds the frame that a composition's track shows at a time, in the source of its segment.
     func locate(
         _ time: MediaTime, in composition: Composition, _ configuration: Configuration,
         unlessCancelled unwanted: Cancellation
@@ -32,7 +34,7 @@ extension ImageGenerator {
             throw MediaError(.outOfRange, "nothing is shown at \(time), which lies in a gap", path: asset.displayName)
         }
         try source.checkUnchanged()
-        // Less than a tick before the end: what is on screen last.
+        // Half a tick before the end, which selects the last frame on screen.
         let tick = MediaTime(value: 1, timescale: source.track.naturalTimeScale).multiplied(by: 1, dividedBy: 2)
         let moment = isAtEnd ? max(segment.sourceEnd - tick, segment.sourceStart) : segment.sourceTime(at: time)
         var inner = configuration
@@ -55,7 +57,7 @@ extension ImageGenerator {
         return (located, track)
     }
 
-    /// The generator of a source; a few are kept, with their decoders where they are.
+    /// Returns the generator of a source; a few generators are kept, with their decoders at their current positions.
     private func generator(for source: Asset) -> ImageGenerator {
         sources.withLock { sources in
             let place = sources.firstIndex { $0.asset === source }
@@ -67,7 +69,7 @@ extension ImageGenerator {
     }
 }
 
-/// Images of several tracks that a video composition puts together.
+/// Generates images of several tracks that a video composition combines.
 final class Compositing: Sendable {
     let composition: VideoComposition
     private let state = Mutex(State())
@@ -79,7 +81,7 @@ final class Compositing: Sendable {
 
     init(composition: VideoComposition) { self.composition = composition }
 
-    /// What makes the frames, and the tracks that they are made of, each with its generator.
+    /// Returns the compositor and the tracks, each with its generator.
     private func ready(
         for pictures: [AssetTrack], of generator: ImageGenerator
     ) throws(MediaError) -> (any VideoCompositor, [(track: AssetTrack, generator: ImageGenerator)]) {
@@ -97,7 +99,7 @@ final class Compositing: Sendable {
         }
     }
 
-    /// The frame that is on screen at a time, as an image.
+    /// Returns the frame on screen at a time as an image.
     func image(
         of generator: ImageGenerator, at time: MediaTime, _ configuration: ImageGenerator.Configuration, born: Int,
         unlessCancelled unwanted: Cancellation
@@ -122,7 +124,7 @@ final class Compositing: Sendable {
         }
         let pictures = contents.tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
         let end = composition.end(of: pictures, until: contents.duration) ?? contents.duration
-        // The very end shows the last frame, and so does what sound lasts longer.
+        // The last frame is also shown at the very end, and while the audio outlasts the video.
         let count = Rational(end)?.divided(by: Rational(duration) ?? .one)?.rounded(.up) ?? .max
         let shown = duration.multiplied(by: min(number, max(count, 1) - 1))
         guard let instruction = composition.instruction(at: shown) else {
@@ -140,11 +142,12 @@ final class Compositing: Sendable {
                     shown, exact, born: inner.currentGeneration, unlessCancelled: unwanted)
                 sources[track.id] = SourceFrame(picture: found.picture, format: found.format)
             } catch {
-                // Where a track shows nothing, the others are seen.
+                // A track without a frame at this time is skipped.
                 guard error.code == .outOfRange else { throw error }
             }
         }
-        // No lock is held: a compositor of the user's may ask the generator for more, and several work at once.
+        // No lock is held, because a user's compositor may call the generator, and several compositors work in
+        // parallel.
         let picture = try compositor.frame(
             for: VideoCompositionRequest(
                 time: shown, instruction: instruction, videoComposition: composition, sources: sources))

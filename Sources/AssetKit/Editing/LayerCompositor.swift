@@ -4,40 +4,41 @@ public import MediaBase
 import Pictures
 import Threading
 
-/// Makes the frames of a video composition from the pictures of its tracks: `AVVideoCompositing`.
+/// Makes the frames of a video composition from the frames of its tracks: `AVVideoCompositing`.
 ///
-/// One that is set as ``VideoComposition/compositor`` gets each frame to make, several at once on different threads, in
-/// no order. It may use generators and readers meanwhile, also the generator that it makes the frame for.
+/// A compositor that is set as ``VideoComposition/compositor`` receives each frame to make. Requests arrive
+/// concurrently on several threads and in no particular order. It may use generators and readers meanwhile, even the
+/// generator that requested the frame.
 public protocol VideoCompositor: Sendable {
-    /// Makes a frame of the request's ``VideoCompositionRequest/renderSize``, in any pixel format.
+    /// Returns a frame of the request's ``VideoCompositionRequest/renderSize``, in any pixel format.
     func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer
 }
 
-/// One frame that is to be made: `AVAsynchronousVideoCompositionRequest`.
+/// A request for one composited frame: `AVAsynchronousVideoCompositionRequest`.
 public struct VideoCompositionRequest: Sendable {
     /// The time of the frame.
     public let time: MediaTime
-    /// What is shown at that time.
+    /// The instruction that applies at that time.
     public let instruction: VideoComposition.Instruction
-    /// The composition that it is made for.
+    /// The composition that contains the frame.
     public let videoComposition: VideoComposition
-    /// The tracks' pictures.
+    /// The source frames, by track ID.
     let sources: [Int: SourceFrame]
 
     /// The size of the frame.
     public var renderSize: Dimensions { videoComposition.outputSize }
-    /// The numbers of the tracks that have a picture at this time, in rising order.
+    /// The IDs of the tracks that have a frame at this time, in ascending order.
     public var sourceTrackIDs: [Int] { sources.keys.sorted() }
-    /// The picture that a track shows at this time, as it is decoded; `nil` where it has none.
+    /// Returns the decoded frame that a track shows at this time; `nil` if it has none.
     public func sourcePicture(ofTrack id: Int) -> PixelBuffer? { sources[id]?.picture }
 }
 
-/// A track's picture with what its container says of its shape.
+/// A source frame and the container's description of its shape.
 struct SourceFrame: Sendable {
     let picture: PixelBuffer
     let format: VideoFormat?
 
-    /// The part that is shown, and the size in which it is shown before the track's turn.
+    /// The visible part, and the size at which it is shown before the track's rotation.
     var shape: (part: PixelRectangle?, size: Dimensions) {
         var shown = VideoFormat(
             encodedSize: picture.dimensions,
@@ -50,15 +51,15 @@ struct SourceFrame: Sendable {
     }
 }
 
-/// The compositor that draws an instruction's layers, and what lies over them.
+/// A compositor that draws an instruction's layers and the overlays.
 final class LayerCompositor: VideoCompositor {
     private let pool: PixelBufferPool
     private let overlays: [(overlay: VideoComposition.Overlay, texture: LayerTexture)]
 
-    /// Makes what needs no red, green and blue; `nil` where those are wanted.
+    /// The compositor for frames that need no conversion to RGB; `nil` if RGB or alpha is requested.
     private let planar: PlanarCompositor?
 
-    /// - Parameter format: How the pixels are wanted that are made of the frames.
+    /// - Parameter format: The pixel format that the frames will be converted to.
     init(_ composition: VideoComposition, format: PixelFormat? = nil) throws(MediaError) {
         let keepsPlanes = format.map { !$0.isRGB && !$0.hasAlpha } ?? false
         planar = keepsPlanes ? PlanarCompositor(composition) : nil
@@ -73,7 +74,7 @@ final class LayerCompositor: VideoCompositor {
         if let made = try planar?.frame(for: request) { return made }
         var drawn: [(texture: LayerTexture, placement: LayerPlacement)] = []
         let scale = request.videoComposition.renderScale.doubleValue
-        // From the back to the front.
+        // Draws from back to front.
         for layer in request.instruction.layers.reversed() {
             guard let source = request.sources[layer.trackID],
                 let layer = try Self.drawn(layer, source, at: request.time, scale: scale)
@@ -104,7 +105,7 @@ final class LayerCompositor: VideoCompositor {
     ) throws(MediaError) -> PixelBuffer {
         let ground = SIMD4<Float>(Float(color.red), Float(color.green), Float(color.blue), Float(color.alpha))
         let size = pool.dimensions
-        // The numbers are sRGB's, which video calls BT.709.
+        // The values are sRGB, which video tags call BT.709.
         let tags = ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "gbr", range: "pc")
         return try pool.makePixelBuffer(sampleAspectRatio: .one, color: tags) { plane, bytes, stride in
             guard plane == 0 else { return }
@@ -117,7 +118,7 @@ final class LayerCompositor: VideoCompositor {
         }
     }
 
-    /// A layer's picture in sRGB, made smaller first where the transform makes it smaller, and where it goes.
+    /// Returns a layer's frame in sRGB and its placement; the frame is scaled down first if the transform shrinks it.
     private static func drawn(
         _ layer: VideoComposition.Layer, _ source: SourceFrame, at time: MediaTime, scale: Double
     ) throws(MediaError) -> (texture: LayerTexture, placement: LayerPlacement)? {
@@ -126,7 +127,7 @@ final class LayerCompositor: VideoCompositor {
         let stored = part?.size ?? source.picture.dimensions
         let transform = layer.transform(at: time).concatenating(.scale(x: scale, y: scale))
         guard opacity > 0, transform.inverted != nil else { return nil }
-        // How long a pixel's sides are in the frame.
+        // The lengths of a pixel's sides in the output frame.
         let across = (transform.a * transform.a + transform.b * transform.b).squareRoot()
         let down = (transform.c * transform.c + transform.d * transform.d).squareRoot()
         let size = Dimensions(
@@ -146,12 +147,12 @@ final class LayerCompositor: VideoCompositor {
         ).map { (texture, $0) }
     }
 
-    /// How many pixels a side is brought to before it is drawn: as many as it has, or as the frame has for it if those are
-    /// fewer.
+    /// Returns the number of pixels to scale a side to before drawing: its stored size, or its size in the output if
+    /// smaller.
     private static func side(_ shown: Int, by scale: Double, stored: Int) -> Int {
         let wanted = Double(shown) * min(scale, 1e6)
         guard wanted < Double(stored) else { return stored }
-        // A hair over a whole number is that number.
+        // A value just above a whole number counts as that number.
         return max(1, Int((wanted - 1e-6).rounded(.up)))
     }
 
@@ -166,15 +167,15 @@ final class LayerCompositor: VideoCompositor {
     }
 }
 
-/// Makes frames of pictures that fill them, as luma and chroma: cuts, dissolves, and overlays in their own size.
+/// Makes frames in luma and chroma from sources that fill the frame: cuts, dissolves, and overlays in their own size.
 ///
-/// Mixing is linear in each number, so that it gives what mixing red, green and blue gives, without going there and back.
-/// Only pictures of BT.709 and 8 bits, 4:2:0, are mixed so; for all others the frame is `nil`.
+/// Blending is linear in each component, so the result equals that of blending in RGB, without the conversions. This
+/// applies only to 8-bit 4:2:0 frames in BT.709; for all others the result is `nil`.
 struct PlanarCompositor: Sendable {
     private let size: Dimensions
     private let overlays: [(overlay: VideoComposition.Overlay, planes: PlanarOverlay)]
 
-    /// `nil` for a composition of which no frame could be made so.
+    /// Creates the compositor; `nil` if it could not make any frame of the composition.
     init?(_ composition: VideoComposition) {
         size = composition.outputSize
         guard composition.renderScale == .one, size.width % 2 == 0, size.height % 2 == 0 else { return nil }
@@ -192,9 +193,9 @@ struct PlanarCompositor: Sendable {
         self.overlays = overlays
     }
 
-    /// The frame; `nil` where it has to be made another way.
+    /// Returns the frame; `nil` if it requires the RGB compositor.
     func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer? {
-        // From the front to the back, as far as something is seen.
+        // Goes from front to back, down to the first layer that covers the rest.
         var layers: [(picture: PixelBuffer, weight: UInt32)] = []
         var isCovered = false
         for layer in request.instruction.layers where !isCovered {
@@ -216,7 +217,7 @@ struct PlanarCompositor: Sendable {
         return try mixed(base.picture, isBlack: !isCovered, layers.reversed(), marks)
     }
 
-    /// Whether a layer's picture covers all of the frame, and can be mixed so.
+    /// Returns true if a layer's frame covers the whole output and can be blended in luma and chroma.
     private func fills(_ layer: VideoComposition.Layer, _ source: SourceFrame, at time: MediaTime) -> Bool {
         let (part, shown) = source.shape
         let transform = layer.transform(at: time)
@@ -272,32 +273,32 @@ struct PlanarCompositor: Sendable {
     }
 }
 
-/// An overlay as luma and chroma of ITU-R BT.709, with a weight for each sample.
+/// An overlay in luma and chroma of ITU-R BT.709, with a weight for each sample.
 struct PlanarOverlay: Sendable {
-    /// One plane of it.
+    /// One plane of an overlay.
     struct Plane: Sendable {
-        /// Where it lies in the frame's plane.
+        /// The position in the frame's plane.
         let (column, row): (Int, Int)
         let (width, height): (Int, Int)
         var samples: [UInt8]
-        /// 65535 for opaque.
+        /// The weights of the samples; 65535 is opaque.
         var weights: [UInt16]
     }
 
-    /// Luma and both chroma planes, those of half the size.
+    /// The luma plane and both chroma planes, which have half the size.
     let planes: [Plane]
 
-    /// What of a picture lies in a frame of even sides; `nil` where nothing does.
+    /// Converts the part of an image that lies inside a frame with even sides; `nil` if no part does.
     ///
     /// - Parameters:
-    ///   - x: Its left edge in the frame.
-    ///   - y: Its upper edge.
+    ///   - x: The left edge of the image in the frame.
+    ///   - y: The upper edge of the image in the frame.
     init?(_ image: Bitmap, x: Int, y: Int, in size: Dimensions) {
         let (left, right) = (max(0, x), min(size.width, x + image.width))
         let (top, bottom) = (max(0, y), min(size.height, y + image.height))
         guard left < right, top < bottom else { return nil }
         var luma = Plane(left, top, right, bottom)
-        // Chroma samples stand for squares of the frame, not of the overlay.
+        // Chroma samples represent squares of the frame, not of the overlay.
         var (blue, red) = (
             Plane(left / 2, top / 2, (right + 1) / 2, (bottom + 1) / 2),
             Plane(left / 2, top / 2, (right + 1) / 2, (bottom + 1) / 2)

@@ -1,47 +1,47 @@
 public import MediaBase
 
-/// An affine map of the plane: where each point of a picture goes: `CGAffineTransform`.
+/// An affine transform that maps points of a picture: `CGAffineTransform`.
 ///
-/// (x, y) goes to (a·x + c·y + tx, b·x + d·y + ty). Points are counted in pixels from the top left corner, y downwards, so
-/// that a positive angle turns clockwise.
+/// It maps (x, y) to (a·x + c·y + tx, b·x + d·y + ty). Coordinates are in pixels from the top left corner with y
+/// pointing down, so positive angles rotate clockwise.
 public struct PictureTransform: Sendable, Hashable {
-    /// Across by across.
+    /// The factor from x to x.
     public var a: Double
-    /// Down by across.
+    /// The factor from x to y.
     public var b: Double
-    /// Across by down.
+    /// The factor from y to x.
     public var c: Double
-    /// Down by down.
+    /// The factor from y to y.
     public var d: Double
-    /// Across.
+    /// The horizontal translation.
     public var tx: Double
-    /// Down.
+    /// The vertical translation.
     public var ty: Double
 
-    /// Makes a map from its numbers.
+    /// Creates a transform from its coefficients.
     public init(a: Double, b: Double, c: Double, d: Double, tx: Double, ty: Double) {
         (self.a, self.b, self.c, self.d, self.tx, self.ty) = (a, b, c, d, tx, ty)
     }
 
-    /// Everything stays.
+    /// The identity transform.
     public static let identity = PictureTransform(a: 1, b: 0, c: 0, d: 1, tx: 0, ty: 0)
 
-    /// Moves.
+    /// Returns a translation.
     public static func translation(x: Double, y: Double) -> PictureTransform {
         PictureTransform(a: 1, b: 0, c: 0, d: 1, tx: x, ty: y)
     }
 
-    /// Makes larger or smaller, from the top left corner.
+    /// Returns a scaling about the top left corner.
     public static func scale(x: Double, y: Double) -> PictureTransform {
         PictureTransform(a: x, b: 0, c: 0, d: y, tx: 0, ty: 0)
     }
 
-    /// Turns about the top left corner, by a sine and a cosine; clockwise for a positive sine.
+    /// Returns a rotation about the top left corner by an angle's sine and cosine; clockwise for a positive sine.
     public static func rotation(sine: Double, cosine: Double) -> PictureTransform {
         PictureTransform(a: cosine, b: sine, c: -sine, d: cosine, tx: 0, ty: 0)
     }
 
-    /// This one, and then another.
+    /// Returns the transform that applies this one first and then another.
     public func concatenating(_ next: PictureTransform) -> PictureTransform {
         PictureTransform(
             a: a * next.a + b * next.c, b: a * next.b + b * next.d, c: c * next.a + d * next.c,
@@ -49,7 +49,7 @@ public struct PictureTransform: Sendable, Hashable {
             ty: tx * next.b + ty * next.d + next.ty)
     }
 
-    /// The map back; `nil` where several points go to one.
+    /// The inverse transform; `nil` if several points map to the same point.
     public var inverted: PictureTransform? {
         let determinant = a * d - b * c
         guard determinant.isFinite, determinant.magnitude > 1e-12 else { return nil }
@@ -57,11 +57,11 @@ public struct PictureTransform: Sendable, Hashable {
         return PictureTransform(a: p, b: q, c: r, d: s, tx: -(tx * p + ty * r), ty: -(tx * q + ty * s))
     }
 
-    /// Turns and flips a picture of a size as a track's transform says, so that it lies at the top left corner.
+    /// Creates the transform of a track for a picture, which keeps the result at the top left corner.
     ///
     /// - Parameters:
-    ///   - transform: The track's.
-    ///   - size: The size before the turn.
+    ///   - transform: The track's transform.
+    ///   - size: The size of the picture before rotation.
     public init(_ transform: DisplayTransform, of size: Dimensions) {
         let (width, height) = (Double(size.width), Double(size.height))
         let flip =
@@ -77,7 +77,7 @@ public struct PictureTransform: Sendable, Hashable {
         self = flip.concatenating(turn)
     }
 
-    /// Brings a picture of a size into the middle of a frame, as large as fits.
+    /// Returns a transform that centres a picture in a frame, as large as fits.
     public static func fitting(_ size: Dimensions, into frame: Dimensions) -> PictureTransform {
         guard size.width > 0, size.height > 0 else { return .identity }
         let (width, height) = (Double(size.width), Double(size.height))
@@ -88,18 +88,18 @@ public struct PictureTransform: Sendable, Hashable {
     }
 }
 
-/// A rectangle of a picture, in pixels from its top left corner.
+/// A rectangle in a picture, in pixels from the picture's top left corner.
 public struct PictureRectangle: Sendable, Hashable {
-    /// Its left edge.
+    /// The left edge.
     public var x: Double
-    /// Its upper edge.
+    /// The upper edge.
     public var y: Double
-    /// How wide it is.
+    /// The width.
     public var width: Double
-    /// How high it is.
+    /// The height.
     public var height: Double
 
-    /// Makes a rectangle; no check is made.
+    /// Creates a rectangle without checking its values.
     public init(x: Double, y: Double, width: Double, height: Double) {
         (self.x, self.y, self.width, self.height) = (x, y, width, height)
     }
@@ -113,7 +113,7 @@ extension PictureTransform: Rampable {
             ty: mix(ty, other.ty))
     }
 
-    /// Whether all of it is numbers.
+    /// Indicates whether all coefficients are finite.
     var isFinite: Bool { [a, b, c, d, tx, ty].allSatisfy(\.isFinite) }
 }
 
@@ -124,6 +124,6 @@ extension PictureRectangle: Rampable {
             x: mix(x, other.x), y: mix(y, other.y), width: mix(width, other.width), height: mix(height, other.height))
     }
 
-    /// Everything.
+    /// A rectangle larger than any picture.
     static let unlimited = PictureRectangle(x: -1e8, y: -1e8, width: 2e8, height: 2e8)
 }

@@ -1,16 +1,16 @@
 import LibAV
 import MediaBase
 
-/// The stored sound of one segment, packet by packet.
+/// Reads the stored audio packets of one segment.
 final class StoredSound: StoredClip {
     private let request: StoredClipRequest
     private let reader: ClipReader
     private let (from, to): (MediaTime, MediaTime)
-    /// How far a packet's time may be off the segment's border.
+    /// The tolerance for a packet's time at the segment's boundaries.
     private let slack: MediaTime
     private var hasBegun = false
 
-    /// From how much earlier packets come to warm a decoder up.
+    /// The duration of the packets before the segment that warm up the decoder.
     private static let preRoll = MediaTime(value: 1, timescale: 10)
 
     init(_ request: StoredClipRequest) throws(MediaError) {
@@ -30,7 +30,7 @@ final class StoredSound: StoredClip {
             let ends = begins + buffer.duration
             if begins >= to - slack { return nil }
             if ends <= from + slack, begins < from {
-                // The decoder's first samples depend on the packets before.
+                // The decoder's first samples depend on the packets before them.
                 guard request.beginsAnywhere else { continue }
                 return placed(buffer, begins, ends, isShown: false)
             }
@@ -59,15 +59,15 @@ final class StoredSound: StoredClip {
     }
 }
 
-/// The linear PCM of one segment, cut to the sample: the same ones as when it is decoded.
+/// Reads the linear PCM of one segment, cut to exactly the samples that decoding would return.
 final class StoredPCM: StoredClip {
     private let request: StoredClipRequest
     private let form: PCMForm
     private let reader: ClipReader
     private var place: SamplePlace
-    /// The composition's samples that are wanted.
+    /// The samples of the composition to deliver.
     private let samples: Range<Int64>
-    /// By how many samples the source's numbers are ahead of the composition's.
+    /// The offset from the composition's sample numbers to the source's.
     private let offset: Int64
 
     init(_ request: StoredClipRequest, _ form: PCMForm) throws(MediaError) {
@@ -79,7 +79,7 @@ final class StoredPCM: StoredClip {
         samples = first..<max(first, request.shown.upperBound.sampleIndex(rate: rate, rounding: .up) ?? first)
         offset = (segment.sourceStart - segment.start).sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0
         let timeBase = request.source.track.timeBase
-        // A clock that cannot name every sample tells places only by counting from the start.
+        // With a clock too coarse for single samples, positions are exact only if counted from the start.
         let isCoarse = MediaTime(timeBase) > MediaTime(value: 1, timescale: rate)
         place = SamplePlace(timeBase: timeBase, snapsToZero: isCoarse, codec: request.format?.codec ?? "")
         reader = try request.open(

@@ -1,7 +1,7 @@
 public import MediaBase
 public import Pictures
 
-/// How the pictures of several tracks become one: `AVMutableVideoComposition`.
+/// A description of how several video tracks are combined into one: `AVMutableVideoComposition`.
 ///
 /// ```swift
 /// var layer = VideoComposition.Layer(track: first)
@@ -12,40 +12,40 @@ public import Pictures
 ///     instructions: [instruction])
 /// ```
 ///
-/// Pictures are put together in sRGB as it is coded (not in linear light), as players and editing programs do; HDR is
-/// brought into its range first. Alpha is premultiplied, and values are rounded once at the end. What comes out is tagged
-/// as BT.709.
+/// Frames are blended in sRGB as it is coded (not in linear light), as in players and editing programs; HDR is first
+/// converted to its range. Alpha is premultiplied, and values are rounded once at the end. The output is tagged as
+/// BT.709.
 public struct VideoComposition: Sendable {
-    /// The size of the frames that are made, before ``renderScale``.
+    /// The size of the composited frames, before ``renderScale``.
     public var renderSize: Dimensions
-    /// By how much all that is drawn is made larger or smaller; 1/2 makes a quick preview.
+    /// The factor by which everything is scaled; 1/2 makes a quick preview.
     public var renderScale = Rational.one
-    /// How long each frame is shown.
+    /// The duration of each frame.
     public var frameDuration: MediaTime
-    /// What is shown when: together all of the time from zero to the asset's end, one after the other.
+    /// The instructions in order; together they cover the time from zero to the asset's end.
     public var instructions: [Instruction]
-    /// Pictures that lie over everything, the first at the back.
+    /// The overlays above all layers, the rearmost first.
     public var overlays: [Overlay] = []
-    /// Who makes the pixels; `nil` for the instructions' own layers.
+    /// A custom compositor; `nil` to draw the instructions' layers.
     public var compositor: (any VideoCompositor)?
 
-    /// A composition.
+    /// Creates a composition from its size, frame duration and instructions.
     public init(renderSize: Dimensions, frameDuration: MediaTime, instructions: [Instruction] = []) {
         self.renderSize = renderSize
         self.frameDuration = frameDuration
         self.instructions = instructions
     }
 
-    /// What is shown during some time: `AVMutableVideoCompositionInstruction`.
+    /// A description of the output during a time range: `AVMutableVideoCompositionInstruction`.
     public struct Instruction: Sendable {
-        /// When it holds.
+        /// The time range in which the instruction applies.
         public var timeRange: MediaTimeRange
-        /// What is seen where no layer is.
+        /// The colour behind all layers.
         public var backgroundColor = Color.black
-        /// The tracks that are shown, the first at the front.
+        /// The layers, the front one first.
         public var layers: [Layer]
 
-        /// An instruction on black ground.
+        /// Creates an instruction with a black background.
         public init(timeRange: MediaTimeRange, layers: [Layer] = []) {
             self.timeRange = timeRange
             self.layers = layers
@@ -54,7 +54,7 @@ public struct VideoComposition: Sendable {
 }
 
 extension VideoComposition {
-    /// The size of the frames that come out.
+    /// The size of the output frames.
     public var outputSize: Dimensions {
         func scaled(_ side: Int) -> Int {
             let exact = Rational(Int64(clamping: side)).multiplied(by: renderScale)
@@ -63,11 +63,11 @@ extension VideoComposition {
         return Dimensions(width: scaled(renderSize.width), height: scaled(renderSize.height))
     }
 
-    /// Checks that frames can be made for all of an asset's time.
+    /// Checks that frames can be made for all of an asset's duration.
     ///
-    /// An instruction that goes on past the end is taken as far as the end.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` naming the time at which instructions overlap or leave a
-    ///   gap, or what else makes no sense.
+    /// An instruction that extends past the end is used up to the end.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` with the time at which instructions overlap or leave
+    ///   a gap, or with another invalid value.
     public func validate(duration: MediaTime) throws(MediaError) {
         let size = outputSize
         guard size.width > 0, size.height > 0, renderScale.isPositive else {
@@ -110,8 +110,9 @@ extension VideoComposition {
 
     private static func text(_ time: MediaTime) -> String { "\(time.seconds) s" }
 
-    /// Where frames of some tracks end, at the asset's end at the latest: with the last of the tracks, or with the last
-    /// instruction where that begins only then; `nil` where a track does not say where it ends.
+    /// Returns the end of the frames for some tracks, at most the asset's end; `nil` if a track's end is unknown.
+    ///
+    /// The end is that of the last track, or that of the last instruction if it starts only after the tracks.
     func end(of tracks: [AssetTrack], until duration: MediaTime) -> MediaTime? {
         let ends = tracks.map(\.timeRange.end)
         guard ends.allSatisfy(\.isNumeric), let end = ends.max() else { return nil }
@@ -120,7 +121,7 @@ extension VideoComposition {
         return withoutRounding(min(end, duration))
     }
 
-    /// An end without the part of a frame that is there only because headers round up to milliseconds.
+    /// Removes a fraction of a frame from the end if it results only from headers that round up to milliseconds.
     private func withoutRounding(_ end: MediaTime) -> MediaTime {
         guard let frame = Rational(frameDuration), let count = Rational(end)?.divided(by: frame)?.rounded(.down)
         else { return end }
@@ -129,7 +130,7 @@ extension VideoComposition {
         return count > 0 && rest <= MediaTime(value: 1, timescale: 1000) && rest + rest < frameDuration ? whole : end
     }
 
-    /// The instruction that holds at a time.
+    /// Returns the instruction that applies at a time.
     func instruction(at time: MediaTime) -> Instruction? {
         var (low, high) = (0, instructions.count)
         while low < high {
@@ -143,19 +144,19 @@ extension VideoComposition {
 // MARK: - Helpers
 
 extension AssetTrack {
-    /// Whether its pictures are higher than wide when they are shown upright.
+    /// Indicates whether the video is taller than wide when displayed upright.
     public var isPortrait: Bool { naturalSize.map { $0.height > $0.width } ?? false }
 }
 
 extension VideoComposition {
-    /// A composition that shows all of an asset's video tracks upright, the first at the front, in the size of the largest.
+    /// Creates a composition that shows all of an asset's video tracks upright, in the size of the largest track.
     ///
-    /// Each is fitted into the middle.
+    /// The first track is at the front. Each track is fitted into the centre of the frame.
     /// - Parameters:
-    ///   - asset: Whose tracks; a composition's, or a file's.
-    ///   - mixesOrientations: Whether tracks that are higher than wide go together with tracks that are not.
-    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` without pictures,
-    ///   ``MediaError/Code-swift.struct/invalidArgument`` where orientations differ and that was not allowed.
+    ///   - asset: The asset with the tracks, which may be a composition or a file.
+    ///   - mixesOrientations: True to allow portrait tracks together with others.
+    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` if there is no video,
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` if orientations differ and `mixesOrientations` is false.
     public init(propertiesOf asset: Asset, mixesOrientations: Bool = false) throws(MediaError) {
         let tracks = try asset.contents().tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
         let size = try Self.renderSize(for: tracks, mixesOrientations: mixesOrientations)
@@ -172,9 +173,9 @@ extension VideoComposition {
         instructions = [Instruction(timeRange: MediaTimeRange(start: .zero, duration: end), layers: layers)]
     }
 
-    /// A size into which the upright pictures of all tracks fit, with even sides.
+    /// Returns a size with even sides into which the upright frames of all tracks fit.
     ///
-    /// - Throws: as ``init(propertiesOf:mixesOrientations:)``.
+    /// - Throws: The errors of ``init(propertiesOf:mixesOrientations:)``.
     public static func renderSize(
         for tracks: [AssetTrack], mixesOrientations: Bool = false
     ) throws(MediaError) -> Dimensions {
@@ -191,7 +192,7 @@ extension VideoComposition {
 }
 
 extension PictureTransform {
-    /// Shows a track upright in the middle of a frame, as large as fits.
+    /// Returns a transform that shows a track upright in the centre of a frame, as large as fits.
     public static func upright(_ track: AssetTrack, in frame: Dimensions) -> PictureTransform {
         let stored = track.formatDescriptions.first?.video?
             .presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)

@@ -2,35 +2,37 @@ public import MediaBase
 public import Pictures
 
 extension VideoComposition {
-    /// How one track is shown, over time: `AVMutableVideoCompositionLayerInstruction`.
+    /// The placement and opacity of one track over time: `AVMutableVideoCompositionLayerInstruction`.
     ///
-    /// Its pictures are placed in the size in which they are shown before the track's turn: clean aperture, pixels made
-    /// square. The turn itself is not applied unless a transform says so: ``PictureTransform/upright(_:in:)``.
+    /// Frames are placed at the size at which they are shown before the track's rotation: cropped to the clean aperture
+    /// and with square pixels. The rotation itself applies only through a transform such as
+    /// ``PictureTransform/upright(_:in:)``.
     public struct Layer: Sendable, Hashable {
-        /// The track: ``AssetTrack/id``.
+        /// The ID of the track: ``AssetTrack/id``.
         public let trackID: Int
         private var transforms = RampCurve(before: PictureTransform.identity)
         private var opacities = RampCurve<Float>(before: 1)
         private var crops = RampCurve(before: PictureRectangle.unlimited)
 
-        /// A track as it is, at the top left corner.
+        /// Creates a layer that shows a track untransformed at the top left corner.
         public init(track: AssetTrack) { self.init(trackID: track.id) }
 
-        /// The same by the track's number.
+        /// Creates a layer for a track by its ID, untransformed at the top left corner.
         public init(trackID: Int) { self.trackID = trackID }
 
-        /// Places the pictures from a time on, up to the next time at which they are placed.
+        /// Sets the transform from a time on, until the next time at which it is set.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is no numbers, and within a ramp.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for values that are not finite, and for a time
+        ///   within a ramp.
         public mutating func setTransform(_ transform: PictureTransform, at time: MediaTime) throws(MediaError) {
             try Self.check(transform)
             try transforms.set(transform, at: time, what: "transform")
         }
 
-        /// Lets each number of the transform go evenly from one to another.
+        /// Ramps each coefficient of the transform linearly over a time range.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is no numbers, an empty range, and where another ramp or
-        ///   value lies within it.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for values that are not finite, for an empty
+        ///   range, and if another ramp or value lies within the range.
         public mutating func setTransformRamp(
             from start: PictureTransform, to end: PictureTransform, timeRange: MediaTimeRange
         ) throws(MediaError) {
@@ -39,18 +41,19 @@ extension VideoComposition {
             try transforms.setRamp(from: start, to: end, in: timeRange, what: "transform")
         }
 
-        /// Sets from a time on how much of what lies behind is covered: 0 for nothing, 1 for all.
+        /// Sets the opacity from a time on: 0 is transparent, 1 covers everything behind the layer.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is not from 0 to 1, and within a ramp.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for values outside 0 to 1, and for a time within
+        ///   a ramp.
         public mutating func setOpacity(_ opacity: Float, at time: MediaTime) throws(MediaError) {
             try Self.check(opacity)
             try opacities.set(opacity, at: time, what: "opacity")
         }
 
-        /// Lets the opacity go evenly from one value to another.
+        /// Ramps the opacity linearly over a time range.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is not from 0 to 1, an empty range, and where another ramp or
-        ///   value lies within it.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for values outside 0 to 1, for an empty range,
+        ///   and if another ramp or value lies within the range.
         public mutating func setOpacityRamp(
             from start: Float, to end: Float, timeRange: MediaTimeRange
         ) throws(MediaError) {
@@ -59,18 +62,19 @@ extension VideoComposition {
             try opacities.setRamp(from: start, to: end, in: timeRange, what: "opacity")
         }
 
-        /// Shows from a time on only a part of the pictures, in their own pixels before the transform.
+        /// Crops the frames from a time on, in pixels of the frames before the transform.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an impossible rectangle, and within a ramp.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an invalid rectangle, and for a time within a
+        ///   ramp.
         public mutating func setCropRectangle(_ rectangle: PictureRectangle, at time: MediaTime) throws(MediaError) {
             try Self.check(rectangle)
             try crops.set(rectangle, at: time, what: "crop rectangle")
         }
 
-        /// Lets the part that is shown go evenly from one rectangle to another.
+        /// Ramps the crop rectangle linearly over a time range.
         ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an impossible rectangle, an empty range, and where another ramp or
-        ///   value lies within it.
+        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an invalid rectangle, for an empty range, and
+        ///   if another ramp or value lies within the range.
         public mutating func setCropRectangleRamp(
             from start: PictureRectangle, to end: PictureRectangle, timeRange: MediaTimeRange
         ) throws(MediaError) {
@@ -79,11 +83,11 @@ extension VideoComposition {
             try crops.setRamp(from: start, to: end, in: timeRange, what: "crop rectangle")
         }
 
-        /// Where the pictures are at a time.
+        /// Returns the transform at a time.
         public func transform(at time: MediaTime) -> PictureTransform { transforms.value(at: time) }
-        /// How much is covered at a time.
+        /// Returns the opacity at a time.
         public func opacity(at time: MediaTime) -> Float { opacities.value(at: time) }
-        /// What part is shown at a time; a very large rectangle where none was set.
+        /// Returns the crop rectangle at a time; a very large rectangle if none was set.
         public func cropRectangle(at time: MediaTime) -> PictureRectangle { crops.value(at: time) }
 
         private static func check(_ transform: PictureTransform) throws(MediaError) {
@@ -105,40 +109,40 @@ extension VideoComposition {
         }
     }
 
-    /// A picture that lies over a composition, such as a watermark or a title: `AVVideoCompositionCoreAnimationTool`'s use.
+    /// An image above a composition, such as a watermark or a title: the use of `AVVideoCompositionCoreAnimationTool`.
     public struct Overlay: Sendable {
-        /// The picture, with straight alpha.
+        /// The image, with straight alpha.
         public var image: Bitmap
-        /// Where it lies in the composition's frames; its own size where width and height are 0.
+        /// The position and size in the composition's frames; a width and height of 0 stand for the image's own size.
         public var place: PictureRectangle
-        /// When it is shown.
+        /// The time range in which the overlay is shown.
         public var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
-        /// How long it takes to appear from nothing after the start.
+        /// The duration of the fade-in after the start.
         public var fadeIn = MediaTime.zero
-        /// How long it takes to go before the end.
+        /// The duration of the fade-out before the end.
         public var fadeOut = MediaTime.zero
-        /// How much it covers at most: 0 for nothing, 1 for as much as its alpha says.
+        /// The maximum opacity: 0 is transparent, 1 applies the image's own alpha.
         public var opacity: Float = 1
 
-        /// A picture in its own size.
+        /// Creates an overlay in the image's own size.
         ///
         /// - Parameters:
-        ///   - image: The picture, with its transparency.
-        ///   - x: Its left edge in the composition's frames.
-        ///   - y: Its upper edge.
+        ///   - image: The image, with its transparency.
+        ///   - x: The left edge in the composition's frames.
+        ///   - y: The upper edge in the composition's frames.
         public init(image: Bitmap, x: Double = 0, y: Double = 0) {
             self.image = image
             place = PictureRectangle(x: x, y: y, width: 0, height: 0)
         }
 
-        /// A line of text in the built-in font, on transparent ground.
+        /// Creates an overlay with a line of text in the built-in font, on a transparent background.
         ///
         /// - Parameters:
-        ///   - title: ASCII; other characters are shown as boxes.
-        ///   - color: The letters' colour.
-        ///   - scale: How many pixels a dot of the font has; letters are seven dots high.
-        ///   - x: The text's left edge in the composition's frames.
-        ///   - y: Its upper edge.
+        ///   - title: The text in ASCII; other characters are shown as boxes.
+        ///   - color: The colour of the letters.
+        ///   - scale: The size of a font dot in pixels; letters are seven dots high.
+        ///   - x: The left edge in the composition's frames.
+        ///   - y: The upper edge in the composition's frames.
         public init(title: String, color: Color = .white, scale: Int, x: Double = 0, y: Double = 0) throws(MediaError) {
             let size = Canvas.textSize(title, scale: scale)
             var canvas = Canvas(try Bitmap(width: max(1, size.width), height: max(1, size.height)))
@@ -146,7 +150,7 @@ extension VideoComposition {
             self.init(image: canvas.bitmap, x: x, y: y)
         }
 
-        /// How much it covers at a time.
+        /// Returns the opacity at a time, including fades.
         func opacity(at time: MediaTime) -> Double {
             guard timeRange.contains(time) else { return 0 }
             var part = Double(min(max(opacity, 0), 1))

@@ -3,16 +3,16 @@ public import MediaBase
 import SystemCalls
 import Threading
 
-/// The pictures of several tracks composited into one: `AVAssetReaderVideoCompositionOutput`.
+/// The video of several tracks composited into one: `AVAssetReaderVideoCompositionOutput`.
 ///
-/// Frame n begins at n frame durations of the video composition and shows what each track shows then. Frames end where the
-/// last of the tracks does, gaps at its end included: sound that goes on behind the pictures adds none. An instruction that
-/// begins only behind that end is shown all the same. Frames are made side by side on all cores; they do not depend on how
-/// many there are.
+/// Frame n starts at n frame durations of the video composition and combines the tracks' frames at that time. The
+/// output ends with the last of the tracks, including a gap at its end; audio that lasts longer adds no frames. An
+/// instruction that starts only after that end is still shown. Frames are made in parallel on all cores, and their
+/// content does not depend on the number of cores.
 public final class VideoCompositionOutput: ReaderOutput {
-    /// One output for each track, in their order.
+    /// The outputs of the single tracks, in the order of the tracks.
     public let trackOutputs: [TrackOutput]
-    /// How the frames are made.
+    /// The video composition that describes the frames.
     public let videoComposition: VideoComposition
     private let settings: VideoSettings
     private let state = Mutex(State())
@@ -24,28 +24,27 @@ public final class VideoCompositionOutput: ReaderOutput {
         var next: Int64 = 0
         var start = MediaTime.zero
         var end = MediaTime.zero
-        /// Whether only reading tells where the pictures end: no header does.
+        /// True if no header states the end of the tracks, so that only reading finds it.
         var endsByReading = false
         var made: [SampleBuffer] = []
         var isStarted = false
     }
 
-    /// What was read of one track: the picture that came last.
+    /// The reading state of one track, with its latest frame.
     private struct Track {
         var current: SampleBuffer?
         var isOver = false
     }
 
-    /// An output for tracks of one asset.
+    /// Creates an output for video tracks of one asset.
     ///
     /// - Parameters:
-    ///   - tracks: Video tracks.
-    ///   - videoSettings: The pixel format and the size of what comes out; RGBA in the size of the composition where they
-    ///     are `nil`.
-    ///   - videoComposition: How the frames are made; whether it holds for all of the asset's time is found out with the
-    ///     first one.
+    ///   - tracks: The video tracks.
+    ///   - videoSettings: The pixel format and size of the output; values that are `nil` default to RGBA in the size of
+    ///     the composition.
+    ///   - videoComposition: The description of the frames. The first read checks that it covers the asset's duration.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, for tracks of another kind, and for
-    ///   settings that no picture can have.
+    ///   impossible settings.
     public init(
         tracks: [AssetTrack], videoSettings: VideoSettings? = nil, videoComposition: VideoComposition
     ) throws(MediaError) {
@@ -60,16 +59,16 @@ public final class VideoCompositionOutput: ReaderOutput {
         trackOutputs = tracks.map { TrackOutput(track: $0, videoSettings: stored) }
     }
 
-    /// The next frame; `nil` at the end.
+    /// Returns the next frame; `nil` at the end.
     ///
-    /// - Throws: what fails in any of the tracks; ``MediaError/Code-swift.struct/invalidArgument`` for a video composition
-    ///   that does not hold for all of the asset's time.
+    /// - Throws: The error of any of the tracks; ``MediaError/Code-swift.struct/invalidArgument`` for a video
+    ///   composition that is not valid for the asset's whole duration.
     public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
         try state.withLock { state throws(MediaError) in
             if !state.isStarted { try start(&state) }
             if state.made.isEmpty { state.made = try makeFrames(&state).reversed() }
             if let frame = state.made.popLast() { return frame }
-            // What is left shows nothing any more, but the reader is done only when its outputs are.
+            // The remaining samples are not shown, but the reader is completed only when all of its outputs are.
             for output in trackOutputs { while try output.nextSampleBuffer() != nil {} }
             return nil
         }
@@ -90,7 +89,7 @@ public final class VideoCompositionOutput: ReaderOutput {
         state.start = max(range.start.isNumeric ? range.start : .zero, .zero)
         state.end = range.end.isNumeric ? min(range.end, framesEnd) : framesEnd
         state.endsByReading = known == nil
-        // Which frame is on screen at the start: exact, because both are fractions.
+        // The number of the frame on screen at the start; both times are fractions, so it is exact.
         let number = Rational(state.start)?.divided(by: Rational(frame) ?? .one)?.rounded(.down)
         guard let number else { throw MediaError(.limitExceeded, "there are too many frames of \(frame)") }
         state.next = number
@@ -103,7 +102,7 @@ public final class VideoCompositionOutput: ReaderOutput {
         state.isStarted = true
     }
 
-    /// Makes some frames side by side; none at the end.
+    /// Makes several frames in parallel; returns none at the end.
     private func makeFrames(_ state: inout State) throws(MediaError) -> [SampleBuffer] {
         guard let compositor = state.compositor else { return [] }
         var requests: [VideoCompositionRequest] = []
@@ -147,9 +146,9 @@ public final class VideoCompositionOutput: ReaderOutput {
         }
     }
 
-    /// A frame in the colours of which composited frames are, BT.709 in limited range, where luma and chroma are wanted.
+    /// Converts a frame to the colours of composited frames, BT.709 in limited range, if luma and chroma are requested.
     ///
-    /// A compositor of the user's may make frames in any others.
+    /// A user's compositor may return frames in any colours.
     private static func tagged(_ frame: PixelBuffer, for settings: VideoSettings) throws(MediaError) -> PixelBuffer {
         guard let format = settings.pixelFormat, !format.isRGB, !frame.isRGB else { return frame }
         let color = frame.assumedColor
@@ -157,13 +156,13 @@ public final class VideoCompositionOutput: ReaderOutput {
         return isSo && color.range == "tv" ? frame : try frame.inSRGB()
     }
 
-    /// As many as there are cores, but not more than fit into some memory with the pictures that they are made of.
+    /// Returns the number of frames to make at once: one per core, limited by the memory for them and their sources.
     private static func framesAtOnce(of size: Dimensions) -> Int {
         let bytes = max(1, size.width * size.height) * 16
         return min(availableProcessors(), max(1, (192 << 20) / bytes))
     }
 
-    /// The picture that a track shows at a time; `nil` in a gap.
+    /// Returns the frame that a track shows at a time; `nil` in a gap.
     private static func picture(
         of output: TrackOutput, _ track: inout Track, at time: MediaTime
     ) throws(MediaError) -> SampleBuffer? {

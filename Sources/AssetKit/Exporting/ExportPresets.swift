@@ -2,13 +2,13 @@ import LibAV
 public import MediaBase
 
 extension ExportSession {
-    /// What an export makes: `AVAssetExportSession`'s presets.
+    /// A preset for the output of an export: `AVAssetExportSession`'s presets.
     public struct Preset: RawRepresentable, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         /// The name, such as `mediumQuality` or `1280x720`.
         public let rawValue: String
         let making: Making
 
-        /// How tracks are treated.
+        /// The treatment of tracks.
         enum Making: Sendable, Hashable {
             case quality(VideoOutputSettings.Codec, Int, PictureSizeLimit)
             case size(OutputSettingsAssistant.Preset)
@@ -24,56 +24,56 @@ extension ExportSession {
 
         private init(_ size: OutputSettingsAssistant.Preset) { self.init(size.rawValue, .size(size)) }
 
-        /// A preset by its name; ``allCases`` says which there are.
+        /// Finds a preset by its name; ``allCases`` lists all of them.
         public init?(rawValue: String) {
             guard let preset = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
             self = preset
         }
 
-        /// H.264, 360 pixels along the shorter side at most.
+        /// H.264, at most 360 pixels along the shorter side.
         public static let lowQuality = Preset("lowQuality", .quality(.h264, 28, .shorterSide(360)))
-        /// H.264, 540 pixels along the shorter side at most.
+        /// H.264, at most 540 pixels along the shorter side.
         public static let mediumQuality = Preset("mediumQuality", .quality(.h264, 25, .shorterSide(540)))
-        /// H.264 in the source's size.
+        /// H.264 at the source's size.
         public static let highestQuality = Preset("highestQuality", .quality(.h264, 18, .none))
-        /// HEVC in the source's size; Main 10 where the source has more than 8 bits a component.
+        /// HEVC at the source's size; Main 10 if the source has more than 8 bits per component.
         public static let hevcHighestQuality = Preset("hevcHighestQuality", .quality(.hevc, 22, .none))
-        /// VP9 in the source's size, and Opus: for WebM.
+        /// VP9 at the source's size, and Opus, for WebM.
         public static let vp9HighestQuality = Preset("vp9HighestQuality", .quality(.vp9, 24, .none))
-        /// H.264 inside 640 by 480.
+        /// H.264 within 640 by 480.
         public static let size640x480 = Preset(.size640x480)
-        /// H.264 inside 960 by 540.
+        /// H.264 within 960 by 540.
         public static let size960x540 = Preset(.size960x540)
-        /// H.264 inside 1280 by 720.
+        /// H.264 within 1280 by 720.
         public static let size1280x720 = Preset(.size1280x720)
-        /// H.264 inside 1920 by 1080.
+        /// H.264 within 1920 by 1080.
         public static let size1920x1080 = Preset(.size1920x1080)
-        /// H.264 inside 3840 by 2160.
+        /// H.264 within 3840 by 2160.
         public static let size3840x2160 = Preset(.size3840x2160)
-        /// HEVC inside 1920 by 1080.
+        /// HEVC within 1920 by 1080.
         public static let hevc1920x1080 = Preset(.hevc1920x1080)
-        /// HEVC inside 3840 by 2160.
+        /// HEVC within 3840 by 2160.
         public static let hevc3840x2160 = Preset(.hevc3840x2160)
         /// ProRes 422 and linear PCM.
         public static let proRes422LPCM = Preset("proRes422LPCM", .proRes(.proRes422))
         /// ProRes 4444 and linear PCM.
         public static let proRes4444LPCM = Preset("proRes4444LPCM", .proRes(.proRes4444))
-        /// AAC alone.
+        /// AAC audio only.
         public static let appleM4A = Preset("appleM4A", .soundAlone)
-        /// Pictures and sound as they are.
+        /// Video and audio, copied unchanged.
         public static let passthrough = Preset("passthrough", .passthrough)
 
-        /// All of them.
+        /// All presets.
         public static let allCases: [Preset] = [
             lowQuality, mediumQuality, highestQuality, hevcHighestQuality, vp9HighestQuality, size640x480, size960x540,
             size1280x720, size1920x1080, size3840x2160, hevc1920x1080, hevc3840x2160, proRes422LPCM, proRes4444LPCM,
             appleM4A, passthrough,
         ]
 
-        /// The name.
+        /// The name of the preset.
         public var description: String { rawValue }
 
-        /// What it makes, in one line.
+        /// A one-line description of the output.
         public var summary: String {
             switch making {
             case .quality(let codec, _, let limit):
@@ -94,7 +94,7 @@ extension ExportSession {
 }
 
 extension ExportSession.Preset {
-    /// Whether pictures are a part of what is made.
+    /// True if the output includes video.
     var needsPictures: Bool {
         switch making {
         case .quality, .size, .proRes: true
@@ -102,7 +102,7 @@ extension ExportSession.Preset {
         }
     }
 
-    /// The kinds of files that it can make of some tracks, the usual one first; empty where it can make none.
+    /// Returns the file types that the preset can make from tracks, the usual one first; empty if there are none.
     func fileTypes(for tracks: [AssetTrack]) -> [MediaFileType] {
         let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
         if needsPictures, !media.contains(where: { $0.mediaType == .video }) { return [] }
@@ -124,7 +124,7 @@ extension ExportSession.Preset {
         }
     }
 
-    /// What becomes of a track of pictures.
+    /// Returns the treatment of a video track.
     package func video(for track: AssetTrack) -> Reencoder.Treatment<VideoOutputSettings> {
         guard let format = track.formatDescriptions.first?.video else { return .leaveOut }
         switch making {
@@ -141,7 +141,7 @@ extension ExportSession.Preset {
             }
             assistant.sourceVideoMinimumFrameDuration = track.minimumFrameDuration
             var settings = assistant.videoSettings
-            // The re-encoding knows the container's word too, and what the pictures say of brightness.
+            // The re-encoder also knows the container's values, and the brightness stated by the pictures.
             (settings.color, settings.hdr) = (nil, nil)
             return .encode(settings)
         case .proRes(let codec):
@@ -152,7 +152,7 @@ extension ExportSession.Preset {
         }
     }
 
-    /// What becomes of a track of sound.
+    /// Returns the treatment of an audio track.
     package func audio(for track: AssetTrack) -> Reencoder.Treatment<AudioOutputSettings> {
         switch making {
         case .passthrough: return .copy
@@ -164,7 +164,7 @@ extension ExportSession.Preset {
 }
 
 extension VideoOutputSettings.Codec {
-    /// What a preset's codec is called.
+    /// The name of a preset's codec for display.
     fileprivate var displayName: String {
         switch self {
         case .h264: "H.264"
@@ -187,15 +187,15 @@ extension VideoOutputSettings.Codec {
 /// let input = AssetWriterInput(videoSettings: assistant.videoSettings)
 /// ```
 ///
-/// Without a source, the settings are those of a source that fills the preset's size at 30 frames a second, with stereo
-/// sound of 44.1 kHz.
+/// Without a source, the settings are those for a source that fills the preset's size at 30 frames per second, with
+/// stereo audio at 44.1 kHz.
 public struct OutputSettingsAssistant: Sendable, Hashable {
-    /// A size, and the codec that goes with it.
+    /// A maximum size, and the codec for it.
     public struct Preset: RawRepresentable, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         /// The name, such as `1280x720` or `hevc1920x1080`.
         public let rawValue: String
 
-        /// A preset by its name; ``allCases`` says which there are.
+        /// Finds a preset by its name; ``allCases`` lists all of them.
         public init?(rawValue: String) {
             guard let preset = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
             self = preset
@@ -210,51 +210,51 @@ public struct OutputSettingsAssistant: Sendable, Hashable {
             box = Dimensions(width: width, height: height)
         }
 
-        /// H.264 inside 640 by 480.
+        /// H.264 within 640 by 480.
         public static let size640x480 = Preset(.h264, 640, 480)
-        /// H.264 inside 960 by 540.
+        /// H.264 within 960 by 540.
         public static let size960x540 = Preset(.h264, 960, 540)
-        /// H.264 inside 1280 by 720.
+        /// H.264 within 1280 by 720.
         public static let size1280x720 = Preset(.h264, 1280, 720)
-        /// H.264 inside 1920 by 1080.
+        /// H.264 within 1920 by 1080.
         public static let size1920x1080 = Preset(.h264, 1920, 1080)
-        /// H.264 inside 3840 by 2160.
+        /// H.264 within 3840 by 2160.
         public static let size3840x2160 = Preset(.h264, 3840, 2160)
-        /// HEVC inside 1920 by 1080.
+        /// HEVC within 1920 by 1080.
         public static let hevc1920x1080 = Preset(.hevc, 1920, 1080)
-        /// HEVC inside 3840 by 2160.
+        /// HEVC within 3840 by 2160.
         public static let hevc3840x2160 = Preset(.hevc, 3840, 2160)
 
-        /// All of them.
+        /// All presets.
         public static let allCases: [Preset] = [
             size640x480, size960x540, size1280x720, size1920x1080, size3840x2160, hevc1920x1080, hevc3840x2160,
         ]
 
-        /// The name.
+        /// The name of the preset.
         public var description: String { rawValue }
     }
 
-    /// What is aimed at.
+    /// The preset on which the settings are based.
     public let preset: Preset
-    /// What the source's pictures are; `nil` where that is not known.
+    /// The format of the source's video; `nil` if unknown.
     public var sourceVideoFormat: FormatDescription?
-    /// What the source's sound is; `nil` where that is not known.
+    /// The format of the source's audio; `nil` if unknown.
     public var sourceAudioFormat: FormatDescription?
-    /// How long the source's pictures last on average; 1/30 s unless set.
+    /// The average duration of the source's frames; 1/30 s by default.
     public var sourceVideoAverageFrameDuration = MediaTime(value: 1, timescale: 30)
-    /// How long the shortest of them lasts; as long as on average unless set.
+    /// The shortest duration of the source's frames; `nil`, the default, to use the average.
     public var sourceVideoMinimumFrameDuration: MediaTime?
 
-    /// An assistant that knows of no source yet.
+    /// Creates an assistant without a source.
     public init(preset: Preset) { self.preset = preset }
 
-    /// What kind of file the settings are for.
+    /// The type of file for which the settings are meant.
     public var outputFileType: MediaFileType { .mov }
 
-    /// The settings for pictures: the preset's size or the source's, whichever is smaller.
+    /// The video settings: the preset's size or that of the source, whichever is smaller.
     ///
-    /// The bit rate goes with the number of pixels a second; the distance of sync samples is two seconds at the highest
-    /// rate that the source reaches.
+    /// The bit rate depends on the number of pixels per second. The maximum distance of sync samples is two seconds at
+    /// the source's highest frame rate.
     public var videoSettings: VideoOutputSettings {
         let limit = PictureSizeLimit.box(preset.box)
         let source = sourceVideoFormat?.video
@@ -275,7 +275,7 @@ public struct OutputSettingsAssistant: Sendable, Hashable {
         return settings
     }
 
-    /// The settings for sound: AAC with the source's channels, at most 48 kHz.
+    /// The audio settings: AAC with the source's channels, at most 48 kHz.
     public var audioSettings: AudioOutputSettings {
         let source = sourceAudioFormat?.audio
         let rate = source.map { min(48000, $0.sampleRate) } ?? 44100
@@ -291,7 +291,7 @@ public struct OutputSettingsAssistant: Sendable, Hashable {
         return Rational(duration)?.inverse
     }
 
-    /// Bits a second for pictures of a size and rate, at a fifth of a bit for each pixel with H.264.
+    /// Returns the bits per second for frames of a size and rate: a fifth of a bit per pixel for H.264.
     static func bitRate(_ settings: VideoOutputSettings, at rate: Rational) -> Int {
         guard let size = settings.dimensions else { return 0 }
         let hundredths: Int64 = settings.codec == .hevc ? 12 : 20

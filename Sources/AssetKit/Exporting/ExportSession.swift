@@ -3,7 +3,7 @@ public import MediaBase
 public import SystemPackage
 import Threading
 
-/// Writes an asset, or a part of it, to a new file by a preset: `AVAssetExportSession`.
+/// Writes an asset, or a part of it, to a new file according to a preset: `AVAssetExportSession`.
 ///
 /// ```swift
 /// let session = ExportSession(asset: asset, preset: .size1280x720)
@@ -13,13 +13,15 @@ import Threading
 /// try await done
 /// ```
 ///
-/// The first enabled track of pictures and every track of sound are written; with ``Preset/passthrough`` all tracks of
-/// pictures, and the subtitles that the file can hold: ``leftOut`` tells the other tracks. With a video composition all tracks of pictures become one, and with an audio mix all tracks of sound. A
-/// session exports once; it may be cancelled from any thread at any moment.
+/// The first enabled video track and every audio track are written. With ``Preset/passthrough``, all video tracks are
+/// written, and also the subtitles that the file can hold; ``leftOut`` lists the other tracks. A video composition
+/// merges all video tracks into one, and an audio mix merges all audio tracks.
+///
+/// A session exports once. It may be cancelled from any thread at any time.
 public final class ExportSession: Sendable {
-    /// What is exported.
+    /// The asset to export.
     public let asset: Asset
-    /// What is made of it.
+    /// The preset for the output.
     public let preset: Preset
 
     private let settings = Mutex(Settings())
@@ -39,26 +41,26 @@ public final class ExportSession: Sendable {
         var isStarted = false
         var end: MediaTime?
         var result: Result<Void, MediaError>?
-        /// A property that was set while it was under way.
+        /// The error for a property that was set during the export.
         var misuse: MediaError?
         var leftOut: [TrackLeftOut] = []
     }
 
-    /// How far a session has come.
+    /// The state of a session.
     public enum State: Sendable, Hashable {
-        /// Not started.
+        /// The export has not started.
         case pending
-        /// At work; from 0 to 1.
+        /// The export is in progress; `progress` runs from 0 to 1.
         case exporting(progress: Double)
-        /// The file is in its place.
+        /// The file is complete and in its place.
         case completed
-        /// Something went wrong. Nothing remains of the file.
+        /// The export failed. Nothing remains of the file.
         case failed(MediaError)
         /// ``ExportSession/cancel()`` was called in time. Nothing remains of the file.
         case cancelled
     }
 
-    /// A session that has not started.
+    /// Creates a session that has not started.
     public init(asset: Asset, preset: Preset) {
         self.asset = asset
         self.preset = preset
@@ -70,7 +72,7 @@ public final class ExportSession: Sendable {
 // MARK: - Before exporting
 
 extension ExportSession {
-    /// Changes what is exported; an export that is under way ends, and its error says that it was too late.
+    /// Changes a setting; during the export, ends it with an error that reports that the change came too late.
     private func change(_ property: String, _ body: (inout Settings) -> Void) {
         let reencoder = progressState.withLock { stage in
             guard stage.isStarted else {
@@ -83,61 +85,62 @@ extension ExportSession {
         reencoder?.cancel()
     }
 
-    /// The part that is exported; all of it unless set.
+    /// The part of the asset to export; all of it by default.
     ///
-    /// Start and end are rounded to the nearest times from which all times of what is written can be counted exactly: less
-    /// than a hundred-thousandth of a second away.
+    /// Start and end are rounded to the nearest times from which all times in the output can be counted exactly. They
+    /// move by less than a hundred-thousandth of a second.
     ///
-    /// This and the other properties are set before exporting: one that is set while the export is under way ends it, with
-    /// an error that names the property.
+    /// Set this and the other properties before exporting. Setting one during the export ends it with an error that
+    /// names the property.
     public var timeRange: MediaTimeRange {
         get { settings.withLock { $0.timeRange } }
         set { change("timeRange") { $0.timeRange = newValue } }
     }
 
-    /// What the file says of itself; `nil`, the default, for what the asset says.
+    /// The metadata of the file; `nil`, the default, for that of the asset.
     public var metadata: [MetadataItem]? {
         get { settings.withLock { $0.metadata } }
         set { change("metadata") { $0.metadata = newValue } }
     }
 
-    /// Whether the index of a QuickTime or MPEG-4 file comes before the media; so by default.
+    /// True, the default, to write the index of a QuickTime or MPEG-4 file before the media.
     public var shouldOptimizeForNetworkUse: Bool {
         get { settings.withLock { $0.isIndexFirst } }
         set { change("shouldOptimizeForNetworkUse") { $0.isIndexFirst = newValue } }
     }
 
-    /// How all tracks of sound are mixed into one; `nil`, the default, for each track as it is.
+    /// The mix of all audio tracks into one; `nil`, the default, to keep each track.
     public var audioMix: AudioMix? {
         get { settings.withLock { $0.audioMix } }
         set { change("audioMix") { $0.audioMix = newValue } }
     }
 
-    /// How all tracks of pictures become one, in the composition's size and frame rate as far as the preset allows; `nil`,
-    /// the default, for the first track as it is.
+    /// The composition of all video tracks into one; `nil`, the default, to use the first track unchanged.
+    ///
+    /// The output has the composition's size and frame rate to the extent that the preset allows.
     public var videoComposition: VideoComposition? {
         get { settings.withLock { $0.videoComposition } }
         set { change("videoComposition") { $0.videoComposition = newValue } }
     }
 
-    /// The presets that can make something of an asset.
+    /// Returns the presets that can be used to export an asset.
     ///
-    /// - Throws: what opening it throws.
+    /// - Throws: Any error from opening the asset.
     public static func compatiblePresets(for asset: Asset) async throws(MediaError) -> [Preset] {
         let tracks = try await asset.load(.tracks)
         return Preset.allCases.filter { !$0.fileTypes(for: tracks).isEmpty }
     }
 
-    /// The kinds of files that the preset can make of the asset, the usual one first.
+    /// Returns the file types that the preset can make from the asset, the usual one first.
     ///
-    /// - Throws: what opening it throws.
+    /// - Throws: Any error from opening the asset.
     public func supportedFileTypes() async throws(MediaError) -> [MediaFileType] {
         preset.fileTypes(for: try await asset.load(.tracks))
     }
 
-    /// About how many bytes the file will have; `nil` where nothing is known to tell it by.
+    /// Returns the approximate size of the file in bytes; `nil` if there is no basis for an estimate.
     ///
-    /// - Throws: what opening it throws.
+    /// - Throws: Any error from opening the asset.
     public func estimatedOutputFileLength() async throws(MediaError) -> Int64? {
         let tracks = try await asset.load(.tracks)
         let whole = MediaTimeRange(start: .zero, duration: try await asset.load(.duration))
@@ -164,7 +167,7 @@ extension ExportSession {
         let rate = track.averageFrameRate ?? track.nominalFrameRate ?? Rational(30)
         let usual = Int64(OutputSettingsAssistant.bitRate(settings, at: rate))
         return switch settings.codec {
-        // Apple's target rates for 1920 by 1080 at 29.97 frames a second: 147 and 330 Mb/s.
+        // Apple's target rates for 1920 by 1080 at 29.97 frames per second: 147 and 330 Mb/s.
         case .proRes422: usual * 12
         case .proRes4444: usual * 27
         default: settings.bitRate.map(Int64.init) ?? usual / 2
@@ -183,15 +186,15 @@ extension ExportSession {
 // MARK: - Exporting
 
 extension ExportSession {
-    /// Writes the file, on threads outside Swift's cooperative pool; cancelling the task cancels it.
+    /// Writes the file on threads outside Swift's cooperative pool; cancelling the task cancels the export.
     ///
     /// - Parameters:
-    ///   - path: Where the file will be.
-    ///   - fileType: Which kind of file; one of ``supportedFileTypes()``.
-    ///   - overwrite: Whether a file that exists already is replaced, at the end.
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a type of file that the preset cannot make of the asset,
-    ///   ``MediaError/Code-swift.struct/invalidArgument`` the second time and for a path to one of the files that are
-    ///   read, and what went wrong; nothing remains then.
+    ///   - path: The path of the new file.
+    ///   - fileType: The type of the file; one of ``supportedFileTypes()``.
+    ///   - overwrite: True to replace an existing file, at the end of the export.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a file type that the preset cannot make from the
+    ///   asset, ``MediaError/Code-swift.struct/invalidArgument`` if the session has exported before or the path is that
+    ///   of a file being read, and any error during the export; nothing remains of the file then.
     public func export(
         to path: FilePath, as fileType: MediaFileType, overwrite: Bool = false
     ) async throws(MediaError) {
@@ -207,7 +210,7 @@ extension ExportSession {
                     stage.reencoder = reencoder
                     return stage.misuse
                 }
-                // What was cancelled meanwhile has not reached it.
+                // A cancellation before this point has not reached the re-encoder.
                 if self.cancellation.isCancelled || misuse != nil { reencoder.cancel() }
                 let run: () throws(MediaError) -> Void = reencoder.run
                 try run()
@@ -279,23 +282,23 @@ extension ExportSession {
         return reencoder
     }
 
-    /// Ends the export from any thread, any number of times; a file that is complete stays.
+    /// Cancels the export from any thread, any number of times; a file that is complete is kept.
     public func cancel() {
         cancellation.cancel()
         progressState.withLock { $0.reencoder }?.cancel()
     }
 
-    /// Tells which tracks ``Preset/passthrough`` does not carry, and why; empty before exporting.
+    /// The tracks that ``Preset/passthrough`` omits, with the reasons; empty before exporting.
     ///
-    /// Timecode is not among them, because it is written again, nor are cover pictures, which are metadata.
+    /// Timecode is not listed, because it is written again, nor are cover pictures, which are metadata.
     public var leftOut: [TrackLeftOut] { progressState.withLock { $0.leftOut } }
 
-    /// Tells which metadata the file has no place for; empty before it is complete.
+    /// The metadata for which the file has no place; empty before the file is complete.
     public var metadataLeftOut: [MetadataLeftOut] {
         progressState.withLock { $0.reencoder }?.writer.metadataLeftOut ?? []
     }
 
-    /// How far it has come.
+    /// The current state of the session.
     public var state: State {
         let stage = progressState.withLock { $0 }
         switch stage.result {
@@ -313,9 +316,9 @@ extension ExportSession {
         return .exporting(progress: part.isFinite ? min(1, max(0, part)) : 0)
     }
 
-    /// The states that the session goes through: at once, then at every interval, up to the final one.
+    /// Returns the states of the session: immediately, then at every interval, up to the final one.
     ///
-    /// A state that is the same as the one before is left out.
+    /// A state that is equal to the previous one is omitted.
     public func states(updateInterval: Duration = .milliseconds(100)) -> AsyncStream<State> {
         AsyncStream { continuation in
             let task = Task {

@@ -3,10 +3,10 @@ import MediaBase
 import Threading
 
 extension FrameFinder {
-    /// Brings the decoder to a picture not later than `time`, or to the first one.
+    /// Moves the decoder to a frame that is not later than `time`, or to the first frame.
     func goTo(_ time: MediaTime) throws(MediaError) {
         if let current, current.time <= time, try !isWorthSkipping(to: time) { return }
-        // Nothing comes before the first picture.
+        // Nothing precedes the first frame.
         if isAtFirst, let current, current.time > time { return }
         if feed.isUnread, try !isWorthSkipping(to: time) {
             try begin(.beginning)
@@ -23,7 +23,7 @@ extension FrameFinder {
         try rewind()
     }
 
-    /// Whether a sync sample lies between what was read and `time`, so that a seek saves decoding.
+    /// Returns true if a sync sample lies between the current position and `time`, so that a seek saves decoding.
     private func isWorthSkipping(to time: MediaTime) throws(MediaError) -> Bool {
         guard feed.file.isSeekable else { return false }
         guard hasIndex else { return try isWorthScanning(to: time) }
@@ -34,7 +34,10 @@ extension FrameFinder {
         return entry.ticks > (feed.ticks == .min ? firstIndexTicks : feed.ticks)
     }
 
-    /// The same by a scan, where there is one already or the moment is so far ahead that one costs less than decoding.
+    /// Returns true if a seek by the scan saves decoding.
+    ///
+    /// The scan is made if it does not exist yet and the time is so far ahead that a scan takes less time than
+    /// decoding.
     private func isWorthScanning(to time: MediaTime) throws(MediaError) -> Bool {
         guard !hasNoLandings, asset.hasPacketScan || time - max(feed.latestTime, .zero) > Self.worthScanning,
             let stream = try asset.packetScan(cancellation).streams[track.index],
@@ -49,7 +52,7 @@ extension FrameFinder {
 
     private func seekByIndex(to time: MediaTime, from limit: Int64? = nil) throws(MediaError) -> Bool {
         guard var target = limit ?? ticks(of: time) else { return false }
-        // Decode times run ahead of presentation times by a few pictures, so few steps back are ever needed.
+        // Decode times precede presentation times by a few frames, so few steps back are ever needed.
         for _ in 0..<8 {
             guard let position = feed.file.indexOfKeyframe(stream: track.index, notAfter: target),
                 let entry = feed.file.indexEntry(stream: track.index, at: position),
@@ -79,13 +82,13 @@ extension FrameFinder {
         return false
     }
 
-    /// Whether the decoder, which knows nothing of what comes before, says of the first picture after a move that decoding
-    /// can start with it.
+    /// Returns true if the decoder, without knowledge of earlier data, reports the first frame after a seek as one at
+    /// which decoding can start.
     private func isSyncPicture(_ frame: TimedFrame) -> Bool {
         frame.isKey && frame.isPlaced && !frame.picture.frame.isCorrupt
     }
 
-    /// Reads the file anew from its start.
+    /// Reopens the file and decodes from its start.
     private func rewind() throws(MediaError) {
         (current, following) = (nil, nil)
         feed = PacketReader(try asset.takeFile(cancellation), track: track, contents, damage: damage)
@@ -97,7 +100,7 @@ extension FrameFinder {
         try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads)
     }
 
-    /// Begins where it began the last time.
+    /// Restarts decoding at the place where it last started.
     func beginAgain() throws(MediaError) {
         switch start {
         case .beginning: break
@@ -113,7 +116,7 @@ extension FrameFinder {
         try rewind()
     }
 
-    /// Begins one sync sample earlier than the last time, for the same moment; `false` at the file's beginning.
+    /// Restarts decoding one sync sample earlier, for the same time; returns `false` at the beginning of the file.
     func goBackFurther() throws(MediaError) -> Bool {
         guard let time = current?.time else { return false }
         switch start {
@@ -125,13 +128,13 @@ extension FrameFinder {
         return true
     }
 
-    /// Decodes the first two pictures from where the file is.
+    /// Decodes the first frame from the current position of the file.
     ///
-    /// Pictures that are shown before the sync sample and stored after it (an open group of pictures) may lack what
-    /// they refer to, and are left out, except at the file's beginning.
+    /// Frames that are shown before the sync sample and stored after it (an open group of pictures) may lack their
+    /// reference frames. They are skipped, except at the beginning of the file.
     private func begin(_ start: Start) throws(MediaError) {
         self.start = start
-        // Nothing is known of the new place until it was decoded, also if that fails.
+        // Nothing is known about the new position until it was decoded, even if decoding fails.
         prepareToDecode()
         current = try source.next(from: packets)
         var isInside = true
@@ -145,12 +148,12 @@ extension FrameFinder {
         noteDoubt(about: current)
     }
 
-    /// Tells whether a picture before a time may have been left out since the last move.
+    /// Returns true if a frame before a time may have been skipped since the last seek.
     private func hasLeftOutPicture(before time: MediaTime) -> Bool {
         hasLeftOut && feed.times.contains { $0 < time }
     }
 
-    /// Empties the decoder, as is due after a move; the finder is nowhere then.
+    /// Flushes the decoder, as required after a seek; the finder then has no position.
     func prepareToDecode() {
         (current, following, isAtFirst) = (nil, nil, false)
         (hasLeftOut, isDoubtful) = (false, false)
@@ -158,14 +161,14 @@ extension FrameFinder {
         complaintCount = source.complaintCount
     }
 
-    /// Makes the picture that follows the one at the decoder's place.
+    /// Advances to the frame that follows the current one.
     func advance() {
         guard let next = following else { return }
         (current, following, isAtFirst) = (next, nil, false)
         if let passed = current?.time { feed.pass(passed) }
     }
 
-    /// The picture after the one at the decoder's place; `nil` where there is none.
+    /// Returns the frame after the current one; `nil` if there is none.
     func decodeFollowing() throws(MediaError) -> TimedFrame? {
         if let following { return following }
         let next = try source.next(from: packets)
@@ -175,13 +178,13 @@ extension FrameFinder {
     }
 
     private func noteDoubt(about frame: TimedFrame?) {
-        // Several threads patch damage up in another way than one, and do not mark all of it.
+        // Several threads conceal damage differently from one, and do not mark all of it.
         if threads != 1, source.complaintCount > complaintCount { isDoubtful = true }
         guard let frame, frame.picture.frame.isCorrupt else { return }
         noteDamage(at: MediaTimeRange(start: frame.time, duration: frame.statedDuration ?? .zero))
     }
 
-    /// Counts what is damaged, which with several threads is only a sign that one has to look.
+    /// Counts damage; with several threads, it is only a sign that a single thread has to look.
     private func noteDamage(at range: MediaTimeRange?) {
         isDoubtful = true
         if threads == 1 { damage.add(track: track.index, at: range) }
@@ -206,13 +209,13 @@ extension FrameFinder {
         return queue
     }
 
-    /// Whether a picture is neither one looked for nor the one that ends its interval, by what is known of packets.
+    /// Returns true if the known packets show that a frame is neither the target nor the end of its interval.
     private func isDispensable(_ time: MediaTime) -> Bool {
         _ = try? feed.peek()
-        // It is not the one looked for if another one follows it that is not too late.
+        // A frame is not the target if it is followed by another one that is not too late.
         if time < target { return feed.knowsPacket(after: time, notAfter: target) }
         guard time > target, let upcoming, time < upcoming else { return false }
-        // Where none comes before it, the first one is the answer.
+        // If no frame precedes the target time, the first one is the answer.
         guard current.map({ $0.time <= target }) ?? feed.knowsPacket(after: .negativeInfinity, notAfter: target) else {
             return false
         }
@@ -220,7 +223,7 @@ extension FrameFinder {
             && feed.knowsPacket(after: time, notAfter: upcoming)
     }
 
-    /// A queue whose damage is counted.
+    /// Creates a packet queue that counts damage.
     func queue(_ next: @escaping () throws(MediaError) -> CompressedSample?) -> PacketQueue {
         PacketQueue(
             next: next,
@@ -228,14 +231,14 @@ extension FrameFinder {
     }
 }
 
-/// Which codecs let pictures be left out on the way to another one without changing it.
+/// A codec's support for skipping frames on the way to another one without changing that one.
 ///
-/// A decoder knows from a packet alone that no other picture refers to its own. Which ones say so reliably differs: MPEG-1
-/// and MPEG-2 never refer to B pictures, H.264 marks slices (`nal_ref_idc`), HEVC marks pictures that none of the same
-/// temporal sub-layer refers to, which is enough where there is one layer. Elsewhere nothing is gained: VP8, VP9 and AV1
-/// rarely store such pictures as packets of their own, and the others have none.
+/// A decoder can tell from a packet alone that no other frame refers to its frame. Codecs differ in how reliably they
+/// signal this. MPEG-1 and MPEG-2 never refer to B pictures. H.264 marks slices (`nal_ref_idc`). HEVC marks pictures to
+/// which no other picture of the same temporal sub-layer refers, which is sufficient if there is one layer. Other
+/// codecs gain nothing: VP8, VP9 and AV1 rarely store such pictures as packets of their own, and the rest have none.
 struct DisposableFrames {
-    /// Whether a decoder may be told to leave out what nothing refers to.
+    /// True if a decoder may skip frames to which nothing refers.
     let areKnown: Bool
 
     init(_ format: FormatDescription?) {
@@ -246,21 +249,22 @@ struct DisposableFrames {
         }
     }
 
-    /// The number of temporal layers of an HEVC decoder configuration record (ISO/IEC 14496-15, 8.3.3.1), where that is
-    /// what the container has.
+    /// Returns true if an HEVC decoder configuration record (ISO/IEC 14496-15, 8.3.3.1) states one temporal layer.
+    ///
+    /// Other forms of configuration return `false`.
     private static func hasOneTemporalLayer(_ configuration: [UInt8]) -> Bool {
         guard configuration.count > 22, configuration[0] == 1 else { return false }
         return configuration[21] >> 3 & 7 == 1
     }
 }
 
-/// What is damaged, counted once however often it was met, by any number of finders on any thread.
+/// A log of damage that counts each damaged frame once, even if several finders on any threads find it.
 ///
-/// A packet that cannot be decoded, one that the demuxer marks, and a picture that the decoder patched up are all the same:
-/// each is known by when it is shown.
+/// A packet that cannot be decoded, one that the demuxer marks, and a frame that the decoder concealed are treated
+/// alike. Each is identified by its presentation time.
 final class DamageLog: Sendable {
     private struct State {
-        /// How long what is damaged is shown, by when.
+        /// The presentation durations of damaged frames, by presentation time.
         var durations: [MediaTime: MediaTime] = [:]
         var untimed = 0
         var track = 0
@@ -270,7 +274,7 @@ final class DamageLog: Sendable {
 
     private let state = Mutex(State())
 
-    /// Counts a packet of a track; `nil` for one that does not say when it is shown.
+    /// Counts damage in a track; `range` is `nil` if the presentation time is unknown.
     func add(track: Int, at range: MediaTimeRange?) {
         state.withLock { state in
             state.track = track
@@ -282,15 +286,15 @@ final class DamageLog: Sendable {
         }
     }
 
-    /// Notes that the container broke off before its end.
+    /// Records that the container ended prematurely.
     ///
-    /// How much of it there is does not show where places are sought out and not read one after the other.
+    /// The amount that is missing is unknown, because positions are accessed individually rather than sequentially.
     func noteTruncation() { state.withLock { $0.isTruncated = true } }
 
-    /// Notes how many bytes before the media were passed over.
+    /// Records the number of bytes skipped before the media.
     func noteSkippedBytes(_ count: Int64) { state.withLock { $0.skippedBytes = count } }
 
-    /// All that was counted, in order of time.
+    /// The report of all damage, in order of time.
     var report: DamageReport {
         state.withLock { state in
             var report = DamageReport()

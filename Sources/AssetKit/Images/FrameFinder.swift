@@ -1,39 +1,41 @@
 import LibAV
 import MediaBase
 
-/// Finds the picture that is on screen at a moment, by decoding from the sync sample before it.
+/// Finds the frame that is on screen at a given time, by decoding from the preceding sync sample.
 ///
-/// Keeps its decoder where it is, so that moments asked for in order cost one sweep over the file; goes back, or skips
-/// ahead, by a seek where the container has an index that holds, by a scan of all packets where it has none, and by
-/// reading from the start where even that is not possible. One thread uses it at a time.
+/// The decoder keeps its position, so that times in ascending order require a single pass through the file. To go back
+/// or skip ahead, it seeks by the container's index if this is reliable. Without an index it seeks by a scan of all
+/// packets. If even that is not possible, it reads from the start. One thread may use it at a time.
 ///
-/// A seek is believed only if the first picture that it leads to is not later than the moment asked for; if, outside of
-/// containers whose sync samples hold (``ContainerFormat``), that is the picture that must be there and the decoder itself calls
-/// it a sync sample's; and if no packet that was read lies between the picture found and the next one: after a seek libavcodec may drop pictures
-/// until it has learnt in which order they are shown. Then decoding begins at an earlier sync sample, and what is found
-/// there is the answer.
+/// The result of a seek is accepted only under these conditions:
+/// - The first frame after the seek is not later than the requested time.
+/// - In containers whose sync samples are unreliable (``ContainerFormat``), this frame is the expected one, and the
+///   decoder itself marks it as that of a sync sample.
+/// - No packet that was read lies between the frame found and the next one. After a seek, libavcodec may drop frames
+///   until it has learnt their presentation order.
 ///
-/// When the picture that is found ends is told by packets where each is known to be one picture; else the next one is
-/// decoded.
+/// Otherwise decoding starts again from an earlier sync sample, and the result is taken from there.
 ///
-/// On the way pictures are left out to which no other refers. What is found so is believed only if it is what the
-/// packets say, and nothing on the way was damaged; else all are decoded. Likewise several codec threads are believed only
-/// where nothing is damaged, as they patch damage up in another way than one, which then takes over.
+/// Packets determine the end of the frame if each is known to be one frame; otherwise the next frame is decoded.
+///
+/// Frames to which no other frame refers are skipped on the way. The result is accepted only if it matches the packets
+/// and nothing on the way was damaged; otherwise all frames are decoded. Likewise, the result of several codec threads
+/// is accepted only if nothing is damaged. They conceal damage differently from a single thread, which then takes over.
 final class FrameFinder {
-    /// A picture and the interval during which it is on screen.
+    /// A frame and the interval in which it is on screen.
     struct Found {
         let frame: TimedFrame
-        /// When the next picture follows, or the track ends.
+        /// The start of the next frame, or the end of the track.
         let end: MediaTime
-        /// Whether no picture follows.
+        /// True if no frame follows.
         let isLast: Bool
     }
 
-    /// Where decoding began.
+    /// The place at which decoding started.
     enum Start {
-        /// The file's beginning, after which nothing is missing.
+        /// The start of the file, after which nothing is missing.
         case beginning
-        /// A sync sample of the index, by its time stamp there.
+        /// A sync sample of the index, by its timestamp there.
         case indexed(Int64)
         /// A sync sample of the scan, by its number.
         case scanned(Int)
@@ -46,52 +48,52 @@ final class FrameFinder {
     let origin: MediaTime
     var threads: Int
     let hasIndex: Bool
-    /// Whether a landing by the index needs no proof.
+    /// True if the result of a seek by the index needs no verification.
     let hasTrueSyncSamples: Bool
-    /// Whether landings by the scan were tried and none was proven, so that no more are tried.
+    /// True if seeks by the scan were tried and none could be verified, so that no more are tried.
     var hasNoLandings = false
-    /// Whether pictures' times are those of packets.
+    /// True if the times of frames are those of packets.
     let trustsPackets: Bool
     private let dispensable: DisposableFrames
     let damage: DamageLog
-    /// Ends the request that is under way, and with it the reading of the file for good.
+    /// Cancels the request in progress, and permanently the reading of the file.
     var cancellation: Cancellation { didSet { cancellation.bind(feed.file) } }
     var feed: PacketReader
     var source: TimedFrameSource
-    /// The picture at the decoder's place; `nil` before the first was decoded.
+    /// The frame at the decoder's position; `nil` before the first one was decoded.
     var current: TimedFrame?
-    /// The picture after it where it was decoded already, which may be that there is none.
+    /// The frame after ``current`` if it was already decoded; the inner value is `nil` if there is no such frame.
     var following: TimedFrame??
-    /// Whether that is the first one of all.
+    /// True if ``current`` is the first frame of all.
     var isAtFirst = false
-    /// Where the last move led.
+    /// The place to which the last seek led.
     var start = Start.beginning
-    /// The picture of a sync sample that was decoded last, alone.
+    /// The frame of a sync sample that was last decoded alone.
     var lastSyncPicture: Found?
 
-    /// The moment that is being looked for, and the one that will be looked for next, where that is known.
+    /// The time that is being looked up, and the next one if it is known.
     var target = MediaTime.negativeInfinity
     var upcoming: MediaTime?
-    /// Whether pictures that nothing refers to are left out on the way to it.
+    /// True to skip frames that nothing refers to on the way to ``target``.
     var leavesOut = false
-    /// Whether one was since the last move.
+    /// True if a frame was skipped since the last seek.
     var hasLeftOut = false
-    /// Whether damage was met since then.
+    /// True if damage was found since the last seek.
     var isDoubtful = false
-    /// How many errors the decoder had logged by then.
+    /// The number of errors that the decoder had logged by the last seek.
     var complaintCount = 0
 
-    /// How many sync samples earlier decoding begins at most when pictures seem to be missing.
+    /// The maximum number of sync samples to step back if frames seem to be missing.
     private static let stepsBack = 4
-    /// How far ahead a moment lies for which a file without an index is scanned rather than decoded up to there.
+    /// The distance to a time ahead beyond which a file without an index is scanned rather than decoded up to there.
     static let worthScanning = MediaTime(value: 20, timescale: 1)
 
     /// Opens a track for random access.
     ///
     /// - Parameters:
-    ///   - syncSamples: The track's.
-    ///   - damage: Where what cannot be decoded is counted.
-    ///   - cancellation: Ends what is under way, and all later requests.
+    ///   - syncSamples: The sync samples of the track.
+    ///   - damage: Counts what cannot be decoded.
+    ///   - cancellation: Cancels the request in progress, and all later ones.
     init(
         _ asset: Asset, track: AssetTrack, syncSamples: KeyframeIndex, threads: Int, damage: DamageLog,
         cancellation: Cancellation
@@ -102,7 +104,8 @@ final class FrameFinder {
         self.asset = asset
         self.contents = contents
         self.track = track
-        // Several threads of libavcodec's VP8 decoder make other pictures of damaged ones than one, and say nothing.
+        // With several threads, libavcodec's VP8 decoder decodes damaged frames differently from one thread, and does
+        // not report it.
         self.threads = track.formatDescriptions.first?.codec == "vp8" ? 1 : threads
         origin = contents.origin(ofStream: track.index)
         hasIndex = contents.format.hasIndex
@@ -119,17 +122,18 @@ final class FrameFinder {
         source = try TimedFrameSource(file, track: track, origin: origin, threads: self.threads)
     }
 
-    /// Leaves the decoder's place, so that what is found next does not depend on what was asked for before.
+    /// Discards the decoder's position, so that the next result does not depend on earlier requests.
     func forgetPlace() {
         (current, following, lastSyncPicture, upcoming, isAtFirst) = (nil, nil, nil, nil, false)
         leavesOut = dispensable.areKnown
     }
 
-    /// The picture on screen at `time`.
+    /// Returns the frame on screen at `time`.
     ///
-    /// A time outside by less than the first or last picture's duration gives that picture, as the track's very end does.
-    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time farther outside;
-    ///   ``MediaError/Code-swift.struct/damaged`` for one after the last picture of a file that breaks off.
+    /// A time outside the track by less than the duration of the first or last frame returns that frame. The exact end
+    /// of the track returns the last frame.
+    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time further outside;
+    ///   ``MediaError/Code-swift.struct/damaged`` for one after the last frame of a file that breaks off.
     func frame(at time: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
         if let end = track.editedEnd, time > end {
@@ -137,7 +141,7 @@ final class FrameFinder {
             guard time - end < min(last.end, end) - last.frame.time else { throw Self.afterEnd(time, end) }
             return last
         }
-        // Several threads read further ahead than one, to where a file breaks off.
+        // Several threads read further ahead than one, and may reach the end of a truncated file sooner.
         defer { if threads == 1, feed.isTruncated { damage.noteTruncation() } }
         do throws(MediaError) {
             let found = try look(for: time)
@@ -151,7 +155,7 @@ final class FrameFinder {
         return try look(for: time)
     }
 
-    /// One thread has to look again, because it might find something else than several did.
+    /// True if a single thread has to look again, because its result might differ from that of several.
     private var needsOneThread: Bool { threads != 1 && (isDoubtful || feed.isTruncated) }
 
     private func look(for time: MediaTime) throws(MediaError) -> Found {
@@ -167,7 +171,7 @@ final class FrameFinder {
             guard isMissingPicture(after: found), try goBackFurther() else { break }
             let again = try settle(on: time)
             defer { found = again }
-            // What does not depend on where decoding began is no artefact of the seek.
+            // A result that does not depend on the place where decoding started is not an artefact of the seek.
             if again.frame.time == found.frame.time, again.end == found.end { break }
         }
         guard time >= found.end else { return found }
@@ -184,7 +188,7 @@ final class FrameFinder {
         return found
     }
 
-    /// Decodes on from the decoder's place to the picture on screen at `time`, or to the last one.
+    /// Decodes from the current position to the frame on screen at `time`, or to the last frame.
     private func settle(on time: MediaTime) throws(MediaError) -> Found {
         guard let current else {
             throw MediaError(.outOfRange, "the track has no picture that can be decoded")
@@ -207,13 +211,14 @@ final class FrameFinder {
         }
         let next = try decodeFollowing()
         var end = next?.time ?? self.end(ofLast: shown)
-        // A cover is on screen as long as the asset lasts.
+        // A cover is on screen for the duration of the asset.
         if track.isAttachedPicture, track.timeRange.end.isNumeric { end = max(end, track.timeRange.end) }
         return Found(frame: shown, end: end, isLast: next == nil)
     }
 
-    /// A picture with its end, if it is known from packets alone that it is the one on screen at a time, so that the next
-    /// one need not be decoded.
+    /// Returns a frame with its end if packets alone show that it is on screen at `time`.
+    ///
+    /// The next frame then need not be decoded.
     private func endByPackets(of shown: TimedFrame, onScreenAt time: MediaTime) throws(MediaError) -> Found? {
         guard following == nil, trustsPackets, !isDoubtful else { return nil }
         guard let follower = try feed.follower(ofPictureAt: shown.time, onScreenAt: time) else { return nil }
@@ -224,7 +229,9 @@ final class FrameFinder {
         }
     }
 
-    /// Until when the last picture is on screen; by its own duration where more should follow that is not there.
+    /// Returns the time until which the last frame is on screen.
+    ///
+    /// If the file breaks off, this is at most the end of the frame's own duration.
     private func end(ofLast shown: TimedFrame) -> MediaTime {
         let end = source.end(ofLast: shown)
         guard feed.isTruncated else { return end }
@@ -232,14 +239,15 @@ final class FrameFinder {
     }
 
     static func afterEnd(_ time: MediaTime, _ end: MediaTime) -> MediaError {
-        // As many decimals as it takes to see the difference.
+        // Use as many decimals as it takes to show the difference.
         let decimals = time.clockText() == end.clockText() ? 9 : 3
         return MediaError(
             .outOfRange,
             "\(time.clockText(decimals: decimals)) is after the end at \(end.clockText(decimals: decimals))")
     }
 
-    /// Whether a packet was read whose picture should have come out after a picture and before the next one.
+    /// Returns true if a packet was read whose frame should have been output after the given frame and before the next
+    /// one.
     private func isMissingPicture(after found: Found) -> Bool {
         feed.times.contains { $0 > found.frame.time && (found.isLast || $0 < found.end) }
     }

@@ -3,7 +3,7 @@ public import MediaBase
 public import Pictures
 import Threading
 
-/// Makes still images of an asset's pictures at any time: `AVAssetImageGenerator`.
+/// Makes still images from an asset's video at any time: `AVAssetImageGenerator`.
 ///
 /// ```swift
 /// let generator = ImageGenerator(asset: asset)
@@ -13,64 +13,65 @@ import Threading
 /// let (image, actualTime) = try await generator.image(at: MediaTime(value: 5, timescale: 1))
 /// ```
 ///
-/// With the default tolerances, which are infinite, the image is that of the nearest keyframe, which is quick and may be
-/// seconds away from the time asked for; with tolerances of zero it is the picture on screen at that very time.
+/// With the default tolerances, which are infinite, the image shows the nearest keyframe. This is fast, but the image
+/// may be seconds away from the requested time. With tolerances of zero, it shows the frame on screen at exactly that
+/// time.
 ///
-/// May be used from any thread; requests are answered one after the other. Times asked for in rising order cost one
-/// sweep over the file.
+/// A generator may be used from any thread, and processes requests sequentially. Times in ascending order require a
+/// single pass through the file.
 public final class ImageGenerator: Sendable {
-    /// How images are chosen and shaped.
+    /// The settings for selecting and shaping images.
     public struct Configuration: Sendable, Hashable {
-        /// How much earlier than asked for an image may be; infinite, so that the nearest sync sample is used.
+        /// The maximum time by which an image may be too early; by default infinite, to use the nearest sync sample.
         public var requestedTimeToleranceBefore = MediaTime.positiveInfinity
-        /// How much later than asked for an image may be; infinite, so that the nearest sync sample is used.
+        /// The maximum time by which an image may be too late; by default infinite, to use the nearest sync sample.
         public var requestedTimeToleranceAfter = MediaTime.positiveInfinity
-        /// Whether images are turned upright by the track's transform.
+        /// True to rotate images upright by the track's transform.
         public var appliesPreferredTrackTransform = true
-        /// Which part of the stored pictures is shown, and whether pixels are made square.
+        /// The part of the stored frames to show, and the handling of non-square pixels.
         public var apertureMode = ApertureMode.cleanAperture
-        /// What becomes of HDR.
+        /// The treatment of HDR.
         public var dynamicRangePolicy = DynamicRangePolicy.forceSDR
-        /// Whether pictures that consist of two fields are made one: ``PixelBuffer/deinterlaced()``.
+        /// True to deinterlace frames that consist of two fields: ``PixelBuffer/deinterlaced()``.
         public var deinterlaces = false
-        /// The size that images are fitted into, never enlarged; a side of 0 sets no limit.
+        /// The size into which images are fitted, without enlarging them; a side of 0 sets no limit.
         public var maximumSize = Dimensions(width: 0, height: 0)
-        /// The track: ``AssetTrack/index``; `nil` for the first enabled video track.
+        /// The index of the track, ``AssetTrack/index``; `nil` for the first enabled video track.
         public var trackIndex: Int?
-        /// Codec threads; 0 for as many as there are cores.
+        /// The number of codec threads; 0 for one per core.
         public var threads = 0
 
-        /// Any sync sample will do, upright, in full size.
+        /// Creates a configuration that accepts any sync sample, and makes upright images in full size.
         public init() {}
     }
 
-    /// One image and what is known of it.
+    /// An image and its properties.
     public struct GeneratedImage: Sendable {
-        /// The time that was asked for.
+        /// The requested time.
         public let requestedTime: MediaTime
-        /// The presentation time of the picture that was delivered.
+        /// The presentation time of the frame shown.
         public let actualTime: MediaTime
-        /// How long that picture is on screen.
+        /// The duration for which that frame is on screen.
         public let duration: MediaTime
-        /// Whether it came from a sync sample.
+        /// True if the frame is a sync sample.
         public let isKeyframe: Bool
         /// The image.
         public let image: Bitmap
     }
 
-    /// What images are made of.
+    /// The asset from which images are made.
     public let asset: Asset
 
     private let settings = Mutex(Configuration())
     private let state = Mutex(State())
     private let generation = Mutex(0)
-    /// Ends the request that is under way.
+    /// Cancels the requests in progress.
     private let running = Mutex<[Cancellation]>([])
 
     private let damageLog: DamageLog
-    /// How several tracks become one picture; `nil` for the pictures of one track.
+    /// The compositing of several tracks into one picture; `nil` for the frames of one track.
     let compositing = Mutex<Compositing?>(nil)
-    /// Generators for the sources of a composition, the one that was used last at the end.
+    /// Generators for the sources of a composition, the most recently used one last.
     let sources = Mutex<[ImageGenerator]>([])
 
     private struct State {
@@ -80,17 +81,17 @@ public final class ImageGenerator: Sendable {
         var threads = 0
     }
 
-    /// A generator for an asset; opens nothing yet.
+    /// Creates a generator for an asset, without opening it yet.
     public init(asset: Asset) {
-        // Frames of what is rendered are composited of the composition's pictures.
+        // Frames of a rendering are composited from the frames of its composition.
         self.asset = asset.rendering?.asset ?? asset
         damageLog = DamageLog()
         if let rendering = asset.rendering { videoComposition = rendering.videoComposition }
     }
 
-    /// A further generator for the same asset and with the same configuration, to be used on another thread.
+    /// Creates another generator for the same asset and configuration, for use on another thread.
     ///
-    /// It opens the file again; what both cannot decode is counted together.
+    /// It opens the file again. Damage that the two find is counted together.
     package init(sharing other: ImageGenerator) {
         asset = other.asset
         damageLog = other.damageLog
@@ -98,33 +99,33 @@ public final class ImageGenerator: Sendable {
         videoComposition = other.videoComposition
     }
 
-    /// A generator for a source of another one's asset; what both cannot decode is counted together.
+    /// Creates a generator for a source of another one's asset; damage that the two find is counted together.
     init(asset: Asset, for other: ImageGenerator) {
         self.asset = asset
         damageLog = other.damageLog
         configuration = other.configuration
     }
 
-    /// How images are chosen and shaped; holds for requests that begin after it is set.
+    /// The settings for images; changes apply to requests that start afterwards.
     public var configuration: Configuration {
         get { settings.withLock { $0 } }
         set { settings.withLock { $0 = newValue } }
     }
 
-    /// The image at a time, and the time that it shows.
+    /// Returns the image at a time, and the time that it shows.
     ///
-    /// The picture on screen at T is the one whose presentation time is the last that is not after T; the track's very
-    /// end gives the last picture. With tolerances, the nearest sync sample is taken if its interval meets
-    /// [T − before, T + after].
-    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first picture or after the last.
+    /// The frame on screen at T is the last one whose presentation time is not after T; the exact end of the track
+    /// returns the last frame. With tolerances, the nearest sync sample is used if its interval intersects [T − before,
+    /// T + after].
+    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first frame or after the last one.
     public func image(at time: MediaTime) async throws(MediaError) -> (image: Bitmap, actualTime: MediaTime) {
         let generated = try await generatedImage(at: time)
         return (generated.image, generated.actualTime)
     }
 
-    /// The image at a time with all that is known of it.
+    /// Returns the image at a time, with all its properties.
     ///
-    /// Where the task is cancelled, the request ends as cancelled.
+    /// If the task is cancelled, the request ends as cancelled.
     public func generatedImage(at time: MediaTime) async throws(MediaError) -> GeneratedImage {
         let (born, unwanted) = (currentGeneration, Cancellation())
         return try await offload(onCancel: { unwanted.cancel() }) { () throws(MediaError) in
@@ -132,23 +133,24 @@ public final class ImageGenerator: Sendable {
         }
     }
 
-    /// The image at a time, made on the calling thread.
+    /// Makes the image at a time on the calling thread.
     public func generateNow(at time: MediaTime) throws(MediaError) -> GeneratedImage {
         try generateNow(at: time, born: currentGeneration)
     }
 
-    /// Lets all requests end as cancelled, also the one that is under way.
+    /// Cancels all requests, including the one in progress.
     ///
-    /// From any thread; requests made later are answered as usual, unless the asset is a pipe that was being read.
+    /// May be called from any thread. Later requests are processed normally, unless the asset is a pipe that was being
+    /// read.
     public func cancelAllImageGeneration() {
         generation.withLock { $0 += 1 }
         for request in running.withLock({ $0 }) { request.cancel() }
     }
 
-    /// Which cancellations a request that begins now is not concerned by.
+    /// The number of cancellations so far, which do not affect a request that starts now.
     var currentGeneration: Int { generation.withLock { $0 } }
 
-    /// Has ``cancelAllImageGeneration()`` end a request until ``end(_:)``.
+    /// Registers a request to be cancelled by ``cancelAllImageGeneration()`` until ``end(_:)`` is called.
     func begin(_ request: Cancellation) { running.withLock { $0.append(request) } }
 
     func end(_ request: Cancellation) {
@@ -180,16 +182,16 @@ public final class ImageGenerator: Sendable {
             image: try renderer.render(found.picture))
     }
 
-    /// The decoded picture at a time, in the decoder's own format and size.
+    /// Returns the decoded frame at a time, in the decoder's own format and size.
     public func pixelBuffer(at time: MediaTime) throws(MediaError)
         -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
     {
         try pixelBuffer(at: time, before: nil)
     }
 
-    /// The same, told which time is asked for next, as a sweep tells it: pictures between the two are not decoded then.
+    /// Returns the decoded frame at a time, without decoding frames between it and the next time of a sweep.
     ///
-    /// - Parameter upcoming: The next time, infinite where none follows; `nil` where it is not known.
+    /// - Parameter upcoming: The next time; infinite if there is none, `nil` if it is unknown.
     package func pixelBuffer(at time: MediaTime, before upcoming: MediaTime?) throws(MediaError)
         -> (picture: PixelBuffer, actualTime: MediaTime, duration: MediaTime)
     {
@@ -197,17 +199,17 @@ public final class ImageGenerator: Sendable {
         return (found.picture, found.time, found.duration)
     }
 
-    /// A picture that was found, and the interval during which it is shown.
+    /// A frame that was found, and the interval in which it is shown.
     struct Located: Sendable {
         let picture: PixelBuffer
-        /// What the container says of it.
+        /// The container's description of the frame.
         let format: VideoFormat?
         let time: MediaTime
         let duration: MediaTime
         let isKey: Bool
     }
 
-    /// What could not be decoded so far, on the way to the images that were asked for.
+    /// The damage found so far while decoding the requested images.
     public var damage: DamageReport { damageLog.report }
 
     private func syncSamples(
@@ -239,8 +241,8 @@ public final class ImageGenerator: Sendable {
                 begin(unwanted)
                 defer {
                     end(unwanted)
-                    // A file whose reading was cancelled stays so, also where the picture was found by then: the next
-                    // request opens it anew.
+                    // If reading was cancelled, the file remains cancelled, even if the frame had already been found:
+                    // the next request reopens it.
                     if unwanted.release() { (state.finder, state.syncSamples) = (nil, nil) }
                 }
                 let (track, syncSamples) = try syncSamples(&state, configuration)
@@ -277,12 +279,12 @@ public final class ImageGenerator: Sendable {
 // MARK: - Sweeps
 
 extension ImageGenerator {
-    /// Splits moments in rising order into runs, each of which costs no more by itself than after the ones before it.
+    /// Splits ascending times into runs that each cost no more on their own than after the previous ones.
     ///
-    /// Several generators may share them out; what is delivered depends on the runs, not on who makes them. Where only
-    /// reading all packets tells how to split, and the moments are far apart, that is done here.
+    /// Several generators may share the runs. The results depend on the runs, not on the generators that process them.
+    /// If only reading all packets shows where to split, and the times are far apart, this method reads them.
     package func runs(of times: [MediaTime]) throws(MediaError) -> [Range<Int>] {
-        // A composition's segments are looked up one by one.
+        // The segments of a composition are looked up individually.
         if asset.composition != nil { return times.isEmpty ? [] : [0..<times.count] }
         let configuration = self.configuration
         do throws(MediaError) {
@@ -294,13 +296,13 @@ extension ImageGenerator {
         }
     }
 
-    /// Begins a run: what comes next does not depend on what was asked for before.
+    /// Starts a run, so that its results do not depend on earlier requests.
     package func beginRun() { state.withLock { $0.finder?.forgetPlace() } }
 
-    /// The image at a time, made on the calling thread; `nil` where it is that of the picture of another image.
+    /// Makes the image at a time on the calling thread; `nil` if it would show the same frame as another image.
     ///
-    /// - Parameter upcoming: The time that will be asked for next, infinite where none will: pictures between the two are
-    ///   not decoded then.
+    /// - Parameter upcoming: The time of the next request, infinite if there is none. Frames between the two are not
+    ///   decoded.
     package func generateNow(
         at time: MediaTime, unlessOf other: GeneratedImage?, before upcoming: MediaTime
     ) throws(MediaError) -> GeneratedImage? {
@@ -317,7 +319,9 @@ extension ImageGenerator {
 }
 
 extension Asset {
-    /// The video track of an index, or the first one that is enabled and no cover picture, else the first of all.
+    /// Returns the video track at an index, or otherwise the first one that is enabled and not a cover picture.
+    ///
+    /// If there is none, it returns the first video track that is not a cover picture, or else the first video track.
     func videoTrack(_ index: Int?) throws(MediaError) -> AssetTrack {
         let tracks = try contents().tracks
         if let index {

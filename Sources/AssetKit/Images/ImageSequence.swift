@@ -4,16 +4,16 @@ public import Pictures
 import Threading
 
 extension ImageGenerator {
-    /// What became of one requested time.
+    /// The result for one requested time.
     public enum ImageResult: Sendable {
-        /// The image, with the time asked for and the time that it shows.
+        /// The image, with the requested time and the time that it shows.
         case success(GeneratedImage)
-        /// There is no image for that time, and why.
+        /// There is no image for the requested time, for the given reason.
         case failure(requestedTime: MediaTime, error: MediaError)
-        /// All pending requests were cancelled before its turn.
+        /// All pending requests were cancelled before this one was processed.
         case cancelled(requestedTime: MediaTime)
 
-        /// The time that was asked for.
+        /// The requested time.
         public var requestedTime: MediaTime {
             switch self {
             case .success(let image): image.requestedTime
@@ -22,11 +22,12 @@ extension ImageGenerator {
         }
     }
 
-    /// The images at several times, as an asynchronous sequence with one answer a time, in the order asked.
+    /// Returns an asynchronous sequence of the images at several times, with one result per time in the requested
+    /// order.
     ///
-    /// Images are made as they are asked for, on a thread outside Swift's cooperative pool. Times in rising order cost
-    /// one sweep over the file. After ``cancelAllImageGeneration()``, or when the iterating task is cancelled, every
-    /// pending time is answered as cancelled.
+    /// Each image is made when it is requested, on a thread outside Swift's cooperative pool. Times in ascending order
+    /// require a single pass through the file. After ``cancelAllImageGeneration()``, or if the iterating task is
+    /// cancelled, every pending time is reported as cancelled.
     ///
     /// ```swift
     /// for await result in generator.images(for: times) {
@@ -37,23 +38,23 @@ extension ImageGenerator {
         ImageSequence(generator: self, times: times, born: currentGeneration)
     }
 
-    /// The answers to ``ImageGenerator/images(for:)``.
+    /// The results of ``ImageGenerator/images(for:)``.
     public struct ImageSequence: AsyncSequence, Sendable {
         let generator: ImageGenerator
         let times: [MediaTime]
         let born: Int
 
-        /// Begins with the first time.
+        /// Creates an iterator that starts with the first time.
         public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
 
-        /// Makes one image at a time.
+        /// An iterator that makes one image at a time.
         public struct Iterator: AsyncIteratorProtocol {
             let sequence: ImageSequence
             private var position = 0
 
             init(sequence: ImageSequence) { self.sequence = sequence }
 
-            /// The answer to the next time; `nil` after the last.
+            /// Returns the result for the next time; `nil` after the last one.
             public mutating func next(isolation: isolated (any Actor)?) async -> ImageResult? {
                 guard position < sequence.times.count else { return nil }
                 let time = sequence.times[position]
@@ -74,41 +75,41 @@ extension ImageGenerator {
     }
 }
 
-/// Which part of a stored picture images show, and whether its pixels are made square:
+/// The part of a stored frame that images show, and the handling of non-square pixels:
 /// `AVAssetImageGenerator.ApertureMode`.
 public enum ApertureMode: Sendable, Hashable {
-    /// The clean aperture, its pixels made square; the whole picture where there is none.
+    /// The clean aperture, with pixels made square; the whole frame if it has no clean aperture.
     case cleanAperture
-    /// The whole picture, its pixels made square.
+    /// The whole frame, with pixels made square.
     case productionAperture
-    /// The whole picture, pixel by pixel.
+    /// The whole frame, with pixels unchanged.
     case encodedPixels
 }
 
-/// Turns a decoded picture into the bitmap that a person should see: part, shape, size and turn applied.
+/// Converts a decoded frame to the bitmap for display: crops, scales, reshapes and rotates it.
 struct ImageRenderer: Sendable {
-    /// The largest size that comes out, after the turn; a side of 0 sets no limit.
+    /// The maximum size of the result, after rotation; a side of 0 sets no limit.
     var maximumSize = Dimensions(width: 0, height: 0)
-    /// Whether the track's turn is applied.
+    /// True to apply the track's rotation.
     var appliesTransform = true
-    /// Which part is shown, in which shape.
+    /// The part of the frame to show, and the shape of its pixels.
     var apertureMode = ApertureMode.cleanAperture
-    /// What becomes of HDR.
+    /// The treatment of HDR.
     var dynamicRangePolicy = DynamicRangePolicy.forceSDR
-    /// Whether fields are made one picture.
+    /// True to deinterlace frames that consist of two fields.
     var deinterlaces = false
-    /// The track's turn.
+    /// The transform of the track.
     let transform: DisplayTransform
-    /// What the container says of the pictures, which goes before their own word; `nil` where it says nothing.
+    /// The container's description of the frames, which takes precedence over their own; `nil` if there is none.
     let format: VideoFormat?
 
-    /// Converts, scales (once, from the decoder's pixels) and turns a picture.
+    /// Converts, scales (once, from the decoder's pixels) and rotates a frame.
     func render(_ picture: PixelBuffer) throws(MediaError) -> Bitmap {
         let picture = deinterlaces ? try picture.deinterlaced() : picture
         var format = VideoFormat(
             encodedSize: picture.dimensions,
             sampleAspectRatio: self.format?.sampleAspectRatio ?? picture.sampleAspectRatio)
-        // The aperture holds for pictures of the size that it was made for.
+        // The aperture is valid only for frames of the size for which it was defined.
         if let stated = self.format, stated.encodedSize == picture.dimensions, apertureMode == .cleanAperture {
             format.cleanAperture = stated.cleanAperture
         }
@@ -128,26 +129,26 @@ struct ImageRenderer: Sendable {
 
 /// A file format for still images.
 public enum ImageFileFormat: String, Sendable, Hashable, CaseIterable {
-    /// Portable Network Graphics: lossless, 8 bits, with alpha where the picture has any.
+    /// Portable Network Graphics: lossless, 8 bits, with alpha if the picture has any.
     case png
     /// JPEG with a JFIF header: lossy, without alpha.
     case jpeg
-    /// WebP: lossy, with alpha where the picture has any.
+    /// WebP: lossy, with alpha if the picture has any.
     case webp
 
-    /// The usual extension of a file's name, without a point: `png`, `jpg`, `webp`.
+    /// The usual file name extension, without a dot: `png`, `jpg`, `webp`.
     public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
-    /// The format that an extension stands for, without a point and in any case; `nil` for other extensions.
+    /// Selects the format for a file name extension, without a dot and in any case; `nil` for other extensions.
     public init?(fileExtension: String) {
         let name = fileExtension.lowercased()
         self.init(rawValue: name == "jpg" ? "jpeg" : name)
     }
 
-    /// Whether something of the picture is lost, by how much a quality says.
+    /// True if encoding loses detail, depending on the quality.
     public var isLossy: Bool { self != .png }
 
-    /// The most pixels that a side of an image may have.
+    /// The maximum number of pixels along a side of an image.
     public var largestSide: Int {
         switch self {
         case .png: Int(Int32.max)
@@ -158,18 +159,18 @@ public enum ImageFileFormat: String, Sendable, Hashable, CaseIterable {
 }
 
 extension Bitmap {
-    /// The picture as a file.
+    /// Encodes the picture as a file.
     ///
-    /// The same picture always gives the same bytes. Where the format has no alpha, what is transparent shows
+    /// The same picture always results in the same bytes. If the format has no alpha, transparent areas show
     /// `background`.
     ///
     /// - Parameters:
-    ///   - format: The file's format.
-    ///   - quality: 1 (smallest) to 100 (best). For JPEG it is libjpeg's scale, with chroma 4:4:4 from 90 on and 4:2:0
-    ///     below; for WebP it is libwebp's; PNG has none.
-    ///   - background: What is behind a picture that is not opaque, for JPEG.
-    /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` for a picture larger than the format can hold,
-    ///   ``MediaError/Code-swift.struct/unsupported`` where the build of FFmpeg lacks the encoder.
+    ///   - format: The format of the file.
+    ///   - quality: 1 (smallest) to 100 (best). For JPEG it is on libjpeg's scale, with chroma 4:4:4 from 90 on and
+    ///     4:2:0 below; for WebP it is on libwebp's. PNG ignores it.
+    ///   - background: For JPEG, the colour behind a picture that is not opaque.
+    /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` if the picture is larger than the format can hold,
+    ///   ``MediaError/Code-swift.struct/unsupported`` if the build of FFmpeg lacks the encoder.
     public func encoded(
         as format: ImageFileFormat, quality: Int = 85, background: Color = .black
     ) throws(MediaError) -> [UInt8] {

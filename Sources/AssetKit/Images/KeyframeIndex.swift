@@ -1,11 +1,10 @@
 import LibAV
 import MediaBase
 
-/// Looks up when a track's sync samples are shown, without decoding: by the container's index, or by a scan of all
-/// packets where there is none.
+/// Looks up the presentation times of a track's sync samples without decoding.
 ///
-/// Packets are read through an opening of the file of its own, so that a decoder beside it keeps its place. One thread
-/// uses it at a time.
+/// It uses the container's index, or a scan of all packets if there is none. It reads packets from its own opening of
+/// the file, so that a decoder keeps its position. One thread may use it at a time.
 final class KeyframeIndex {
     private let asset: Asset
     private let track: AssetTrack
@@ -13,42 +12,42 @@ final class KeyframeIndex {
     private let origin: MediaTime
     private let hasIndex: Bool
     private var scout: PacketReader?
-    /// What was looked up, by where it lies.
+    /// The samples that were looked up, by place.
     private var known: [Place: Sample] = [:]
-    /// All of them in order of time, where they had to be decoded.
+    /// All sync samples in order of time, if they had to be decoded.
     private var allDecoded: [Sample]?
-    /// Ends the reading of all packets.
+    /// Cancels the reading of all packets.
     var cancellation: Cancellation
 
-    /// A place from which decoding can start.
+    /// A sample at which decoding can start.
     struct Sample {
-        /// When it is shown.
+        /// The presentation time.
         let time: MediaTime
-        /// Where it lies; `nil` where it was found by decoding.
+        /// The place of the sample; `nil` if it was found by decoding.
         let place: Place?
-        /// What is shown after it.
+        /// The frame that is shown next.
         let follower: Follower
-        /// The demuxer says that it is not shown, as where fragments overlap.
+        /// True if the demuxer reports that the sample is not shown, for example if fragments overlap.
         var isHidden = false
 
         var isDecoded: Bool { place == nil }
     }
 
-    /// What is shown after a sample, by the packets.
+    /// The frame that is shown after a sample, according to the packets.
     enum Follower {
-        /// A picture that begins then.
+        /// A frame that starts at this time.
         case picture(MediaTime)
-        /// Nothing.
+        /// No frame.
         case none
-        /// Packets do not tell.
+        /// A frame that cannot be determined from packets.
         case unknown
     }
 
-    /// Where a sync sample lies.
+    /// The place of a sync sample.
     enum Place: Hashable {
-        /// At a time stamp of the container's index.
+        /// A timestamp in the container's index.
         case indexed(Int64)
-        /// Where a scan of all packets found it.
+        /// A sync sample found by a scan of all packets.
         case scanned(PacketScan.SyncSample)
     }
 
@@ -61,7 +60,9 @@ final class KeyframeIndex {
         hasIndex = contents.format.hasIndex
     }
 
-    /// The last sync sample that is not after `time`, and the first one after it; the nearer first, the earlier if even.
+    /// Returns the last sync sample that is not after `time`, and the first one after it.
+    ///
+    /// The nearer sample comes first; if both are equally near, the earlier one.
     func around(_ time: MediaTime) throws(MediaError) -> [Sample] {
         let near = hasIndex ? try indexedSyncSamples(around: time) : try scannedSyncSamples(around: time)
         return near.sorted { ($0.time - time).absoluteValue < ($1.time - time).absoluteValue }
@@ -80,7 +81,9 @@ final class KeyframeIndex {
         return found
     }
 
-    /// The same where packets do not say truly when they are shown: the whole track is decoded, once.
+    /// Returns the sync samples around `time` if packets do not state true presentation times.
+    ///
+    /// The whole track is decoded once.
     func decoded(around time: MediaTime) throws(MediaError) -> [Sample] {
         if allDecoded == nil { allDecoded = try decodeSyncSamples() }
         let all = allDecoded ?? []
@@ -103,7 +106,7 @@ final class KeyframeIndex {
         return found
     }
 
-    /// A sync sample of the scan with what follows it.
+    /// Returns a sync sample of the scan with the frame that follows it.
     private func look(up place: Place, at time: MediaTime, _ scout: PacketReader) throws(MediaError) -> Sample {
         if let sample = known[place] { return sample }
         var follower = Follower.unknown
@@ -120,12 +123,13 @@ final class KeyframeIndex {
     private func indexedSyncSamples(around time: MediaTime) throws(MediaError) -> [Sample] {
         guard let ticks = ticks(of: time) else { return [] }
         let scout = try openScout()
-        // Where there is no index, seeking makes the demuxer read on until it has one that reaches past the place.
+        // If there is no index, a seek makes the demuxer read on until its index extends past the target.
         _ = scout.file.seek(stream: track.index, to: ticks)
         var found: [Sample] = []
         var position = scout.file.indexOfKeyframe(stream: track.index, notAfter: ticks)
         let next = position.map { $0 + 1 } ?? 0
-        // The index knows decode times only: look the presentation time up in the packet, and step to both sides.
+        // The index contains only decode times: look up the presentation time in the packet, and step in both
+        // directions.
         while let here = position, let sample = try sample(ofIndexEntry: here, scout) {
             if sample.time <= time, !sample.isHidden || sample.time < .zero {
                 found.insert(sample, at: 0)
@@ -154,13 +158,13 @@ final class KeyframeIndex {
 
     private func ticks(of time: MediaTime) -> Int64? { (time + origin).ticks(in: track.timeBase, rounding: .down) }
 
-    /// The sync sample of an index entry, by its packet, which is looked up only once.
+    /// Returns the sync sample of an index entry from its packet, which is looked up only once.
     private func sample(ofIndexEntry position: Int, _ scout: PacketReader) throws(MediaError) -> Sample? {
         guard let entry = scout.file.indexEntry(stream: track.index, at: position) else { return nil }
         let place = Place.indexed(entry.ticks)
         if let sample = known[place] { return sample }
         guard try scout.move(to: place) else { return nil }
-        // The seek may have led to a sync sample before the one that is looked for: read on to it.
+        // The seek may have led to an earlier sync sample: read on to the wanted one.
         while let stored = try scout.next() {
             guard stored.packet.isKey, let pts = stored.packet.pts ?? stored.packet.dts else { continue }
             // Matroska's index holds presentation times.
@@ -175,10 +179,10 @@ final class KeyframeIndex {
         return nil
     }
 
-    /// Splits moments in rising order into runs that are each decoded from a sync sample of their own.
+    /// Splits ascending times into runs that are each decoded from their own sync sample.
     ///
-    /// Moments for which decoding would start at the same place stay together, and so do those of several short groups
-    /// of pictures. The runs depend on the file and the moments only.
+    /// Times for which decoding would start at the same place stay together, and so do those of several short groups of
+    /// pictures. The runs depend only on the file and the times.
     func runs(of times: [MediaTime]) throws(MediaError) -> [Range<Int>] {
         guard let first = times.first, let last = times.last else { return [] }
         guard times.count > 1, !asset.isStream else { return [0..<times.count] }
@@ -194,15 +198,15 @@ final class KeyframeIndex {
         return runs + [begin..<times.count]
     }
 
-    /// Groups of pictures are decoded together until a run is as long as this, as moving costs a few pictures.
+    /// The minimum length of a run; shorter groups of pictures are decoded together, because a seek costs a few frames.
     private static let minimumRun = MediaTime(value: 4, timescale: 1)
 
-    /// Tells which sync sample decoding starts at for a moment, as a number.
+    /// Returns a function that identifies by number the sync sample at which decoding starts for a time.
     private func startFinder(upTo last: MediaTime) throws(MediaError) -> (MediaTime) -> Int? {
         guard hasIndex else {
             guard asset.hasPacketScan || last > FrameFinder.worthScanning else { return { _ in nil } }
             let stream = try asset.packetScan(cancellation).streams[track.index]
-            // Where the demuxer does not find a place again, all is decoded from the beginning, and only once.
+            // If the demuxer does not find a place again, everything is decoded once from the beginning.
             guard let stream, let far = stream.lastSyncSample(notAfter: last),
                 try openScout().move(to: stream.syncSamples[far])
             else { return { _ in nil } }
@@ -217,7 +221,7 @@ final class KeyframeIndex {
         }
     }
 
-    /// A second opening of the file for looking up packets, so that the decoder keeps its place.
+    /// Opens the file a second time to look up packets, so that the decoder keeps its position.
     private func openScout() throws(MediaError) -> PacketReader {
         if let scout { return scout }
         let opened = PacketReader(
@@ -228,16 +232,16 @@ final class KeyframeIndex {
 }
 
 extension FrameFinder {
-    /// The picture for `time` where others near enough will do.
+    /// Returns the frame for `time`, or another one within the tolerances.
     ///
-    /// A picture is allowed if its interval meets [time − before, time + after]. Among those the sync sample nearest to
-    /// `time` is given, and where there is none the picture at `time` itself. A time before zero or after the asset's
-    /// end gives what ``frame(at:)`` gives.
+    /// A frame is accepted if its interval intersects [time − before, time + after]. The result is the accepted sync
+    /// sample that is nearest to `time`, or otherwise the frame at `time` itself. For a time before zero or after the
+    /// end of the asset, the result is that of ``frame(at:)``.
     func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
         guard time.isNumeric, feed.file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
         if let end = try presentationEnd(), time > end {
             let last = try frame(at: time)
-            // Where a picture is on screen all the same, the container says too little.
+            // If a frame is on screen nevertheless, the container declares too short a duration.
             guard time < last.end else { return last }
         }
         guard time >= .zero else { return try frame(at: time) }
@@ -250,21 +254,21 @@ extension FrameFinder {
         return try frame(at: time)
     }
 
-    /// The outcome of looking for a sync sample's picture.
+    /// The outcome of searching for a sync sample's frame.
     private enum Nearest {
         case found(Found)
-        /// None is allowed.
+        /// No frame is acceptable.
         case none
-        /// Decoding shows that what packets say of sync samples does not hold.
+        /// Decoding contradicts the packets' data on sync samples.
         case untrue
     }
 
-    /// The picture of the first of some sync samples that is on screen between two times.
+    /// Returns the frame of the first of several sync samples that is on screen between two times.
     private func firstPicture(
         of samples: [KeyframeIndex.Sample], from start: MediaTime, to end: MediaTime
     ) throws(MediaError) -> Nearest {
         for sample in samples where sample.time <= end {
-            // One that is over before the presentation begins is never shown.
+            // A frame that ends before the presentation starts is never shown.
             if case .picture(let next) = sample.follower, next <= max(start, .zero) { continue }
             let isBelieved = hasTrueSyncSamples || sample.isDecoded
             do throws(MediaError) {
@@ -275,7 +279,7 @@ extension FrameFinder {
                 }
                 if found.end > start { return .found(found) }
             } catch {
-                // A sync sample that cannot be decoded is none; what ends the work is another matter.
+                // Skip a sync sample that cannot be decoded; other errors end the search.
                 guard error.code == .outOfRange || error.code == .damaged else { throw error }
                 if error.code == .outOfRange, !isBelieved { return .untrue }
             }
@@ -283,14 +287,14 @@ extension FrameFinder {
         return .none
     }
 
-    /// When the presentation is over; `nil` where the container only estimates it.
+    /// Returns the end of the presentation; `nil` if the container only estimates it.
     private func presentationEnd() throws(MediaError) -> MediaTime? {
         let contents = try asset.contents()
         let ends = [contents.duration, track.timeRange.end].filter(\.isNumeric)
         return contents.isTimingPrecise ? ends.max() : nil
     }
 
-    /// The picture of a sync sample: decoded alone where its interval is known from packets, else like any other.
+    /// Returns the frame of a sync sample, decoded alone if packets state its interval, otherwise like any other frame.
     private func frame(of sample: KeyframeIndex.Sample) throws(MediaError) -> Found {
         if let last = lastSyncPicture, last.frame.time == sample.time { return last }
         if let found = try loneFrame(of: sample) {
@@ -300,9 +304,9 @@ extension FrameFinder {
         return try frame(at: sample.time)
     }
 
-    /// Decodes the one packet of a sync sample, without those that follow.
+    /// Decodes the packet of a sync sample without those that follow.
     ///
-    /// - Returns: `nil` where that is not sure to be what decoding on would give.
+    /// - Returns: `nil` if the result might differ from that of decoding on.
     private func loneFrame(of sample: KeyframeIndex.Sample) throws(MediaError) -> Found? {
         guard case .picture(let next) = sample.follower, let place = sample.place else { return nil }
         prepareToDecode()
@@ -323,9 +327,10 @@ extension FrameFinder {
 }
 
 extension AssetTrack {
-    /// Whether every stored sample is known to be one picture, so that pictures' times are those of samples.
+    /// True if every stored sample is known to be one frame, so that the times of frames are those of samples.
     ///
-    /// Not so where fields may be stored apart, or pictures that are never shown, as VP8 and VP9 have them.
+    /// It is false if fields may be stored separately, or if there may be frames that are never shown, as in VP8 and
+    /// VP9.
     package var storesOnePictureASample: Bool {
         guard let format = formatDescriptions.first, Self.onePictureASample.contains(format.codec) else { return false }
         return format.video?.fieldOrder ?? "progressive" == "progressive"

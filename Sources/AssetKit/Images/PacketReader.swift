@@ -1,56 +1,58 @@
 import LibAV
 import MediaBase
 
-/// The packets of one video track from wherever its file was moved to, with a look ahead, and what those that were handed
-/// out say of times.
+/// Reads the packets of one video track from any position, with look-ahead, and keeps the times of the packets
+/// returned.
 ///
-/// One thread uses it at a time.
+/// One thread may use it at a time.
 final class PacketReader {
-    /// The open file; moving it must be followed by ``restart()``.
+    /// The open file; call ``restart()`` after a seek in it.
     let file: InputFile
     private let track: AssetTrack
     private let origin: MediaTime
-    /// Whether the file is moved by byte where it has no index, rather than by time.
+    /// True if a file without an index is positioned by byte rather than by time.
     private let readsFromAnyByte: Bool
-    /// Packets that were read and not handed out yet, in decode order.
+    /// The packets that were read but not returned yet, in decode order.
     private var ahead: [CompressedSample] = []
-    /// Whether the file's end was reached; nothing follows ``ahead`` then.
+    /// True if the end of the file was reached; nothing follows ``ahead`` then.
     private var isAtEnd = false
-    /// Whether every packet so far says when it is decoded and shown, each with a time of its own, so that what is known of
-    /// their times is all there is.
+    /// True if every packet so far has a decode time and a unique presentation time, so that the known times are
+    /// complete.
     private var areTimed = true
-    /// Whether the times of packets are not those of their pictures: stored pictures are reordered, and times are not.
+    /// True if packet times are not those of their frames: stored frames are reordered, but the times are not.
     private(set) var areMisplaced = false
-    /// When the packets that were read last are shown, in the stream's time base, where times may be doubled.
+    /// The presentation times of the most recent packets, in the stream's time base, if times may be duplicated.
     private var recentStamps: [Int64] = []
     private let mayDouble: Bool
     private let reorders: Bool
-    /// Packets have decode times of the container's own: ``ContainerFormat/statesDecodeTimes``.
+    /// True if packets have decode times from the container: ``ContainerFormat/statesDecodeTimes``.
     private let statesDecodeTimes: Bool
-    /// The container broke off before its end since the last move.
+    /// True if the container ended prematurely since the last seek.
     private(set) var isTruncated = false
-    /// When the packet that was read last is decoded; `nil` where it does not say.
+    /// The decode time of the packet that was read last; `nil` if it does not state one.
     private var lastDecodeTime: MediaTime?
-    /// How many packets are read at most to learn what follows a picture.
+    /// The maximum number of packets to read to find what follows a frame.
     private static let patience = 64
-    /// How many pictures at most are decoded before another one and shown after it (H.264, A.3.1; HEVC, A.4.2).
+    /// The maximum number of frames that are decoded before another one and shown after it (H.264, A.3.1; HEVC, A.4.2).
     private static let maximumReordering = 16
-    /// Whether no packet was read since the file was opened.
+    /// True if no packet has been read since the file was opened.
     private(set) var isUnread = true
-    /// Where the last packet that was handed out lies in decode order, in the stream's time base.
+    /// The position of the last returned packet in decode order, in the stream's time base.
     private(set) var ticks = Int64.min
-    /// When the first packet since the last move is shown; `nil` where it does not say.
+    /// The presentation time of the first packet since the last seek; `nil` if it does not state one.
     private(set) var firstTime: MediaTime?
-    /// Whether one was handed out since then.
+    /// True if a packet to be shown was returned since the last seek.
     private var hasBegun = false
-    /// The latest time at which one that was handed out since then is shown.
+    /// The latest presentation time of the packets returned since the last seek.
     private(set) var latestTime = MediaTime.negativeInfinity
-    /// When those handed out since then are shown, apart from those that were passed.
+    /// The presentation times of the packets returned since the last seek, except for those that were passed.
     private(set) var times: [MediaTime] = []
-    /// By how much a sync sample is shown later than it is decoded, in the stream's time base.
+    /// The delay from decoding to presentation of a sync sample, in the stream's time base.
     private(set) var reorderDelay: Int64 = 0
 
-    /// - Parameter damage: Where it is noted how many bytes before the media were passed over; `nil` for nowhere.
+    /// Creates a reader for the packets of a track.
+    ///
+    /// - Parameter damage: Receives the number of bytes skipped before the media; `nil` to ignore it.
     init(_ file: InputFile, track: AssetTrack, _ contents: AssetContents, damage: DamageLog? = nil) {
         file.select(streams: [track.index])
         (self.file, self.track) = (file, track)
@@ -62,7 +64,7 @@ final class PacketReader {
         if file.passedOver > 0 { damage?.noteSkippedBytes(file.passedOver) }
     }
 
-    /// Forgets what was read before the file was moved.
+    /// Discards everything that was read before a seek.
     func restart() {
         ahead = []
         (isAtEnd, isTruncated, lastDecodeTime) = (false, false, nil)
@@ -73,7 +75,7 @@ final class PacketReader {
         times = []
     }
 
-    /// The next packet; `nil` at the file's end, and where the container breaks off.
+    /// Returns the next packet; `nil` at the end of the file, or if the container breaks off.
     func next() throws(MediaError) -> CompressedSample? {
         guard let sample = try peek() else { return nil }
         ahead.removeFirst()
@@ -87,13 +89,13 @@ final class PacketReader {
         return sample
     }
 
-    /// The packet that ``next()`` will give.
+    /// Returns the packet that ``next()`` will return.
     func peek() throws(MediaError) -> CompressedSample? {
         if let sample = ahead.first { return sample }
         return try readAhead()
     }
 
-    /// Reads one packet more than was read so far; `nil` at the end.
+    /// Reads one more packet ahead; `nil` at the end.
     private func readAhead() throws(MediaError) -> CompressedSample? {
         isUnread = false
         while !isAtEnd, let packet = try read() {
@@ -116,7 +118,7 @@ final class PacketReader {
         return nil
     }
 
-    /// The file's next packet; `nil` at its end, and where the container breaks off.
+    /// Reads the next packet of the file; `nil` at its end, or if the container breaks off.
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
@@ -129,31 +131,31 @@ final class PacketReader {
         }
     }
 
-    /// Says that the pictures up to a time came out of the decoder.
+    /// Records that the decoder has output all frames up to a time.
     func pass(_ time: MediaTime) { times.removeAll { $0 <= time } }
 
-    /// When a packet's picture is shown; `nil` where it does not say, or is not shown at all.
+    /// Returns the presentation time of a packet; `nil` if it states none or is not shown.
     func time(of sample: CompressedSample) -> MediaTime? {
         guard let pts = sample.packet.pts, !sample.packet.isDiscarded else { return nil }
         return MediaTime(ticks: pts, timeBase: track.timeBase) - origin
     }
 
-    /// Whether a packet is known whose picture is shown after one time and not after another.
+    /// Returns true if a known packet is shown after `time` and not after `end`.
     func knowsPacket(after time: MediaTime, notAfter end: MediaTime) -> Bool {
         knowsPacket { $0 > time && $0 <= end }
     }
 
-    /// Whether a packet is known whose picture is shown between two times.
+    /// Returns true if a known packet is shown after `time` and before `end`.
     func knowsPacket(after time: MediaTime, before end: MediaTime) -> Bool { knowsPacket { $0 > time && $0 < end } }
 
     private func knowsPacket(_ isMeant: (MediaTime) -> Bool) -> Bool {
         times.contains(where: isMeant) || ahead.contains { time(of: $0).map(isMeant) ?? false }
     }
 
-    /// What is shown after a picture that came out of the decoder and begins at `start`, if that is the one on screen at
-    /// `time`; `nil` where another one is.
+    /// Returns what follows the decoded frame that starts at `start`, if it is on screen at `time`; `nil` if another
+    /// one is.
     ///
-    /// Reads ahead as far as packets must be known for that.
+    /// Reads ahead as many packets as this requires.
     func follower(
         ofPictureAt start: MediaTime, onScreenAt time: MediaTime
     ) throws(MediaError) -> KeyframeIndex.Follower? {
@@ -161,17 +163,17 @@ final class PacketReader {
             guard areTimed else { return .unknown }
             if knowsPacket(after: start, notAfter: time) { return nil }
             let end = (times + ahead.compactMap { self.time(of: $0) }).filter { $0 > time }.min()
-            // What is decoded later is not shown earlier.
+            // A frame that is decoded later is not shown earlier.
             if let end, let decoded = lastDecodeTime, decoded >= end { return .picture(end) }
             guard try readAhead() != nil else { return end.map { .picture($0) } ?? KeyframeIndex.Follower.none }
         }
         return .unknown
     }
 
-    /// Moves the file to the sync sample of its index whose time stamp is `ticks`, or to one before it.
+    /// Seeks to the sync sample whose timestamp in the index is `ticks`, or to an earlier one.
     ///
-    /// libavformat's mov demuxer takes what it is asked for as a presentation time and looks earlier by the delay
-    /// between the two; the delay is added, once it is known, where that does not lead too far.
+    /// libavformat's mov demuxer treats the target as a presentation time, and searches earlier by the delay from
+    /// decoding to presentation. The delay is added once it is known, unless this leads too far.
     func move(toIndexed ticks: Int64) throws(MediaError) -> Bool {
         var tried: [Int64] = []
         var delay = reorderDelay
@@ -191,9 +193,9 @@ final class PacketReader {
         }
     }
 
-    /// Moves the file to a sync sample that a scan of all packets found, so that it is the next packet.
+    /// Seeks to a sync sample that a scan of all packets found, so that it is the next packet.
     ///
-    /// - Returns: Whether that very packet was read again; else the place is unknown.
+    /// - Returns: True if that very packet was read again; otherwise the position is unknown.
     func move(to sample: PacketScan.SyncSample) throws(MediaError) -> Bool {
         if readsFromAnyByte {
             guard let position = sample.position, position >= 0, file.seek(toByte: position) else { return false }
@@ -202,15 +204,15 @@ final class PacketReader {
         }
         restart()
         do throws(MediaError) {
-            // Before it there may be the end of a packet that begins earlier, and all that lies between the places to which
-            // the demuxer finds.
+            // It may be preceded by the end of an earlier packet, and by everything between the positions that the
+            // demuxer can find.
             for _ in 0..<Self.patience {
                 guard let next = try peek() else { return false }
                 if next.packet.fingerprint == sample.fingerprint { return true }
                 ahead.removeFirst()
             }
         } catch {
-            // What a demuxer makes of the middle of a file is no fault of the file.
+            // An error from starting in the middle of a file does not mean that the file is faulty.
             switch error.code {
             case .cancelled, .timedOut, .outOfResources: throw error
             default: return false
@@ -219,7 +221,7 @@ final class PacketReader {
         return false
     }
 
-    /// Moves the file to a sync sample, or to one before it.
+    /// Seeks to a sync sample, or to an earlier one.
     func move(to place: KeyframeIndex.Place) throws(MediaError) -> Bool {
         switch place {
         case .indexed(let ticks): try move(toIndexed: ticks)
@@ -227,7 +229,7 @@ final class PacketReader {
         }
     }
 
-    /// What is shown after the picture at `time`, whose packet was handed out last.
+    /// Returns what is shown after the frame at `time`, whose packet was returned last.
     func follower(of time: MediaTime) throws(MediaError) -> KeyframeIndex.Follower {
         var earliest: MediaTime?
         var count = 0
@@ -239,7 +241,7 @@ final class PacketReader {
             let next = min(earliest ?? shown, shown)
             (earliest, count) = (next, count + 1)
             if statesDecodeTimes {
-                // What is decoded later is not shown earlier.
+                // A frame that is decoded later is not shown earlier.
                 let decoded = sample.packet.dts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
                 if let decoded, decoded >= next { return .picture(next) }
             } else if !reorders || count > Self.maximumReordering {
@@ -251,7 +253,7 @@ final class PacketReader {
 }
 
 extension Packet {
-    /// By how much a sync sample is shown later than it is decoded; `nil` for other packets.
+    /// The delay from decoding to presentation of a sync sample; `nil` for other packets.
     var reorderDelay: Int64? {
         guard isKey, let pts, let dts else { return nil }
         let (delay, overflow) = pts.subtractingReportingOverflow(dts)

@@ -3,28 +3,28 @@ public import MediaBase
 import SystemCalls
 import Threading
 
-/// Reads samples of an asset's tracks, in one pass over the file however many outputs there are: `AVAssetReader`.
+/// Reads samples of an asset's tracks in a single pass over the file, for any number of outputs: `AVAssetReader`.
 ///
-/// Add outputs, then ``startReading()``, then pull each output until it yields `nil`. Outputs should be pulled roughly
-/// in step, because what lies between them in the file has to wait in memory.
+/// Add outputs, then ``startReading()``, then pull each output until it returns `nil`. Outputs should be pulled roughly
+/// in step, because packets of the other outputs have to wait in memory.
 ///
-/// A reader may be used from any thread; ``cancelReading()`` ends it from any thread at any moment.
+/// A reader may be used from any thread. ``cancelReading()`` may be called from any thread at any time.
 public final class AssetReader: Sendable {
-    /// How far a reader has come.
+    /// The state of a reader.
     public enum Status: Sendable, Hashable {
-        /// Not started.
+        /// Reading has not started.
         case unknown
-        /// Started; more samples may come.
+        /// Reading has started; more samples may follow.
         case reading
-        /// Every output has delivered all.
+        /// All outputs have delivered all of their samples.
         case completed
-        /// Something went wrong: ``AssetReader/error``.
+        /// Reading failed with ``AssetReader/error``.
         case failed
         /// ``AssetReader/cancelReading()`` was called.
         case cancelled
     }
 
-    /// What is read.
+    /// The asset that is read.
     public let asset: Asset
 
     private let state: Mutex<State>
@@ -40,16 +40,16 @@ public final class AssetReader: Sendable {
         var isStarted = false
         var error: MediaError?
         var isCancelled = false
-        /// A property that was set while the reader was being started.
+        /// The error for a property that was set while reading was being started.
         var misuse: MediaError?
     }
 
-    /// A reader of an asset, whose header is read now where that was not done yet.
+    /// Creates a reader of an asset, whose header is read now if necessary.
     public convenience init(asset: Asset) throws(MediaError) {
         try self.init(asset: asset, cancellation: Cancellation())
     }
 
-    /// A reader that a cancellation ends too.
+    /// Creates a reader that can also be cancelled through a cancellation.
     init(asset: Asset, cancellation: Cancellation) throws(MediaError) {
         _ = try asset.contents()
         self.asset = asset
@@ -57,7 +57,7 @@ public final class AssetReader: Sendable {
         state = Mutex(State())
     }
 
-    /// Changes how is read; once reading has started, the next samples that are asked for fail and say that it was too late.
+    /// Changes a property of the reader; after reading has started, the next request for samples fails with the misuse.
     private func change(_ property: String, _ body: (inout State) -> Void) {
         state.withLock { state in
             guard state.isStarted else { return body(&state) }
@@ -67,49 +67,49 @@ public final class AssetReader: Sendable {
         }
     }
 
-    /// What part of the presentation is read, exact to the sample and to the frame; set before starting.
+    /// The part of the presentation to read, exact to the sample and to the frame; set it before reading starts.
     ///
-    /// A picture is delivered where it is on screen at some moment of the range. A property that is set after starting
-    /// fails the reader with an error that names it.
+    /// A frame is delivered if it is on screen at some time within the range. Setting a property after the start fails
+    /// the reader with an error that names the property.
     public var timeRange: MediaTimeRange {
         get { state.withLock { $0.timeRange } }
         set { change("timeRange") { $0.timeRange = newValue } }
     }
 
-    /// Codec threads for each output; 0, the default, for as many as there are cores.
+    /// The number of codec threads for each output; 0, the default, uses as many as there are cores.
     ///
-    /// Set before starting.
+    /// Set it before reading starts.
     public var threadsPerOutput: Int {
         get { state.withLock { $0.threads } }
         set { change("threadsPerOutput") { $0.threads = max(0, newValue) } }
     }
 
-    /// Whether long sound is decoded in segments, several at a time by ``threadsPerOutput`` threads; not so by default.
+    /// Indicates whether long audio is decoded in segments, several in parallel on ``threadsPerOutput`` threads.
     ///
-    /// The file is read once, in order, and a few seconds ahead. Segments lie at fixed places, so the samples do not
-    /// depend on the number of threads; they are those of decoding in one go, except where a decoder adds noise of its
-    /// own (AAC's noise substitution, AC-3's dither), which any two decoders do differently. Codecs and files with which
-    /// that cannot be held are decoded in one go. Set before starting.
+    /// False by default. The file is read once, in order, and a few seconds ahead. Segments have fixed positions, so
+    /// the samples do not depend on the number of threads. They equal those of serial decoding, unless a decoder adds
+    /// noise (AAC's noise substitution, AC-3's dither), which differs between any two decoders. Codecs and files for
+    /// which this cannot be ensured are decoded serially. Set it before reading starts.
     public var decodesSoundInSegments: Bool {
         get { state.withLock { $0.decodesSegments } }
         set { change("decodesSoundInSegments") { $0.decodesSegments = newValue } }
     }
 
-    /// About how many bytes of decoded sound a segment has; set before starting.
+    /// The approximate size of a segment's decoded audio in bytes; set it before reading starts.
     package var segmentBytes: Int {
         get { state.withLock { $0.segmentBytes } }
         set { change("segmentBytes") { $0.segmentBytes = max(1, newValue) } }
     }
 
-    /// Whether ``add(_:)`` would take an output.
+    /// Returns true if ``add(_:)`` would accept the output.
     public func canAdd(_ output: any ReaderOutput) -> Bool {
         state.withLock { state in output.trackOutputs.allSatisfy { refusal(of: $0, state) == nil } }
     }
 
-    /// Adds an output; before starting.
+    /// Adds an output; call it before reading starts.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an output of another asset's track, one that was
-    ///   added already, one whose form does not fit the track, and after starting.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the output's track belongs to another asset, if
+    ///   the output was already added, if its settings do not fit the track, and after reading has started.
     public func add(_ output: any ReaderOutput) throws(MediaError) {
         let outputs = output.trackOutputs
         try state.withLock { state throws(MediaError) in
@@ -132,10 +132,11 @@ public final class AssetReader: Sendable {
         return output.impossibility
     }
 
-    /// Opens decoders and goes to the start of ``timeRange``.
+    /// Opens decoders and seeks to the start of ``timeRange``.
     ///
-    /// - Throws: what fails; the reader is then failed. ``MediaError/Code-swift.struct/invalidArgument`` without outputs,
-    ///   for an invalid time range, and the second time; these leave the reader as it is.
+    /// - Throws: Errors from opening and seeking; the reader is then failed.
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` if there are no outputs, if the time range is invalid, or if
+    ///   reading was already started; the reader's state is then unchanged.
     public func startReading() throws(MediaError) {
         let (outputs, timeRange, threads, segments) = try state.withLock { state throws(MediaError) in
             guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
@@ -150,7 +151,7 @@ public final class AssetReader: Sendable {
                 bytes: state.segmentBytes, threads: min(threads, SegmentSettings.maximumThreads))
             return (state.outputs, state.timeRange, state.threads, state.decodesSegments ? segments : nil)
         }
-        // Not under the lock: opening and seeking may take long, and must not keep anybody from cancelling.
+        // The lock is not held, because opening and seeking may take long and must not block cancellation.
         var landed: DemuxSession?
         do throws(MediaError) {
             for output in outputs {
@@ -173,14 +174,14 @@ public final class AssetReader: Sendable {
             }
         } catch {
             let named = error.at(path: asset.displayName)
-            // Outputs that were begun already have nothing to deliver.
+            // Fails the outputs that were already started.
             _ = landed?.fail(named)
             state.withLock { if named.code == .cancelled { $0.isCancelled = true } else { $0.error = named } }
             throw named
         }
     }
 
-    /// Goes to the start of what is read.
+    /// Opens the source at the start of the time range.
     private func land(
         _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ segments: SegmentSettings?
     ) throws(MediaError) -> (DemuxSession, any PipelineMaker) {
@@ -207,7 +208,7 @@ public final class AssetReader: Sendable {
         return (core, start)
     }
 
-    /// How far reading has come.
+    /// The current state of reading.
     public var status: Status {
         state.withLock { state in
             if let core = state.core { return core.readerStatus }
@@ -216,15 +217,15 @@ public final class AssetReader: Sendable {
         }
     }
 
-    /// What went wrong; `nil` unless ``status`` is failed.
+    /// The error that made reading fail; `nil` unless ``status`` is failed.
     public var error: MediaError? { state.withLock { $0.error ?? $0.core?.error } }
 
-    /// What could not be used so far.
+    /// The damage found so far.
     public var damage: DamageReport { state.withLock { $0.core?.damage } ?? DamageReport() }
 
-    /// Ends reading: outputs that are being pulled, and all later pulls, fail as cancelled.
+    /// Cancels reading; current and later requests for samples fail as cancelled.
     ///
-    /// From any thread, any number of times, before, during and after reading.
+    /// May be called from any thread, any number of times, before, during and after reading.
     public func cancelReading() {
         cancellation.cancel()
         state.withLock { state in
@@ -234,22 +235,22 @@ public final class AssetReader: Sendable {
     }
 }
 
-/// Brings a reader to the start of its time range: by a seek where the container's random access is exact, and by
-/// reading from the file's start where it is not.
+/// Moves a reader to the start of its time range, by a seek if the container's random access is exact.
 ///
-/// A seek is checked by the packets that follow it: an index of decode times can lead to a sync sample that is shown
-/// after the time asked for, and then an earlier one is tried. Where the index may call pictures sync samples that are none
-/// (``ContainerFormat``), the decoder is asked.
+/// Otherwise reading starts at the beginning of the file. A seek is checked by the packets after it: an index of decode
+/// times can lead to a sync sample that is shown after the requested time, and then an earlier one is tried. If the
+/// index may mark frames as sync samples that are not (``ContainerFormat``), a test decode checks the frame.
 struct ReaderSeek {
     let asset: Asset
     let outputs: [TrackOutput]
     let timeRange: MediaTimeRange
     let cancellation: Cancellation
 
-    /// How much earlier each further try begins.
+    /// The distances by which successive attempts start earlier.
     private static let stepsBack: [MediaTime] = [0, 1, 4, 16].map { MediaTime(value: $0, timescale: 1) }
 
-    /// An open file at the right place, with the queues of its outputs, and whether that is the file's start.
+    /// Returns an open file at the right position with the session of its outputs, and true if that is the file's
+    /// start.
     func land() throws(MediaError) -> (InputFile, DemuxSession, isFromStart: Bool) {
         let streams = outputs.map(\.track.index)
         let leadPlace = outputs.firstIndex { $0.track.mediaType == .video } ?? 0
@@ -270,7 +271,8 @@ struct ReaderSeek {
             guard lead.track.mediaType == .video, lead.track.formatDescriptions.first?.video?.reorders == true else {
                 return (file, core, false)
             }
-            // After a seek libavcodec may drop pictures until it has learnt their order: begin one sync sample earlier.
+            // After a seek libavcodec may drop frames until it has learnt their order, so reading starts one sync
+            // sample earlier.
             guard let first = try core.peekPacket(for: leadPlace)?.packet.dts,
                 file.seek(stream: lead.track.index, to: first &- 1)
             else { break }
@@ -284,7 +286,7 @@ struct ReaderSeek {
     private func canSeek(_ format: ContainerFormat) -> Bool {
         outputs.allSatisfy { output in
             guard output.track.mediaType == .audio, case .audio = output.settings else { return format.hasIndex }
-            // Time stamps must be able to name every sample, or places after a seek are off by the rounding.
+            // Timestamps must be able to represent every sample, or positions after a seek are off by the rounding.
             guard format.isSampleExact, let rate = output.track.formatDescriptions.first?.audio?.sampleRate, rate > 0
             else { return false }
             let perSample = output.track.timeBase.multiplied(by: Rational(Int64(rate)))
@@ -292,7 +294,7 @@ struct ReaderSeek {
         }
     }
 
-    /// How much earlier decoding must begin for its first wanted sample to be what a decode from the start gives.
+    /// Returns how much earlier decoding must start to produce the same first sample as a decode from the start.
     private func preRoll(of track: AssetTrack) -> MediaTime {
         guard track.mediaType == .audio else { return .zero }
         // Half a second covers AAC's overlap, MP3's bit reservoir and Opus's 80 ms with a wide margin.
@@ -300,13 +302,13 @@ struct ReaderSeek {
             ? .zero : MediaTime(value: 1, timescale: 2)
     }
 
-    /// Whether every output's first packet lies early enough.
+    /// Returns true if every output's first packet is early enough.
     private func hasLanded(_ core: DemuxSession, _ file: InputFile) throws(MediaError) -> Bool {
         let contents = try asset.contents()
         let hasTrueSyncSamples = contents.format.hasTrueSyncSamples
         for (id, output) in outputs.enumerated() {
             let type = output.track.mediaType
-            // Sparse tracks (text, data) may have nothing near the place.
+            // Sparse tracks (text, data) may have no packets near the position.
             guard type == .video || type == .audio else { continue }
             guard let first = try core.peekPacket(for: id) else { return false }
             let times = StoredTimes(first, track: output.track, origin: contents.origin(ofStream: output.track.index))
@@ -320,7 +322,7 @@ struct ReaderSeek {
         return true
     }
 
-    /// Whether a decoder that knows of nothing else makes a sync sample's picture of a packet.
+    /// Returns true if a decoder without any context decodes the packet as a sync sample.
     private func isSyncPicture(
         _ sample: CompressedSample, of track: AssetTrack, in file: InputFile
     ) throws(MediaError) -> Bool {

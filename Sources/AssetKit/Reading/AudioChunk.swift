@@ -2,19 +2,19 @@ import LibAV
 import MediaBase
 import Threading
 
-/// Some packets of a track in a row, which are decoded apart from the others.
+/// A segment: consecutive packets of a track that are decoded independently of the others.
 final class AudioChunk: Sendable {
-    /// Its place among the segments, from 0.
+    /// The index of the segment, from 0.
     let number: Int
-    /// Packets before the first one, which are decoded so that the decoder knows what it would know, and not delivered.
+    /// The packets before the segment that prepare the decoder; their audio is not delivered.
     let preRoll: [CompressedSample]
-    /// The packets whose sound is delivered.
+    /// The packets whose audio is delivered.
     let packets: [CompressedSample]
-    /// The packet after the last one, by which the seam is checked; `nil` where none is known.
+    /// The packet after the last one, for checking the seam; `nil` if unknown.
     let following: CompressedSample?
-    /// Whether the track ends here, so that all that is inside the decoder comes out.
+    /// Indicates whether the track ends here, so that the decoder is drained.
     let isLast: Bool
-    /// Bytes of decoded sound beyond which decoding is given up.
+    /// The size of decoded audio, in bytes, above which decoding stops.
     let byteLimit: Int
 
     init(
@@ -30,14 +30,16 @@ final class AudioChunk: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// Packets before the track's end whose frames stay as they are: an edit list most often cuts some of their samples.
+    /// The number of packets at the track's end that are not digested, because edit lists most often cut some of their
+    /// samples.
     private static let lastPackets = 3
-    /// Packets at the track's start likewise, whose samples may be the encoder's priming, before time 0.
+    /// The number of packets at the track's start that are not digested, because their samples may be priming before
+    /// time 0.
     ///
-    /// Where some are to be cut of what was digested, the whole segment is decoded once more.
+    /// If digested samples turn out to need cutting, the whole segment is decoded once more.
     private static let firstPackets = 4
 
-    /// A decoder that was used and is emptied, or a new one.
+    /// Returns a used decoder after flushing it, or a new one.
     private static func ready(
         _ used: consuming PacketDecoder?, _ setup: DecoderSetup
     ) throws(MediaError) -> PacketDecoder {
@@ -45,11 +47,11 @@ final class AudioChunk: Sendable {
         return PacketDecoder(try Decoder.open(setup, threads: 1))
     }
 
-    /// Decodes the segment with a decoder of its own; on any thread.
+    /// Decodes the segment with its own decoder; may be called on any thread.
     ///
     /// - Parameters:
-    ///   - digester: What takes the place of frames, save those of the first packet and of the one after the
-    ///     last, which the seams are checked by, and those of the track's first and last packets.
+    ///   - digester: Creates the digest that replaces frames. The first packet and the packet after the last one keep
+    ///     their frames, which serve to check the seams, and so do the track's first and last packets.
     ///   - used: A decoder that has decoded another segment; `nil` for a new one.
     func decode(
         _ setup: DecoderSetup, digester: SoundDigester?, reusing used: consuming PacketDecoder? = nil
@@ -70,7 +72,7 @@ final class AudioChunk: Sendable {
             gatherer.endRun()
             var overlap = SoundGatherer(self, setup, digester: nil)
             if let following { try overlap.take(following, &decoder) }
-            // What a packet has a decoder leave out may reach beyond it, and damage may have any consequence.
+            // Samples that a packet makes the decoder skip may lie in later packets, and damage may have any effect.
             let leavesNothing =
                 gatherer.events.allSatisfy(\.isSound) && overlap.events.allSatisfy(\.isSound)
                 && preRoll.allSatisfy { $0.packet.skippedSamples == 0 }
@@ -83,26 +85,26 @@ final class AudioChunk: Sendable {
     }
 }
 
-/// What came of a segment.
+/// The result of decoding a segment.
 final class DecodedChunk: Sendable {
-    /// Whether it could be decoded.
+    /// The outcome of decoding.
     enum Outcome: Sendable {
         case decoded
-        /// It is longer than its packets said.
+        /// The audio is longer than the packets stated.
         case isTooLarge
-        /// What is no matter of the packets.
+        /// Decoding failed with an error that is not caused by the packets.
         case failed(MediaError)
     }
 
     let outcome: Outcome
-    /// What is to be delivered, in order.
+    /// The events to deliver, in order.
     private let events: Mutex<[SoundEvent]>
-    /// What the packet after the last one gave.
+    /// The events of the packet after the last one.
     let overlap: [SoundEvent]
-    /// What the first packet gave.
+    /// The events of the first packet.
     private let head: [SoundEvent]
     private let decoder: Mutex<PacketDecoder?>
-    /// Whether the decoder has seen nothing out of the ordinary, and may serve again.
+    /// True if the decoder has seen no damage or skipped samples, so that it may be reused.
     let leavesNothingBehind: Bool
 
     init(_ outcome: Outcome) {
@@ -126,10 +128,10 @@ final class DecodedChunk: Sendable {
         self.leavesNothingBehind = leavesNothingBehind
     }
 
-    /// The decoder, which has decoded the packet after the last one too; the first time only.
+    /// Returns the decoder, which has also decoded the packet after the last one; `nil` after the first call.
     func takeDecoder() -> PacketDecoder? { decoder.withLock { $0.take() } }
 
-    /// What is to be delivered, in order; the first time only, so that what is delivered can be let go.
+    /// Returns the events to deliver, in order; empty after the first call, so that delivered events can be released.
     func takeEvents() -> [SoundEvent] {
         events.withLock { events in
             defer { events = [] }
@@ -137,8 +139,7 @@ final class DecodedChunk: Sendable {
         }
     }
 
-    /// Whether the first packet gave what it gives to the decoder of the segment before, which knows all that came
-    /// before.
+    /// Returns true if the first packet decoded as in the segment before, whose decoder has seen all previous packets.
     func follows(_ previous: DecodedChunk, _ rule: ChunkingRule) -> Bool {
         guard case .decoded = outcome, case .decoded = previous.outcome, previous.overlap.count == head.count
         else { return false }
@@ -146,18 +147,18 @@ final class DecodedChunk: Sendable {
     }
 }
 
-/// What a decoder gave, or did not give.
+/// A result of decoding a packet.
 enum SoundEvent: Sendable {
     case frame(FrameBox)
     case digested(DigestedSound)
     case damage(PacketDecoder.Damage)
-    /// Samples that the container has the decoder leave out.
+    /// The number of samples that the container makes the decoder skip.
     case skips(Int)
 
-    /// Bytes of sound.
+    /// The size of the audio in bytes.
     var byteCount: Int { if case .frame(let box) = self { box.byteCount } else { 0 } }
 
-    /// Whether it is sound in which the decoder saw no damage.
+    /// Indicates whether the event is audio in which the decoder found no damage.
     fileprivate var isSound: Bool {
         switch self {
         case .frame(let box): !box.isCorrupt
@@ -176,12 +177,12 @@ enum SoundEvent: Sendable {
     }
 }
 
-/// A frame that is taken out once.
+/// A frame that can be taken out once.
 final class FrameBox: Sendable {
     private let frame: Mutex<Frame?>
-    /// Bytes of sound.
+    /// The size of the audio in bytes.
     let byteCount: Int
-    /// Whether the decoder saw damage in it.
+    /// Indicates whether the decoder found damage in the frame.
     let isCorrupt: Bool
 
     init(_ frame: consuming Frame) {
@@ -191,7 +192,7 @@ final class FrameBox: Sendable {
         self.frame = Mutex(frame)
     }
 
-    /// The frame; the first time only.
+    /// Returns the frame; `nil` after the first call.
     func take() -> Frame? { frame.withLock { $0.take() } }
 
     fileprivate func agrees(with other: FrameBox, _ rule: ChunkingRule) -> Bool {

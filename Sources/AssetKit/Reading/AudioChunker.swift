@@ -1,31 +1,32 @@
 import LibAV
 import MediaBase
 
-/// Whether and how a codec's sound may be decoded in segments: how much a decoder must have heard before.
+/// The conditions for decoding a codec's audio in segments, such as the pre-roll that a decoder needs.
 ///
-/// Only codecs are listed whose decoders were seen to give the same after so much pre-roll as from the start.
+/// Contains only codecs whose decoders were observed to produce the same output after this pre-roll as from the start.
 struct ChunkingRule: Sendable {
-    /// How the sound at a seam has to be what the decoder of the segment before gives.
+    /// The agreement required at a seam between a segment and the decoder of the segment before.
     enum Seam: Sendable {
-        /// Bit for bit.
+        /// The samples are identical bit by bit.
         case identical
-        /// In form, length and time: the decoder puts in noise of its own, which is another one in every decoder.
+        /// Format, length and time agree; the decoder adds noise, which differs between any two decoders.
         case alike
     }
 
-    /// How the sound at a seam is checked.
+    /// The agreement required at a seam.
     let seam: Seam
-    /// Whether a decoder that was emptied decodes another segment: one that takes long to open and keeps nothing.
+    /// True if a flushed decoder is reused for another segment: opening is slow, and flushing leaves no state.
     let keepsDecoders: Bool
-    /// Packets that the pre-roll has at least.
+    /// The minimum number of packets in the pre-roll.
     private let packets: Int
-    /// Bytes that they have together at least.
+    /// The minimum size of the pre-roll in bytes.
     private let bytes: Int
-    /// How long they are together at least.
+    /// The minimum duration of the pre-roll.
     private let duration: MediaTime
-    /// How many times as long as others a segment is, so that a long pre-roll does not outweigh it; packets are small then.
+    /// The factor by which segments are longer than usual to outweigh a long pre-roll; packets of such codecs are
+    /// small.
     let lengthFactor: Int
-    /// Samples that a frame has at most; a longer one is of an extension of the codec that is not known here.
+    /// The maximum number of samples in a frame; a longer frame belongs to an unknown extension of the codec.
     private let longestFrame: Int
 
     private init(
@@ -41,30 +42,30 @@ struct ChunkingRule: Sendable {
         self.longestFrame = longestFrame
     }
 
-    /// The rule for a track; `nil` for a codec that is decoded in one go.
+    /// Returns the rule for a track; `nil` for codecs that are decoded serially.
     init?(_ format: FormatDescription) {
         switch format.codec {
-        // Each frame stands by itself.
+        // Each frame is independent.
         case "flac", "alac": self.init(.identical, packets: 0, keepsDecoders: true)
         case "tta", "wavpack": self.init(.identical, packets: 1)
-        // Half of a window overlaps. Opening one means making tables of the codebooks.
+        // Half of a window overlaps. Opening a decoder builds tables of the codebooks.
         case "vorbis": self.init(.identical, packets: 4, lengthFactor: 2, keepsDecoders: true)
-        // The filter bank remembers a frame.
+        // The filter bank remembers one frame.
         case "mp2": self.init(.identical, packets: 4)
         // The bit reservoir reaches 511 bytes back, not counting headers.
         case "mp3": self.init(.identical, packets: 4, bytes: 2048)
-        // Each band's energy is told by the difference to a part of the frame before: after some 30 frames of 20 ms
-        // nothing is left of an error in 24 bits.
+        // Each band's energy is coded relative to a part of the frame before. After some 30 frames of 20 ms, no error
+        // remains in 24 bits.
         case "opus":
             self.init(.identical, packets: 8, milliseconds: 800, lengthFactor: 3, keepsDecoders: true)
-        // Spectral band replication (twice the samples a frame) has headers that come now and then.
+        // Spectral band replication (twice the samples per frame) has headers only in some packets.
         case "aac" where format.profile == "LC": self.init(.alike, packets: 4, longestFrame: 1024)
         case "ac3", "eac3": self.init(.alike, packets: 4)
         default: return nil
         }
     }
 
-    /// The last of some packets that are enough of a pre-roll; all where they are not.
+    /// Returns the shortest sufficient pre-roll from the end of some packets; all packets if they do not suffice.
     func preRoll(_ recent: [CompressedSample], timeBase: Rational) -> [CompressedSample] {
         var first = recent.endIndex
         var size = 0
@@ -79,7 +80,7 @@ struct ChunkingRule: Sendable {
         return Array(recent[first...])
     }
 
-    /// Whether the two frames that two decoders gave for a packet agree.
+    /// Returns true if the frames of two decoders for the same packet agree.
     func accepts(_ left: borrowing Frame, _ right: borrowing Frame) -> Bool {
         guard left.sampleCount <= longestFrame, left.isCorrupt == right.isCorrupt else { return false }
         switch seam {
@@ -89,35 +90,35 @@ struct ChunkingRule: Sendable {
     }
 }
 
-/// Cuts the packets of a track into segments, at places that depend on the packets alone.
+/// Cuts the packets of a track into segments, at positions that depend on the packets alone.
 struct AudioChunker: Sendable {
     private let rule: ChunkingRule
     private let timeBase: Rational
     private let sampleRate: Int
-    /// Whether durations are told in samples.
+    /// True if durations are counted in samples.
     private let countsSamples: Bool
-    /// About how many samples in each channel a segment has.
+    /// The approximate number of samples per channel in a segment.
     private let length: Int
     private let byteLimit: Int
 
     private var number = 0
-    /// The first packet of the segment to come.
+    /// The first packet of the next segment.
     private(set) var head: CompressedSample?
-    /// The last packets of the segments so far.
+    /// The last packets of the previous segments.
     private var recent: [CompressedSample] = []
-    /// Whether there is nothing more to cut.
+    /// True if no more segments can be cut.
     private(set) var isOver = false
-    /// Why the packets broke off.
+    /// The error that ended the packets.
     private(set) var error: MediaError?
 
-    /// Packets that a segment has at least, so that the pre-roll does not outweigh it, and at most.
+    /// The range of packets in a segment; the minimum keeps the pre-roll from outweighing the segment.
     private static let packetCounts = 8...1 << 14
-    /// Bytes of packets in a segment at most.
+    /// The maximum size of a segment's packets in bytes.
     private static let maximumBytes = 16 << 20
-    /// Packets that are remembered for the pre-roll.
+    /// The number of packets that are kept for the pre-roll.
     private static let recentCount = 256
 
-    /// - Parameter bytes: About how many bytes of decoded sound, at 32 bits a sample, a segment has.
+    /// - Parameter bytes: The approximate size of a segment's decoded audio in bytes, at 32 bits per sample.
     init(_ rule: ChunkingRule, format: AudioFormat, timeBase: Rational, bytes: Int) {
         self.rule = rule
         self.timeBase = timeBase
@@ -127,10 +128,10 @@ struct AudioChunker: Sendable {
         byteLimit = 4 * max(bytes, 1 << 20) * rule.lengthFactor
     }
 
-    /// About how many samples in each channel a segment has.
+    /// Returns the approximate number of samples per channel in a segment.
     static func samples(in bytes: Int, _ format: AudioFormat) -> Int { max(1, bytes / (4 * max(1, format.channels))) }
 
-    /// The next segment; `nil` where there is none.
+    /// Returns the next segment; `nil` if there is none.
     mutating func next(from packets: () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
         guard !isOver else { return nil }
         var list: [CompressedSample] = []
@@ -142,7 +143,7 @@ struct AudioChunker: Sendable {
                     isOver = true
                     return list.isEmpty && number > 0 ? nil : segment(list, isLast: true)
                 }
-                // Behind new parameters a decoder that has not seen all would be another one.
+                // After new parameters, a decoder that has not seen all packets would behave differently.
                 let isChange = sample.packet.changesFormat && (number > 0 || !list.isEmpty)
                 let isFull = samples >= length && list.count >= Self.packetCounts.lowerBound
                 if isChange || isFull || list.count >= Self.packetCounts.upperBound || bytes >= Self.maximumBytes {
@@ -176,7 +177,7 @@ struct AudioChunker: Sendable {
             number: number, preRoll: preRoll, packets: list, following: head, isLast: isLast, byteLimit: byteLimit)
     }
 
-    /// How many samples a packet has by its duration, or as most codecs' have.
+    /// Returns the number of samples in a packet by its duration, or a typical number if it has none.
     private func samples(in sample: CompressedSample) -> Int {
         if countsSamples, (1...1 << 20).contains(sample.packet.duration) { return Int(sample.packet.duration) }
         let duration = MediaTime(ticks: sample.packet.duration, timeBase: timeBase)

@@ -1,11 +1,11 @@
 import LibAV
 import MediaBase
 
-/// Decoded sound as linear PCM, each sample at its exact place on the presentation's time line.
+/// Delivers decoded audio as linear PCM, with each sample at its exact position on the presentation's time line.
 ///
-/// Places are counted in samples from the first one; time stamps are consulted only to notice a hole, because many
-/// containers round them to a millisecond. What lies before zero (priming), after the edit list's end, or outside the
-/// asked range is cut to the sample.
+/// Positions are counted in samples from the first one. Timestamps serve only to detect gaps, because many containers
+/// round them to a millisecond. Samples before zero (priming), after the edit list's end, or outside the requested
+/// range are cut off exactly.
 final class AudioPipeline: SamplePipeline {
     private let frames: any SoundSource
     private let track: AssetTrack
@@ -15,36 +15,38 @@ final class AudioPipeline: SamplePipeline {
     private var format: FormatDescription
     private var place: SamplePlace
     private var converter: SampleConverter?
-    /// Where the converter's next sample belongs, at the rate that comes out.
+    /// The position of the converter's next sample, at the output rate.
     private var outputPlace: Int64?
-    /// Where the sound ends that the converter was given, and at which rate that is counted.
+    /// The end of the audio that was sent to the converter, and the rate in which it is counted.
     private var inputEnd: (place: Int64, rate: Int32)?
-    /// Sound behind a hole, which waits until all that the converter held of what lies before it is delivered.
+    /// Audio after a gap, which waits until the converter's samples from before the gap are delivered.
     private var held: Frame?
     private var heldPlace: Int64 = 0
     private var isOver = false
-    /// Whether packets follow each other without a gap by the container's rules (Ogg; of Opus RFC 7845, 4.1), so that a
-    /// hole in the sound is what got lost; others may leave silence out.
+    /// True if the container requires packets without gaps (Ogg; for Opus RFC 7845, 4.1), so that a gap means lost
+    /// audio.
+    ///
+    /// In other containers, gaps may stand for silence.
     private let isSeamless: Bool
-    /// Whether damage was told of since the last sound; a hole behind it is no damage of its own.
+    /// True if damage was reported since the last audio; a gap after it is then not reported again.
     private var hasToldDamage = false
-    /// Decoded samples before time 0, which are not delivered.
+    /// The number of decoded samples before time 0, which are not delivered.
     private var samplesBeforeZero: Int64 = 0
 
-    /// Samples before time 0 that are not delivered, also those that the decoder was told to leave out.
+    /// The number of omitted samples before time 0, including those that the decoder itself skipped.
     var samplesCutBeforeZero: Int64 { frames.skippedSamples + samplesBeforeZero }
 
     /// - Parameters:
-    ///   - isFromStart: Whether the first packet will be the track's first; otherwise time stamps say exactly where
-    ///     decoding begins.
-    ///   - threads: Codec threads where the track is decoded in one go.
-    ///   - segments: How it is decoded in segments; `nil` for in one go.
-    ///   - digester: What is made of the sound while it is decoded in segments.
+    ///   - isFromStart: True if the first packet is the track's first; otherwise timestamps define exactly where
+    ///     decoding starts.
+    ///   - threads: The number of codec threads for serial decoding.
+    ///   - segments: The settings for decoding in segments; `nil` for serial decoding.
+    ///   - digester: Creates the digests of audio that is decoded in segments.
     init(
         _ file: InputFile, track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange,
         settings: AudioSettings, isFromStart: Bool, threads: Int, segments: SegmentSettings?, digester: SoundDigester?
     ) throws(MediaError) {
-        // libavcodec leaves out the wrong samples where several threads decode.
+        // With several decoding threads, libavcodec trims the wrong samples.
         let trims = file.edits[track.index]?.trims ?? false
         if let segments, !trims, let audio = format.audio, let rule = ChunkingRule(format),
             Self.isWorthwhile(segments, rule, audio, range)
@@ -63,7 +65,7 @@ final class AudioPipeline: SamplePipeline {
         place = SamplePlace(timeBase: track.timeBase, snapsToZero: isFromStart, codec: format.codec)
     }
 
-    /// Whether there is more than a segment, and more than one thread or values that depend on the segments.
+    /// Returns true if there is more than one segment, and several threads or output that depends on the segmentation.
     private static func isWorthwhile(
         _ segments: SegmentSettings, _ rule: ChunkingRule, _ format: AudioFormat, _ range: OutputRange
     ) -> Bool {
@@ -73,7 +75,7 @@ final class AudioPipeline: SamplePipeline {
         return samples.map { $0 > AudioChunker.samples(in: segments.bytes, format) } ?? true
     }
 
-    /// The next run of samples in the range.
+    /// Returns the next run of samples in the range.
     func next(from queue: PacketQueue) throws(MediaError) -> SampleBuffer? {
         var packets = queue
         packets.reportDamage = { damage in
@@ -118,7 +120,7 @@ final class AudioPipeline: SamplePipeline {
         return nil
     }
 
-    /// Counts the hole before a run that was just placed, where it is damage and nothing else told of it.
+    /// Reports the gap before the latest run if it is damage that was not reported otherwise.
     private func tellHole(rate: Int, _ packets: PacketQueue) {
         let hole = place.takeHole()
         defer { hasToldDamage = false }
@@ -129,26 +131,28 @@ final class AudioPipeline: SamplePipeline {
         reportDamage(time.ticks(in: track.timeBase, rounding: .down), count: Int(end - start), rate: rate, packets)
     }
 
-    /// Counts so many samples that are damaged or missing.
+    /// Reports a number of samples as damaged or missing.
     private func reportDamage(_ ticks: Int64?, count: Int, rate: Int, _ packets: PacketQueue) {
         let length = MediaTime(value: Int64(count), timescale: Int32(clamping: rate))
         packets.reportDamage(
             PacketDecoder.Damage(ticks: ticks, duration: length.ticks(in: track.timeBase, rounding: .up) ?? 0))
     }
 
-    /// Where a run of samples lies; `nil` where it is of no use.
+    /// Returns the position of a run of samples; `nil` if the run is unusable.
     private func place(of ticks: Int64?, count: Int, rate: Int) -> Int64? {
         guard count > 0, rate > 0, rate <= Limits.sampleRate else { return nil }
         let time = ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
         let start = place.place(count: count, rate: rate, time: time)
-        // So far out is no moment of any presentation, and all sums below stay inside 64 bits.
+        // No presentation extends beyond this limit, and all sums below fit into 64 bits.
         guard start.magnitude < 1 << 62 else { return nil }
         if start < 0 { samplesBeforeZero += min(-start, Int64(count)) }
         return start
     }
 
-    /// Where some digested sound lies; `nil`, and nothing is counted, where frames have to be looked at one by one: where
-    /// they do not follow each other, some are to be cut, or they are to be converted.
+    /// Returns the position of digested audio; `nil`, without counting it, if its frames must be processed
+    /// individually.
+    ///
+    /// This applies if the frames do not follow each other, some samples must be cut, or the frames must be converted.
     private func place(of sound: DigestedSound) -> Int64? {
         let form = sound.form
         guard form.sampleRate > 0, form.sampleRate <= Limits.sampleRate, inputEnd == nil else { return nil }
@@ -156,7 +160,7 @@ final class AudioPipeline: SamplePipeline {
         var first: Int64?
         var next: Int64 = 0
         if let ticks = sound.timings.first?.ticks, sound.isEven(timeBase: track.timeBase) {
-            // Then none but the first can be out of place.
+            // In this case only the first frame can be out of place.
             let time = MediaTime(ticks: ticks, timeBase: track.timeBase) - origin
             let start = place.place(count: sound.sampleCount, rate: form.sampleRate, time: time)
             guard start >= 0, start < 1 << 62 else { return nil }
@@ -181,10 +185,10 @@ final class AudioPipeline: SamplePipeline {
         range.end?.sampleIndex(rate: Int32(clamping: rate), rounding: .up).map { start >= $0 } ?? false
     }
 
-    /// Which of a run's samples lie in the range.
+    /// Returns the range of a run's samples that lie in the requested range.
     private func kept(count: Int, rate: Int, at start: Int64) -> Range<Int> {
         let (rate, count) = (Int32(clamping: rate), Int64(count))
-        /// How many of the run's samples lie before a place.
+        /// Returns the number of the run's samples before a position.
         func samples(before place: Int64) -> Int64 {
             let (distance, overflow) = place.subtractingReportingOverflow(start)
             return overflow ? (place > start ? count : 0) : min(max(distance, 0), count)
@@ -194,14 +198,14 @@ final class AudioPipeline: SamplePipeline {
         return Int(min(from, to))..<Int(to)
     }
 
-    /// What a converter that changes the rate still holds.
+    /// Returns the samples that a resampling converter still holds.
     private func finish() throws(MediaError) -> SampleBuffer? {
         isOver = true
         guard let rest = try converter?.drain() else { return nil }
         return try buffer(rest, at: outputPlace ?? 0)
     }
 
-    /// The frame's part that lies in the range, converted; `nil` where none of it does.
+    /// Returns the part of the frame in the range, converted; `nil` if no part lies in the range.
     private func delivered(_ frame: consuming Frame, at start: Int64) throws(MediaError) -> SampleBuffer? {
         let rate = Int32(clamping: frame.sampleRate)
         let kept = kept(count: frame.sampleCount, rate: frame.sampleRate, at: start)
@@ -210,7 +214,7 @@ final class AudioPipeline: SamplePipeline {
         try configureConverter(for: frame)
         guard converter != nil else { return nil }
         if let inputEnd, inputEnd != (start + from, rate) {
-            // After a hole, or at another rate, the converter begins anew.
+            // After a gap or a change of rate, the converter is drained and restarted.
             held = consume frame
             heldPlace = start
             self.inputEnd = nil
@@ -223,7 +227,7 @@ final class AudioPipeline: SamplePipeline {
             outputPlace = nil
             return try buffer(converted, range: kept, at: start + from)
         }
-        // The rate changes: the converter gets just the samples of the range and keeps its own count.
+        // When resampling, the converter receives only the samples in the range and counts its own output.
         let cut = try frame.cropped(to: kept)
         let begins = MediaTime(value: start + from, timescale: rate)
         let expected = begins.sampleIndex(rate: Int32(clamping: outputRate), rounding: .halfAwayFromZero) ?? 0
@@ -266,17 +270,17 @@ final class AudioPipeline: SamplePipeline {
 }
 
 extension SampleConverter {
-    /// Whether sound of a form comes out as it is.
+    /// Returns true if audio of a form passes through unchanged.
     fileprivate func passes(_ form: SoundForm) -> Bool {
         format == form.format && isPlanar == form.isPlanar && sampleRate == form.sampleRate
             && channelLayout == form.channelLayout
     }
 }
 
-/// Counts where each run of decoded samples belongs on the presentation's time line.
+/// Counts the position of each run of decoded samples on the presentation's time line.
 ///
-/// Runs follow each other without a gap unless a time stamp says that a hole of more than a tolerance lies between:
-/// less is the rounding of time stamps, or the jitter of a recorder's clock.
+/// Runs follow each other without a gap unless a timestamp differs by more than a tolerance. Smaller differences are
+/// rounding of timestamps, or jitter of a recorder's clock.
 struct SamplePlace {
     private let timeBase: Rational
     private let snapsToZero: Bool
@@ -284,20 +288,21 @@ struct SamplePlace {
     private var rate = 0
     private var hole: Range<Int64>?
 
-    /// The smallest hole that is one: a single lost packet of the codec is longer.
+    /// The largest difference that is not a gap; even a single lost packet of the codec is longer.
     private let tolerance: MediaTime
 
-    /// The tolerance for a codec.
+    /// Returns the tolerance for a codec.
     ///
-    /// Where short Vorbis blocks meet long ones, muxers write the end of a page too late by what the long block would
-    /// have had: 448 samples with libvorbis's block sizes, just over 10 ms at 44.1 kHz.
+    /// At a transition between short and long Vorbis blocks, muxers write the end of a page too late by what the long
+    /// block would have contributed: 448 samples with libvorbis's block sizes, just over 10 ms at 44.1 kHz.
     static func tolerance(of codec: String) -> MediaTime {
         MediaTime(value: 1, timescale: codec == "vorbis" ? 50 : 100)
     }
 
     /// - Parameters:
-    ///   - timeBase: The unit of the track's time stamps, which tells how coarse they are.
-    ///   - snapsToZero: Whether the first run is the track's first, so that a time stamp within one tick of zero is zero.
+    ///   - timeBase: The time base of the track's timestamps, which determines their precision.
+    ///   - snapsToZero: True if the first run is the track's first, so that a timestamp within one tick of zero means
+    ///     zero.
     ///   - codec: libavcodec's name of the codec.
     init(timeBase: Rational, snapsToZero: Bool, codec: String) {
         tolerance = Self.tolerance(of: codec)
@@ -305,12 +310,12 @@ struct SamplePlace {
         self.snapsToZero = snapsToZero
     }
 
-    /// The place of a run's first sample, in samples from zero; negative for priming.
+    /// Returns the position of a run's first sample, in samples from zero; negative for priming.
     ///
     /// - Parameters:
-    ///   - count: How many samples the run has.
-    ///   - rate: Samples a second; where it changes in mid-stream, the count goes on at the same moment.
-    ///   - time: The run's time stamp; `nil` where it has none.
+    ///   - count: The number of samples in the run.
+    ///   - rate: The sample rate. If it changes within the stream, counting continues at the same time.
+    ///   - time: The run's timestamp; `nil` if it has none.
     mutating func place(count: Int, rate: Int, time: MediaTime?) -> Int64 {
         let scale = Int32(clamping: rate)
         if rate != self.rate, let place = next, self.rate > 0 {
@@ -335,11 +340,10 @@ struct SamplePlace {
         return start
     }
 
-    /// The hole before a run that was placed since this was asked for the last time, in samples from zero at the run's
-    /// rate; `nil` where there is none.
+    /// Returns and clears the latest gap before a run, in samples from zero at the run's rate; `nil` if there is none.
     mutating func takeHole() -> Range<Int64>? { hole.take() }
 
-    /// Whether time stamps cannot name every sample.
+    /// Returns true if timestamps are too coarse for single samples.
     private func isCoarse(at rate: Int) -> Bool {
         MediaTime(timeBase) > MediaTime(value: 1, timescale: Int32(clamping: rate))
     }

@@ -3,21 +3,22 @@ import MediaBase
 import SystemCalls
 import Threading
 
-/// Threads that cut a track into segments and decode them, each what it has cut itself; to be told when to end.
+/// Threads that cut a track into segments and decode them; each thread decodes what it has cut.
 ///
-/// Whoever's turn it is reads the packets of the next segment, in order, and decodes them while the next one reads: no
-/// packet has to be carried from one thread to another, and no thread is there for reading alone.
+/// The threads take turns: one reads the packets of the next segment, in order, and decodes them while the next thread
+/// reads. So no packet moves between threads, and no thread is needed for reading alone. The threads run until
+/// ``stop()``.
 final class ChunkWorkers: Sendable {
-    /// What is left when decoding side by side ends.
+    /// The remaining segments and packets when parallel decoding ends.
     struct Rest: Sendable {
-        /// Segments that were cut and not given.
+        /// The segments that were cut but not delivered.
         var segments: [AudioChunk]
-        /// The packet behind them.
+        /// The packet after those segments.
         var head: CompressedSample?
-        /// Why the packets broke off.
+        /// The error that ended the packets.
         var error: MediaError?
 
-        /// The packets of all of it, in order.
+        /// All remaining packets, in order.
         var packets: [CompressedSample] { segments.flatMap(\.packets) + [head].compactMap(\.self) }
     }
 
@@ -28,12 +29,12 @@ final class ChunkWorkers: Sendable {
     private let feed: Mutex<Feed>
     private let schedule = Monitor(Schedule())
     private let hasThreads = Atomic(false)
-    /// The same as in the schedule, for who is about to read.
+    /// A copy of the schedule's flag, for the thread that is about to read.
     private let isStopped = Atomic(false)
-    /// Decoders whose segments are over.
+    /// The decoders of segments that are done.
     private let decoders = Mutex<[DecoderBox]>([])
 
-    /// Where segments come from; who has it reads.
+    /// The source of segments; the thread that holds its lock reads.
     private struct Feed: Sendable {
         var cutter: AudioChunker
         var next: (@Sendable () throws(MediaError) -> CompressedSample?)?
@@ -42,16 +43,16 @@ final class ChunkWorkers: Sendable {
     private struct Schedule: Sendable {
         /// The first segment, which the caller has cut.
         var first: AudioChunk?
-        /// Segments that were begun, and those of them that were given.
+        /// The number of segments that were started, and of those that were delivered.
         var begun = 0
         var given = 0
-        /// Segments that were cut and not given, in order.
+        /// The segments that were cut but not delivered, in order.
         var cut: [AudioChunk] = []
         var results: [Int: DecodedChunk] = [:]
         var isOver = false
         var isStopped = false
 
-        /// What a thread is to do next; `nil` where there is no room yet.
+        /// Returns the next task for a thread; `nil` if there is no room yet.
         mutating func turn(_ room: Int) -> Turn? {
             if isStopped { return .end }
             if let segment = first.take() { return .decode(segment) }
@@ -61,7 +62,7 @@ final class ChunkWorkers: Sendable {
             return .cut(given: given)
         }
 
-        /// The next segment and what came of it; `.some(nil)` at the end, `nil` where it is not ready.
+        /// Returns the next segment and its result; `.some(nil)` at the end, `nil` if it is not ready.
         mutating func take() -> (AudioChunk, DecodedChunk)?? {
             guard let segment = cut.first else { return isOver ? .some(nil) : nil }
             guard let result = results.removeValue(forKey: segment.number) else { return nil }
@@ -77,7 +78,7 @@ final class ChunkWorkers: Sendable {
         case end
     }
 
-    /// - Parameter count: How many threads; with one, all is done on the thread that asks.
+    /// - Parameter count: The number of threads; with one, the calling thread does all the work.
     init(_ setup: DecoderSetup, _ rule: ChunkingRule, _ cutter: AudioChunker, digester: SoundDigester?, count: Int) {
         self.setup = setup
         self.digester = digester
@@ -86,15 +87,15 @@ final class ChunkWorkers: Sendable {
         feed = Mutex(Feed(cutter: cutter))
     }
 
-    /// Cuts the first segment; `nil` where there is none.
+    /// Cuts the first segment; returns `nil` if there is none.
     ///
-    /// - Parameter next: The next packet, for any thread.
+    /// - Parameter next: Returns the next packet; may be called from any thread.
     func first(from next: @escaping @Sendable () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
         feed.withLock { $0.next = next }
         return cut()
     }
 
-    /// Begins with the first segment, and goes on to the others.
+    /// Starts with the first segment and continues with the others.
     func begin(_ first: AudioChunk) {
         schedule.update {
             $0.first = first
@@ -112,11 +113,12 @@ final class ChunkWorkers: Sendable {
         }
     }
 
-    /// How many segments may be begun and not given, so that no thread is idle and memory stays bounded.
+    /// The maximum number of segments that are started but not delivered; it keeps all threads busy and limits memory.
     private var room: Int { count + 1 }
 
     private func work() {
-        // What a thread has allocated it frees with the least effort, so it keeps segments until nobody else does.
+        // Memory is freed most cheaply by the thread that allocated it, so it keeps segments until no other thread
+        // does.
         var kept: [AudioChunk] = []
         while true {
             switch schedule.wait({ [room] in $0.turn(room) }) {
@@ -133,13 +135,13 @@ final class ChunkWorkers: Sendable {
         }
     }
 
-    /// Reads the packets of the next segment; `nil` where there is none.
+    /// Reads the packets of the next segment; returns `nil` if there is none.
     private func cut() -> AudioChunk? {
         feed.withLock { feed in
             guard let next = feed.next, !isStopped.load(ordering: .acquiring) else { return nil }
             let segment = feed.cutter.next(from: next)
             if let segment {
-                // What is waited for is what comes of it.
+                // Consumers wait for results, so this update need not wake them.
                 schedule.updateQuietly { $0.cut.append(segment) }
             } else {
                 schedule.update { $0.isOver = true }
@@ -154,27 +156,27 @@ final class ChunkWorkers: Sendable {
         schedule.update { $0.results[segment.number] = result }
     }
 
-    /// The next segment and what came of it, in order; waits for it; `nil` at the end.
+    /// Returns the next segment and its result, in order, after waiting for them; `nil` at the end.
     func next() -> (AudioChunk, DecodedChunk)? {
         guard !hasThreads.load(ordering: .relaxed) else { return schedule.wait { $0.take() } }
         if let segment = schedule.update({ $0.first.take() }) ?? cut() { decode(segment) }
         return schedule.update { $0.take() } ?? nil
     }
 
-    /// Takes the decoder of a segment whose seams hold, for another one.
+    /// Takes the decoder of a segment with valid seams, for reuse.
     func takeBack(_ segment: DecodedChunk) {
         guard keepsDecoders, segment.leavesNothingBehind, let decoder = segment.takeDecoder() else { return }
         let box = DecoderBox(decoder)
         decoders.withLock { if $0.count < count { $0.append(box) } }
     }
 
-    /// Has the threads end after what they are at.
+    /// Makes the threads end after their current task.
     func stop() {
         isStopped.store(true, ordering: .releasing)
         schedule.update { $0.isStopped = true }
     }
 
-    /// Ends decoding side by side; waits for who reads at the moment.
+    /// Ends parallel decoding after the thread that is reading, and returns the remaining segments and packets.
     func rest() -> Rest {
         stop()
         let (head, error) = feed.withLock { ($0.cutter.head, $0.cutter.error) }
@@ -182,7 +184,7 @@ final class ChunkWorkers: Sendable {
     }
 }
 
-/// A decoder that is taken out once.
+/// A decoder that can be taken out once.
 private final class DecoderBox: Sendable {
     private let decoder: Mutex<PacketDecoder?>
 

@@ -2,17 +2,17 @@ import LibAV
 import MediaBase
 import Threading
 
-/// The part of a reader that its outputs share: the open file, a queue of packets an output, and what went wrong.
+/// The part of a reader that its outputs share: the open file, a packet queue per output, and the first error.
 ///
-/// Packets are read when an output asks for one and has none waiting; those of other outputs wait in their queues.
+/// Packets are read when an output requests one and its queue is empty; packets of other outputs wait in their queues.
 final class DemuxSession: Sendable {
     private let demux: Mutex<Demux>
     private let status = Mutex(Status())
-    /// `nil` for a composition, whose pipelines open files of their own.
+    /// The open file; `nil` for a composition, whose pipelines open their own files.
     private let file: InputFile?
     private let name: String
     private let cancellation: Cancellation?
-    /// When reading ends where no file of its own tells it.
+    /// The deadline for reading, if there is no file that has one.
     private let deadline: ContinuousClock.Instant?
 
     fileprivate struct Demux {
@@ -35,17 +35,19 @@ final class DemuxSession: Sendable {
         var isCancelled = false
         var openOutputs: Int = 0
         var damage = DamageReport()
-        /// What was counted last, so that a packet which the demuxer marks and the decoder refuses, or whose picture it
-        /// patches up, counts once.
+        /// The damage that was counted last.
+        ///
+        /// A packet counts only once, even if the demuxer marks it and the decoder rejects it or conceals errors in its
+        /// frame.
         var counted: [DamageReport.Place] = []
     }
 
-    /// More than a decoder holds packets and pictures at a time, for a few tracks.
+    /// More packets and frames than decoders hold at a time, for a few tracks.
     private static let maximumCounted = 256
 
     /// - Parameters:
-    ///   - file: The file, at the place where reading is to begin.
-    ///   - streams: The stream of each output.
+    ///   - file: The file, at the position where reading starts.
+    ///   - streams: The stream index of each output.
     init(_ file: InputFile, streams: [Int]) {
         self.file = file
         name = file.source.displayName
@@ -59,13 +61,13 @@ final class DemuxSession: Sendable {
         file.select(streams: Set(streams))
     }
 
-    /// The part that outputs share which get no packets from here.
+    /// Creates a session for outputs that receive no packets from it.
     ///
     /// - Parameters:
-    ///   - name: What is read, as a person is told.
-    ///   - outputs: How many outputs there are.
-    ///   - cancellation: Ends what their pipelines read.
-    ///   - deadline: When reading ends; `nil` for never.
+    ///   - name: The name of the source in messages.
+    ///   - outputs: The number of outputs.
+    ///   - cancellation: Cancels the files that their pipelines read.
+    ///   - deadline: The time at which reading ends; `nil` for no limit.
     init(named name: String, outputs: Int, cancellation: Cancellation, deadline: ContinuousClock.Instant?) {
         self.deadline = deadline
         file = nil
@@ -75,7 +77,7 @@ final class DemuxSession: Sendable {
         status.withLock { $0.openOutputs = outputs }
     }
 
-    /// The next packet for an output; `nil` at the file's end.
+    /// Returns the next packet for an output; `nil` at the file's end.
     func nextPacket(for output: Int) throws(MediaError) -> CompressedSample? {
         if let sample = try packetAhead(for: output) { return sample }
         let (isTruncated, shortfall) = demux.withLock { ($0.isTruncated, $0.shortfall) }
@@ -83,9 +85,9 @@ final class DemuxSession: Sendable {
         return nil
     }
 
-    /// The next packet for an output that may not be looked at; `nil` at the file's end, and when the output has ended.
+    /// Returns the next packet for an output that reads ahead; `nil` at the file's end, and after the output has ended.
     ///
-    /// That the container breaks off is kept from ``damage`` until somebody has come to its end.
+    /// A premature end of the container does not appear in ``damage`` until ``nextPacket(for:)`` reaches it.
     func packetAhead(for output: Int) throws(MediaError) -> CompressedSample? {
         try demux.withLock { demux throws(MediaError) in
             while true {
@@ -102,7 +104,7 @@ final class DemuxSession: Sendable {
         }
     }
 
-    /// The packet that an output will get next, left where it is; `nil` at the file's end.
+    /// Returns the next packet for an output without removing it; `nil` at the file's end.
     func peekPacket(for output: Int) throws(MediaError) -> CompressedSample? {
         guard let sample = try nextPacket(for: output) else { return nil }
         demux.withLock { $0.putBack(sample, to: output) }
@@ -116,20 +118,20 @@ final class DemuxSession: Sendable {
             if packet == nil, file.isTruncated { isTruncated = true }
             return packet
         } catch {
-            // A container that breaks off is used as far as it goes.
+            // A container that ends prematurely is used up to that point.
             guard error.endsContainer else { throw error }
             isTruncated = true
             return nil
         }
     }
 
-    /// Says that an output has delivered everything, so that no more packets wait for it.
+    /// Marks an output as ended, so that no more packets are queued for it.
     func outputEnded(_ output: Int) {
         demux.withLock { $0.close(output) }
         status.withLock { $0.openOutputs -= 1 }
     }
 
-    /// Counts something that is damaged or could not be decoded, once for each start in a track.
+    /// Counts a damaged or undecodable packet, once for each start time in a track.
     func reportDamage(track: Int, at range: MediaTimeRange?) {
         status.withLock { status in
             if let range {
@@ -144,11 +146,11 @@ final class DemuxSession: Sendable {
         }
     }
 
-    /// Counts what could not be used of a source.
+    /// Adds the damage found in a source.
     ///
     /// - Parameters:
-    ///   - track: The track as this reader's asset counts it.
-    ///   - time: When a moment of the source is shown; `nil` where it is not.
+    ///   - track: The track's index in this reader's asset.
+    ///   - time: Converts a source time to the time at which it is shown; returns `nil` if it is not shown.
     func add(_ damage: DamageReport, track: Int, at time: (MediaTime) -> MediaTime?) {
         status.withLock { status in
             for place in damage.places {
@@ -163,7 +165,7 @@ final class DemuxSession: Sendable {
         }
     }
 
-    /// Keeps the first failure, and gives back what callers are to be told.
+    /// Records the first failure and returns the error to throw to the caller.
     func fail(_ error: MediaError) -> MediaError {
         let named = error.at(path: name)
         status.withLock { status in
@@ -172,7 +174,7 @@ final class DemuxSession: Sendable {
         return named
     }
 
-    /// Ends reading, from any thread.
+    /// Cancels reading; may be called from any thread.
     func cancel() {
         status.withLock { if $0.openOutputs > 0, $0.error == nil { $0.isCancelled = true } }
         file?.cancel()
@@ -182,12 +184,12 @@ final class DemuxSession: Sendable {
     var damage: DamageReport { status.withLock { $0.damage } }
     var error: MediaError? { status.withLock { $0.error } }
 
-    /// What all further pulls are to be told; `nil` as long as nothing went wrong.
+    /// The error that all further reads throw; `nil` if none occurred.
     var failure: MediaError? {
         let known = status.withLock { status in
             status.isCancelled ? MediaError(.cancelled, "cancelled", path: name) : status.error
         }
-        // Much may be made of little that is read, such as silence, so the deadline is looked at here too.
+        // Little input can yield much output, such as silence, so the deadline is checked here too.
         guard known == nil, let stop = file?.stop ?? MediaLimits.error(after: deadline), stop.code == .timedOut else {
             return known
         }
@@ -236,6 +238,6 @@ extension DemuxSession.Demux {
 }
 
 extension CompressedSample {
-    /// What it takes of memory while it waits, in bytes: its own, and about as much as libav and we keep beside them.
+    /// The memory that the sample occupies while it waits, in bytes: its own size and an estimate of the overhead.
     fileprivate var cost: Int { size + 512 }
 }

@@ -1,22 +1,22 @@
 import LibAV
 import MediaBase
 
-/// Takes from decoded sound what a consumer needs of it, on the thread that decodes; one thread uses it at a time.
+/// Extracts what a consumer needs from decoded audio, on the decoding thread; only one thread may use it at a time.
 package protocol SoundDigest: AnyObject {
-    /// Takes a buffer that follows the one before, of the same form.
+    /// Takes a buffer that follows the previous one and has the same format.
     func take(_ sound: AudioBuffer)
-    /// What stands for all that was taken since the last time.
+    /// Returns the result for all audio that was taken since the last call.
     func finish() -> any Sendable
 }
 
-/// Makes a ``SoundDigest`` for each segment.
+/// Creates a ``SoundDigest`` for each segment.
 ///
-/// Where sound is decoded in segments, buffers then carry what the digest gave (``AudioBuffer/digest``) in place of
-/// samples, which saves the memory of a few seconds of sound and the time to carry it from one thread to another. Such a
-/// buffer stands for many frames; buffers at the edges, and all where sound is decoded in one go, still carry samples.
+/// If audio is decoded in segments, buffers carry the digest's result (``AudioBuffer/digest``) instead of samples. This
+/// saves the memory of a few seconds of audio and the time to move it between threads. Such a buffer replaces many
+/// frames. Buffers at the edges of segments, and all buffers if audio is decoded serially, still carry samples.
 package typealias SoundDigester = @Sendable () -> any SoundDigest
 
-/// What frames of sound are, apart from their samples and their length.
+/// The properties of audio frames, apart from their samples and their length.
 struct SoundForm: Sendable, Hashable {
     let sampleRate: Int
     let channelLayout: ChannelLayout
@@ -24,7 +24,7 @@ struct SoundForm: Sendable, Hashable {
     let isPlanar: Bool
     let isCorrupt: Bool
 
-    /// The form of a frame; `nil` where it holds no sound of a known format.
+    /// Creates the form of a frame; `nil` if it holds no audio of a known format.
     init?(_ frame: borrowing Frame) {
         guard let (format, isPlanar) = frame.sampleFormat else { return nil }
         sampleRate = frame.sampleRate
@@ -35,9 +35,9 @@ struct SoundForm: Sendable, Hashable {
     }
 }
 
-/// What stands for frames in a row whose samples a digest has seen.
+/// Consecutive frames whose samples were replaced by the result of a digest.
 struct DigestedSound: Sendable {
-    /// A frame's time stamp in the stream's time base, and its length.
+    /// A frame's timestamp in the stream's time base, and its length.
     struct Timing: Sendable {
         let ticks: Int64?
         let sampleCount: Int
@@ -45,10 +45,10 @@ struct DigestedSound: Sendable {
 
     let form: SoundForm
     let timings: [Timing]
-    /// Samples of all frames in each channel.
+    /// The number of samples per channel in all frames.
     let sampleCount: Int
     let value: any Sendable
-    /// The place of the first frame among what the segment gives where nothing is digested.
+    /// The index of the first frame among the events of the segment without digests.
     let place: Int
     private let segment: AudioChunk
     private let setup: DecoderSetup
@@ -66,7 +66,7 @@ struct DigestedSound: Sendable {
         self.place = place
     }
 
-    /// Whether the time stamps tell, without rounding, that each frame begins where the one before ends.
+    /// Returns true if the timestamps show exactly that each frame starts at the end of the one before.
     func isEven(timeBase: Rational) -> Bool {
         guard let start = timings.first?.ticks, timeBase.num > 0, timeBase.den > 0,
             case let (unit, overflow) = timeBase.num.multipliedReportingOverflow(by: Int64(form.sampleRate)),
@@ -84,7 +84,7 @@ struct DigestedSound: Sendable {
         return true
     }
 
-    /// What the whole segment gives, decoded again, with nothing digested.
+    /// Decodes the whole segment again without digests and returns its events.
     func undigested() throws(MediaError) -> [SoundEvent] {
         let decoded = segment.decode(setup, digester: nil)
         switch decoded.outcome {
@@ -95,42 +95,42 @@ struct DigestedSound: Sendable {
     }
 }
 
-/// What a ``SoundSource`` gives.
+/// The output of a ``SoundSource``.
 enum DecodedSound: ~Copyable {
     case frame(Frame)
     case digested(DigestedSound)
 }
 
-/// Gathers what comes of packets; frames in a row of one form become one ``DigestedSound`` where they are digested.
+/// Collects the decoding results of packets; digests consecutive frames of one form into a ``DigestedSound``.
 struct SoundGatherer {
-    /// What came so far; ``endRun()`` first, where frames are digested.
+    /// The results so far; call ``endRun()`` first if frames are digested.
     private(set) var events: [SoundEvent] = []
-    /// Bytes of sound so far, also of what was digested.
+    /// The size of the audio so far in bytes, including digested audio.
     private(set) var byteCount = 0
 
     private let segment: AudioChunk
     private let setup: DecoderSetup
     private let digest: (any SoundDigest)?
-    /// How many events there would be if nothing were digested.
+    /// The number of results so far if nothing were digested.
     private var place = 0
-    /// The frames that are digested together: their form, and what is known of each.
+    /// The form of the frames in the current digest; `timings` has an entry for each of them.
     private var form: SoundForm?
     private var timings: [DigestedSound.Timing] = []
     private var samples = 0
 
-    /// Samples in each channel that are enough for one digest: its memory then stays small enough to be used again.
+    /// The number of samples per channel that completes a digest; its memory stays small enough to be reused.
     private static let maximumSamples = 1 << 14
 
-    /// - Parameter digester: What takes the place of frames; `nil` for none.
+    /// - Parameter digester: Creates the digest that replaces frames; `nil` to keep frames.
     init(_ segment: AudioChunk, _ setup: DecoderSetup, digester: SoundDigester?) {
         self.segment = segment
         self.setup = setup
         digest = digester?()
     }
 
-    /// Takes what comes of a packet, or of the end.
+    /// Decodes a packet, or the end, and collects the results.
     ///
-    /// - Parameter keepsFrames: Whether its frames stay as they are.
+    /// - Parameter keepsFrames: True to keep the frames undigested.
     mutating func take(
         _ sample: CompressedSample?, _ decoder: inout PacketDecoder, keepsFrames: Bool = false
     ) throws(MediaError) {
@@ -151,7 +151,7 @@ struct SoundGatherer {
         }
     }
 
-    /// Puts the frames that were digested last among the events.
+    /// Completes the current digest and adds it to the results.
     mutating func endRun() {
         guard let digest, let form = form.take() else { return }
         let first = place - timings.count

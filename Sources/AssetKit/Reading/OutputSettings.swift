@@ -1,22 +1,22 @@
 import LibAV
 public import MediaBase
 
-/// The linear PCM that a ``TrackOutput`` is asked for.
+/// The format of the linear PCM that a ``TrackOutput`` delivers.
 ///
-/// What is `nil` stays as the first decoded sound has it; sound that changes in mid-stream is converted to that.
+/// Settings that are `nil` are taken from the first decoded audio; later audio in another format is converted to that.
 public struct AudioSettings: Sendable, Hashable {
-    /// How one sample is stored; converted by libswresample's rules without dither.
+    /// The format of a sample; libswresample converts without dither.
     public var sampleFormat: SampleFormat?
-    /// Whether each channel gets a plane of its own; `nil` for interleaved, unless ``sampleFormat`` is `nil` too.
+    /// Indicates whether each channel has its own plane; `nil` for interleaved, unless ``sampleFormat`` is `nil` too.
     public var isPlanar: Bool?
-    /// Samples a second.
+    /// The sample rate in hertz.
     public var sampleRate: Int?
-    /// Which channels; others are mixed down or up by libswresample's coefficients.
+    /// The channel layout; libswresample's coefficients mix other layouts down or up.
     public var channelLayout: ChannelLayout?
-    /// Whether another rate is made by a longer filter, for sound that is worked on further.
+    /// Indicates whether resampling uses a longer filter, for audio that is processed further.
     var resamplesFinely = false
 
-    /// Settings that keep what is not given.
+    /// Creates settings; values that are omitted are taken from the source.
     public init(
         sampleFormat: SampleFormat? = nil, isPlanar: Bool? = nil, sampleRate: Int? = nil,
         channelLayout: ChannelLayout? = nil
@@ -28,45 +28,46 @@ public struct AudioSettings: Sendable, Hashable {
     }
 }
 
-/// The pictures that a ``TrackOutput`` is asked for.
+/// The format of the video frames that a ``TrackOutput`` delivers.
 ///
-/// What is `nil` stays as each decoded picture has it.
+/// Settings that are `nil` keep the format of each decoded frame.
 public struct VideoSettings: Sendable, Hashable {
-    /// How pixels are stored.
+    /// The pixel format.
     public var pixelFormat: PixelFormat?
-    /// The size that pictures are scaled to, whatever their shape.
+    /// The size that frames are scaled to, regardless of their shape.
     public var dimensions: Dimensions?
     /// The range of luma and chroma, `tv` (limited) or `pc` (full).
     public var colorRange: String? {
         get { coding.range }
         set { coding.range = newValue }
     }
-    /// How luma and chroma are coded.
+    /// The coding of luma and chroma.
     var coding = LumaCoding()
-    /// Whether pictures that consist of two fields become pictures of the first field; see
+    /// Indicates whether frames that consist of two fields are replaced by their first field; see
     /// ``PixelBuffer/deinterlaced()``.
     public var deinterlaces = false
-    /// How pictures are flipped and turned by quarters; ``dimensions`` is the size after that.
+    /// The flip and the rotation by quarter turns; ``dimensions`` is the size after that.
     ///
-    /// Only together with ``pixelFormat`` and ``dimensions``.
+    /// Requires ``pixelFormat`` and ``dimensions``.
     public var turn: DisplayTransform?
-    /// Whether several threads of a decoder work on one picture, where the codec can be decoded so, rather than on several
-    /// pictures, all of which are held.
+    /// Indicates whether several decoder threads work on one frame, if the codec allows it.
+    ///
+    /// Otherwise they work on several frames, all of which are held in memory.
     var decodesBySlices = false
-    /// Whether the fields of interlaced pictures are converted each by itself.
+    /// Indicates whether the fields of interlaced frames are converted separately.
     var convertsFieldsApart = false
 
-    /// Settings that keep what is not given.
+    /// Creates settings; values that are omitted are taken from the source.
     public init(pixelFormat: PixelFormat? = nil, dimensions: Dimensions? = nil) {
         self.pixelFormat = pixelFormat
         self.dimensions = dimensions
     }
 }
 
-// MARK: - What makes no sense
+// MARK: - Impossible settings
 
 extension AudioSettings {
-    /// Which value no sound can be delivered with, in words; `nil` where there is none.
+    /// The value with which no audio can be delivered, in words; `nil` if there is none.
     var impossibility: String? {
         if let sampleRate, !(1...Int(Int32.max)).contains(sampleRate) {
             return "a sample rate of \(sampleRate) makes no sense"
@@ -76,7 +77,7 @@ extension AudioSettings {
 }
 
 extension VideoSettings {
-    /// Which value no picture can be delivered with, in words; `nil` where there is none.
+    /// The value with which no video can be delivered, in words; `nil` if there is none.
     var impossibility: String? {
         if let pixelFormat, !pixelFormat.canBeMade {
             return "pictures cannot be made in the pixel format \(pixelFormat)"
@@ -92,87 +93,89 @@ extension VideoSettings {
 }
 
 extension ChannelLayout {
-    /// Why it is no layout that sound can have; `nil` where it is one.
+    /// The reason why the layout is invalid; `nil` if it is valid.
     var impossibility: String? {
         isKnown ? nil : "\(channels) channels called \(name) are not a channel layout that is known"
     }
 }
 
-/// What delivers samples of a reader: one track, or several made one: `AVAssetReaderOutput`.
+/// A source of a reader's samples, from one track or several combined: `AVAssetReaderOutput`.
 ///
-/// ``TrackOutput``, ``AudioMixOutput`` and ``VideoCompositionOutput`` are those that the package has. A type of
-/// your own may take its samples from one of them.
+/// The package provides ``TrackOutput``, ``AudioMixOutput`` and ``VideoCompositionOutput``. A type of your own may take
+/// its samples from one of them.
 public protocol ReaderOutput: Sendable {
-    /// The outputs of single tracks that samples are taken from.
+    /// The outputs of single tracks from which samples are taken.
     var trackOutputs: [TrackOutput] { get }
 
-    /// The next samples in presentation order; `nil` at the end.
+    /// Returns the next samples in presentation order; `nil` at the end.
     func nextSampleBuffer() throws(MediaError) -> SampleBuffer?
 }
 
 extension TrackOutput: ReaderOutput {
-    /// Itself.
+    /// The output itself.
     public var trackOutputs: [TrackOutput] { [self] }
 }
 
-/// What of a file could not be used while it was read.
+/// The damage that was found while a file was read.
 public struct DamageReport: Sendable, Hashable {
-    /// How many packets could not be decoded, or not without the decoder patching up what is missing, or are marked by
-    /// the demuxer; a stretch of sound that is missing in Ogg counts as one.
-    public internal(set) var packetCount = 0
-    /// Where they lie on the presentation's time line; packets one behind the other are one place.
+    /// The number of damaged packets.
     ///
-    /// The first 100 places; packets without a time are in none.
+    /// Counts packets that could not be decoded, that the decoder had to conceal, or that the demuxer marked. A stretch
+    /// of missing audio in Ogg counts as one.
+    public internal(set) var packetCount = 0
+    /// The damaged ranges on the presentation's time line; adjacent packets form one place.
+    ///
+    /// Limited to the first 100 places. Packets without a time are not included.
     public internal(set) var places: [Place] = []
-    /// Whether the container broke off before its end.
+    /// Indicates whether the container ends prematurely.
     public internal(set) var isTruncated = false
-    /// How much of what the container states could be read; `nil` where it is whole, and where that is not known.
+    /// The media missing from the duration that the container states; `nil` if nothing is missing, or if unknown.
     public internal(set) var shortfall: Shortfall?
-    /// How many bytes before the media were passed over, because they are none of it.
+    /// The number of bytes before the media that were skipped, because they are not part of it.
     public internal(set) var skippedBytes: Int64 = 0
 
-    /// How long the media is by the container's word, and how much of it there is.
+    /// The duration that the container states, and the duration that could be read.
     public struct Shortfall: Sendable, Hashable {
-        /// What the container says.
+        /// The duration stated by the container.
         public let stated: MediaTime
-        /// From the track's first sample to the end of the last one that could be read.
+        /// The duration from the track's first sample to the end of the last one that could be read.
         public let read: MediaTime
     }
 
-    /// Where packets in a row are damaged.
+    /// A range of consecutive damaged packets.
     public struct Place: Sendable, Hashable {
-        /// The track: ``AssetTrack/index``.
+        /// The index of the track: ``AssetTrack/index``.
         public let trackIndex: Int
-        /// From when to when the packets would have been shown or heard; empty where their length is not known.
+        /// The time range in which the packets would have been shown or heard; empty if their duration is unknown.
         public internal(set) var timeRange: MediaTimeRange
     }
 
-    /// Places kept at most; a file that is all damage must not fill memory.
+    /// The maximum number of places, so that a thoroughly damaged file does not fill memory.
     package static let placeLimit = 100
 
-    /// Nothing was damaged.
+    /// Creates a report without damage.
     public init() {}
 
-    /// Whether everything could be used.
+    /// Indicates whether no damage was found.
     public var isEmpty: Bool { packetCount == 0 && !isTruncated && skippedBytes == 0 }
 
-    /// Notes that the container broke off before its end, and how much of it there is.
+    /// Records that the container ended prematurely, and the durations stated and read.
     mutating func breakOff(_ shortfall: Shortfall?) {
         isTruncated = true
         self.shortfall = self.shortfall ?? shortfall
     }
 
-    /// Counts a packet; `nil` for one that has no time.
+    /// Counts a packet with its time range; `nil` for a packet without a time.
     package mutating func add(track: Int, at range: MediaTimeRange?) {
         packetCount += 1
         if let range { insert(Place(trackIndex: track, timeRange: range)) }
     }
 
-    /// Joins a place with those it touches; they stay in order of time.
+    /// Inserts a place in order of time, merging it with places that it touches.
     mutating func insert(_ place: Place) {
         guard place.timeRange.start.isNumeric, place.timeRange.isValid else { return }
         var joined = place
-        // From decoding order a packet may fill what lies between two others.
+        // In decode order, a packet may fill the gap between two others.
         while let other = places.firstIndex(where: { $0.touches(joined) }) {
             joined.join(places.remove(at: other))
         }
@@ -185,7 +188,7 @@ public struct DamageReport: Sendable, Hashable {
 }
 
 extension DamageReport.Place {
-    /// Whether nothing as long as either lies between them, so that rounded times part no packets.
+    /// Returns true if the gap between both is shorter than either, so that rounded times do not separate packets.
     fileprivate func touches(_ other: Self) -> Bool {
         guard trackIndex == other.trackIndex else { return false }
         let gap = max(timeRange.start, other.timeRange.start) - min(timeRange.end, other.timeRange.end)

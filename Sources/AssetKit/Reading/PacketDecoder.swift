@@ -1,48 +1,48 @@
 import LibAV
 import MediaBase
 
-/// A decoder at work: packets in, frames out, with a word on each packet that could not be decoded.
+/// A decoder that turns packets into frames and reports each packet that could not be decoded.
 ///
 /// ```swift
 /// if let damage = try decoder.send(sample) { … }
 /// while case .frame(let frame) = try decoder.receive() { … }
 /// ```
 struct PacketDecoder: ~Copyable, Sendable {
-    /// What ``receive()`` answers.
+    /// A result of ``receive()``.
     enum Step: ~Copyable {
         /// A frame, in presentation order.
         case frame(Frame)
-        /// Something could not be decoded.
+        /// A packet that could not be decoded.
         case damage(Damage)
-        /// Another packet, or the end, is wanted first.
+        /// The decoder needs another packet, or the end.
         case needsInput
-        /// All has come out.
+        /// All frames have been returned.
         case ended
     }
 
-    /// A packet that could not be decoded, by its time stamp and its length in the track's time base.
+    /// A packet that could not be decoded, by its timestamp and duration in the track's time base.
     struct Damage: Sendable, Hashable {
         var ticks: Int64?
-        /// 0 where it is not known.
+        /// The duration; 0 if unknown.
         var duration: Int64 = 0
     }
 
     private var decoder: Decoder
     private var isFinishing = false
-    /// When the packet that was handed over last is to be shown.
+    /// The timestamp and duration of the packet that was sent last.
     private var lastSent = Damage()
-    /// Failures since a packet was last handed over; a decoder that does nothing else has come to its end.
+    /// The number of failures since the last packet; a decoder that only fails is treated as ended.
     private var failuresInARow = 0
 
     private static let patience = 100
 
-    /// Puts an open decoder to work.
+    /// Creates a packet decoder from an open decoder.
     init(_ decoder: consuming Decoder) { self.decoder = decoder }
 
-    /// Hands over a packet, or `nil` for the end; gives what is wrong with it.
+    /// Sends a packet, or `nil` for the end, and returns the damage if it cannot be decoded.
     ///
-    /// - Parameter unlessUnreferenced: Whether its picture is left out if no other refers to it.
-    /// - Throws: what is no matter of the packet.
+    /// - Parameter unlessUnreferenced: True to skip the frame if no other frame refers to it.
+    /// - Throws: Errors that are not caused by the packet.
     mutating func send(_ sample: CompressedSample?, unlessUnreferenced: Bool = false) throws(MediaError) -> Damage? {
         do throws(MediaError) {
             if let sample {
@@ -59,9 +59,9 @@ struct PacketDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// What comes next.
+    /// Returns the next result.
     ///
-    /// - Throws: what is no matter of the packet.
+    /// - Throws: Errors that are not caused by a packet.
     mutating func receive() throws(MediaError) -> Step {
         guard failuresInARow < Self.patience else { return isFinishing ? .ended : .needsInput }
         do throws(MediaError) {
@@ -76,7 +76,7 @@ struct PacketDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// Decodes a packet for the sake of those behind it.
+    /// Decodes a packet without returning frames, for packets that depend on it.
     mutating func discard(_ sample: CompressedSample) throws(MediaError) {
         _ = try send(sample)
         while true {
@@ -89,16 +89,16 @@ struct PacketDecoder: ~Copyable, Sendable {
         }
     }
 
-    /// How many errors libavcodec has logged while it decoded: ``Decoder/complaintCount``.
+    /// The number of errors that libavcodec has logged while decoding: ``Decoder/complaintCount``.
     var complaintCount: Int { decoder.complaintCount }
 
-    /// Forgets all packets, as is due after a seek.
+    /// Discards all packets, as required after a seek.
     mutating func flush() {
         decoder.flush()
         isFinishing = false
     }
 
-    /// Forgets all packets, as if it were opened anew but for what the codec itself keeps; gives whether it could.
+    /// Discards all packets and all state except what the codec itself keeps; returns false if that is impossible.
     mutating func restart() -> Bool {
         guard decoder.restart() else { return false }
         isFinishing = false
@@ -116,18 +116,18 @@ struct PacketDecoder: ~Copyable, Sendable {
 }
 
 extension CompressedSample {
-    /// The damage that the demuxer saw in it; `nil` where it saw none.
+    /// The damage that the demuxer found in the sample; `nil` if none.
     ///
-    /// The decoder may make something of it all the same, which then is not what was stored.
+    /// The decoder may still produce a frame from it, which then differs from the original.
     var damage: PacketDecoder.Damage? {
         packet.isCorrupt ? PacketDecoder.Damage(ticks: packet.pts ?? packet.dts, duration: packet.duration) : nil
     }
 }
 
 extension PacketDecoder.Damage {
-    /// Where it lies on the presentation's time line; `nil` where its time stamp is not known.
+    /// Returns the time range on the presentation's time line; `nil` if the timestamp is unknown.
     ///
-    /// - Parameter origin: The presentation's zero in the container's time.
+    /// - Parameter origin: The container time of the presentation's zero.
     func range(in timeBase: Rational, from origin: MediaTime) -> MediaTimeRange? {
         guard let ticks else { return nil }
         let start = MediaTime(ticks: ticks, timeBase: timeBase) - origin
@@ -136,17 +136,17 @@ extension PacketDecoder.Damage {
     }
 }
 
-/// What has become of the packets of a track so far.
+/// The decoding results of a track's packets so far.
 struct DecodingTally: Sendable {
     private var hasProduced = false
     private var damageCount = 0
-    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
     private(set) var skippedSamples: Int64 = 0
 
-    /// Counts a packet that the decoder took.
+    /// Counts a packet that the decoder accepted.
     mutating func sent(skipping samples: Int) { if !hasProduced { skippedSamples += Int64(samples) } }
 
-    /// Counts a frame.
+    /// Records that a frame was decoded.
     mutating func produced() { hasProduced = true }
 
     /// Counts damage and reports it.
@@ -155,9 +155,9 @@ struct DecodingTally: Sendable {
         packets.reportDamage(damage)
     }
 
-    /// Checks at the end that it was not all damage.
+    /// Checks at the end that not all packets were damaged.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where packets came, and not one could be decoded.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if there were packets but none could be decoded.
     func checkEnd() throws(MediaError) {
         guard damageCount == 0 || hasProduced else {
             throw MediaError(.damaged, "nothing in the track can be decoded (\(damageCount) damaged packets)")
@@ -165,14 +165,14 @@ struct DecodingTally: Sendable {
     }
 }
 
-/// Decodes the packets of one track, one after the other, into frames in presentation order.
+/// Decodes the packets of one track serially into frames in presentation order.
 ///
-/// One thread uses it at a time.
+/// Only one thread may use it at a time.
 final class FrameSource: SoundSource {
     private var decoder: PacketDecoder
     private var tally: DecodingTally
 
-    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
     var skippedSamples: Int64 { tally.skippedSamples }
 
     /// Opens a decoder for a track.
@@ -184,15 +184,15 @@ final class FrameSource: SoundSource {
         tally = DecodingTally()
     }
 
-    /// Goes on with a decoder that has decoded what came before.
+    /// Continues with a decoder that has decoded the previous packets.
     init(continuing decoder: consuming PacketDecoder, _ tally: DecodingTally) {
         self.decoder = decoder
         self.tally = tally
     }
 
-    /// The next frame; `nil` at the end.
+    /// Returns the next frame; `nil` at the end.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where packets came, and not one could be decoded.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if there were packets but none could be decoded.
     func next(from packets: PacketQueue) throws(MediaError) -> Frame? {
         while true {
             switch try decoder.receive() {
@@ -215,30 +215,30 @@ final class FrameSource: SoundSource {
         }
     }
 
-    /// The next frame as any source of sound gives it.
+    /// Returns the next frame as decoded audio.
     func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound? {
         guard let frame = try next(from: packets) else { return nil }
         return .frame(frame)
     }
 
-    /// How many errors libavcodec has logged while it decoded: ``Decoder/complaintCount``.
+    /// The number of errors that libavcodec has logged while decoding: ``Decoder/complaintCount``.
     var complaintCount: Int { decoder.complaintCount }
 
-    /// Forgets all packets, as is due after a seek.
+    /// Discards all packets, as required after a seek.
     func flush() { decoder.flush() }
 }
 
-/// Where an ``AudioPipeline`` gets decoded sound from.
+/// A source of decoded audio for an ``AudioPipeline``.
 protocol SoundSource: AnyObject {
-    /// What comes next; `nil` at the end.
+    /// Returns the next audio; `nil` at the end.
     func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound?
-    /// Takes back digested sound that came last: the frames that it stands for come next.
+    /// Takes back the digested audio that was returned last; the frames it replaces are returned next.
     func takeBack(_ sound: DigestedSound) throws(MediaError)
-    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
     var skippedSamples: Int64 { get }
 }
 
 extension SoundSource {
-    /// Nothing, where no sound is digested.
+    /// Does nothing, for sources without digested audio.
     func takeBack(_ sound: DigestedSound) throws(MediaError) {}
 }

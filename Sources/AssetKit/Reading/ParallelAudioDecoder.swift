@@ -1,49 +1,49 @@
 import LibAV
 import MediaBase
 
-/// How sound is decoded in segments side by side.
+/// The settings for decoding audio in parallel segments.
 struct SegmentSettings: Sendable, Hashable {
-    /// About how many bytes of decoded sound, at 32 bits a sample, a segment has.
+    /// The approximate size of a segment's decoded audio in bytes, at 32 bits per sample.
     var bytes = 3 << 20
-    /// Threads that decode.
+    /// The number of decoding threads.
     var threads = 1
 
-    /// More threads would only hold more sound in memory.
+    /// The maximum number of threads; more would only hold more audio in memory.
     static let maximumThreads = 16
 }
 
-/// Decodes a track's sound in segments, several at a time, and gives what one decoder would have given.
+/// Decodes a track's audio in segments, several in parallel, with the result of a single decoder.
 ///
-/// Segments are cut at places that depend on the packets alone, so that the result is the same however many threads
-/// there are. The container is read once, in order. Each segment has a decoder to itself, which first decodes the last
-/// packets before the segment, and the decoder of the segment before goes one packet too far: what both give for that
-/// packet must agree by the codec's ``ChunkingRule``. Where it does not, and from a packet with a new header on, the
-/// rest is decoded in one go by the decoder that has seen it all.
+/// Segments are cut at positions that depend on the packets alone, so the result does not depend on the number of
+/// threads. The container is read once, in order. Each segment has its own decoder, which first decodes the last
+/// packets before the segment. The decoder of the segment before decodes one packet too many: the outputs of both
+/// decoders for that packet must agree by the codec's ``ChunkingRule``. If they do not, or at a packet with a new
+/// header, the decoder that has seen all packets decodes the rest serially.
 ///
-/// One thread uses it at a time.
+/// Only one thread may use it at a time.
 final class ParallelAudioDecoder: SoundSource {
     private let setup: DecoderSetup
     private let rule: ChunkingRule
     private let workers: ChunkWorkers
     private var hasBegun = false
-    /// The segment that is delivered.
+    /// The segment that is being delivered.
     private var current: DecodedChunk?
     private var events: [SoundEvent] = []
     private var position = 0
     private var tally = DecodingTally()
-    /// What decodes the rest in one go; before that, the decoder for it, as soon as what is left is delivered.
+    /// The serial decoder of the rest; until pending events are delivered, `serialDecoder` holds its decoder.
     private var serial: FrameSource?
     private var serialDecoder: PacketDecoder?
-    /// Packets that were read already and are to be decoded in one go.
+    /// Packets that were already read and are to be decoded serially.
     private var serialPackets: [CompressedSample] = []
     private var serialPosition = 0
-    /// Why the packets broke off behind those.
+    /// The error that ended the packets after `serialPackets`.
     private var serialError: MediaError?
 
-    /// Samples that the container has the decoder leave out before the first frame: the encoder's priming.
+    /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
     var skippedSamples: Int64 { serial?.skippedSamples ?? tally.skippedSamples }
 
-    /// Makes a source of a track whose codec has a rule; nothing is read yet.
+    /// Creates a source for a track whose codec has a rule; nothing is read yet.
     init(
         _ file: InputFile, track: AssetTrack, format: AudioFormat, rule: ChunkingRule, settings: SegmentSettings,
         digester: SoundDigester?
@@ -56,14 +56,14 @@ final class ParallelAudioDecoder: SoundSource {
 
     deinit { workers.stop() }
 
-    /// What comes next; `nil` at the end.
+    /// Returns the next audio; `nil` at the end.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where packets came, and not one could be decoded.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if there were packets but none could be decoded.
     func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound? {
         while true {
             if let serial { return try serial.nextSound(from: queue(packets)) }
             while position < events.count {
-                // What is delivered must not stay in memory until the segment is over.
+                // Delivered events are removed at once, so that they do not occupy memory until the segment ends.
                 var event = SoundEvent.skips(0)
                 swap(&event, &events[position])
                 position += 1
@@ -86,13 +86,13 @@ final class ParallelAudioDecoder: SoundSource {
         }
     }
 
-    /// Has the rest of the segment given frame by frame, from the first of some digested sound on.
+    /// Delivers the rest of the segment frame by frame, from the first frame of the digested audio on.
     func takeBack(_ sound: DigestedSound) throws(MediaError) {
         events = try sound.undigested()
         position = min(sound.place, events.count)
     }
 
-    /// Goes on to the next segment, or to decoding in one go; gives whether there is more.
+    /// Advances to the next segment or to serial decoding; returns false at the end.
     private func advance(_ packets: PacketQueue) throws(MediaError) -> Bool {
         if let decoder = serialDecoder.take() {
             serial = FrameSource(continuing: decoder, tally)
@@ -105,7 +105,7 @@ final class ParallelAudioDecoder: SoundSource {
                 return true
             }
             if let segment = workers.first(from: ahead) {
-                // A track that is not longer than a segment needs no threads.
+                // A track of at most one segment needs no threads.
                 if segment.isLast {
                     workers.stop()
                     try decodeRest(segment.packets)
@@ -122,7 +122,7 @@ final class ParallelAudioDecoder: SoundSource {
             }
             if let error = rest.error { throw error }
             deliver(nil)
-            // Whether the container broke off is now to be told.
+            // Reads the end, so that a truncated container is reported now.
             _ = try packets.next()
             return false
         }
@@ -146,11 +146,11 @@ final class ParallelAudioDecoder: SoundSource {
         position = 0
     }
 
-    /// Has all packets from here on decoded in one go, by the decoder that has seen all before them.
+    /// Prepares serial decoding of all further packets, by the decoder that has seen all previous ones.
     private func decodeRest(_ read: [CompressedSample]) throws(MediaError) {
         serialPackets = read
         if let previous = current, let decoder = previous.takeDecoder() {
-            // It has decoded the first packet already, and what came of that is still to be delivered.
+            // This decoder has already decoded the first packet, whose output is still to be delivered.
             serialPosition = 1
             serialDecoder = consume decoder
             events = previous.overlap
@@ -160,7 +160,7 @@ final class ParallelAudioDecoder: SoundSource {
         }
     }
 
-    /// The packets that are left: first those that were read already.
+    /// Returns the remaining packets, starting with those that were already read.
     private func queue(_ packets: PacketQueue) -> PacketQueue {
         guard serialPosition < serialPackets.count || serialError != nil else { return packets }
         return PacketQueue(
@@ -171,7 +171,7 @@ final class ParallelAudioDecoder: SoundSource {
                 }
                 defer { self.serialPosition += 1 }
                 let sample = self.serialPackets[self.serialPosition]
-                // They were read ahead, where nobody counts.
+                // The packets were read ahead, which does not report damage.
                 if let damage = sample.damage { packets.reportDamage(damage) }
                 return sample
             }, reportDamage: packets.reportDamage)

@@ -2,10 +2,11 @@ import Bitstreams
 import LibAV
 import MediaBase
 
-/// Stored samples untouched, in decode order, as the container holds them.
+/// Delivers stored samples unchanged, in decode order, as in the container.
 ///
-/// Of a range they are those that are shown in it, and those that are needed to decode them, marked as not shown: pictures
-/// from the sync sample before its start on, and from after its end those that come before one that is shown.
+/// For a time range, these are the samples shown in it and those needed to decode them, which are marked as not shown.
+/// Video starts with the sync sample before the range. Frames after the range's end are included if a shown one
+/// follows.
 final class PassthroughPipeline: SamplePipeline {
     private let track: AssetTrack
     private let format: FormatDescription
@@ -13,25 +14,25 @@ final class PassthroughPipeline: SamplePipeline {
     private let limits: MediaLimits
     private var samples: TrackSamples
     private let isVideo: Bool
-    /// How many samples of sound come at least before the first one that is heard.
+    /// The minimum number of audio samples before the first one that is heard.
     private let preRoll: Int
-    /// How long before the range's start they begin at least.
+    /// The minimum duration of the pre-roll before the range's start.
     private let preRollTime: MediaTime
-    /// What came so far and may be needed, until it is known which of it is on screen at the range's start.
+    /// The samples so far that may be needed, until the frame on screen at the range's start is known.
     private var held: [TrackSamples.Entry] = []
     private var heldBytes = 0
-    /// How many of those are shown at the range's start or later.
+    /// The number of held samples that are shown at or after the range's start.
     private var heldInside = 0
     private var isPastStart: Bool
-    /// Pictures from after the range's end, which are delivered where one that is shown follows.
+    /// Frames after the range's end, which are delivered only if a shown frame follows.
     private var behind: [SampleBuffer] = []
     private var ready: ArraySlice<SampleBuffer> = []
     private var isOver = false
 
-    /// After how long Opus sounds as if it had been decoded from its beginning (RFC 7845, 4.6).
+    /// The duration after which Opus decodes as from the beginning of the stream (RFC 7845, 4.6).
     static let opusPreRoll = MediaTime(value: 80, timescale: 1000)
 
-    /// H.264 and HEVC hold back 16 pictures at most.
+    /// H.264 and HEVC reorder at most 16 frames.
     private static let maximumHeldBack = 17
 
     init(
@@ -43,14 +44,14 @@ final class PassthroughPipeline: SamplePipeline {
         self.limits = limits
         samples = TrackSamples(track: track, format: format, origin: origin)
         isVideo = track.mediaType == .video && !track.isAttachedPicture
-        // Two, as one may be cut and the one before it warms the decoder up.
+        // Two samples, because one may be cut and the one before it warms up the decoder.
         preRoll = track.mediaType == .audio && PCMForm(format) == nil ? 2 : 0
         preRollTime = format.codec == "opus" ? Self.opusPreRoll : .zero
         isPastStart = range.start <= .zero
         isOver = range.isEmpty
     }
 
-    /// The next sample that is in the range, or needed for one that is.
+    /// Returns the next sample that is in the range or needed for one that is.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while true {
             if let buffer = ready.popFirst() { return buffer }
@@ -64,7 +65,7 @@ final class PassthroughPipeline: SamplePipeline {
         }
     }
 
-    // MARK: The range's start
+    // MARK: Range start
 
     private func hold(_ entry: TrackSamples.Entry, _ packets: PacketQueue) throws(MediaError) {
         guard isVideo else {
@@ -95,16 +96,16 @@ final class PassthroughPipeline: SamplePipeline {
         if isOnScreenKnown(entry) { passStart(packets) }
     }
 
-    /// Whether no picture can follow that is on screen at the range's start.
+    /// Returns true if no later frame can be on screen at the range's start.
     private func isOnScreenKnown(_ entry: TrackSamples.Entry) -> Bool {
         guard heldInside > 0 else { return false }
-        // No picture is shown before it is decoded.
+        // A frame is never shown before it is decoded.
         if let decode = entry.decode, decode >= range.start { return true }
         let isReordered = format.video?.reorders == true || entry.decode.map { $0 != entry.presentation } ?? false
         return !isReordered || heldInside > Self.maximumHeldBack
     }
 
-    /// Delivers what was held: a picture is on screen until the next one is, whatever its packet says of its duration.
+    /// Delivers the held samples; a frame is shown until the next one, whatever duration its packet states.
     private func passStart(_ packets: PacketQueue) {
         isPastStart = true
         let shown = held.filter { !$0.isHidden && $0.presentation.isNumeric }.map(\.presentation)
@@ -127,10 +128,10 @@ final class PassthroughPipeline: SamplePipeline {
         held = []
     }
 
-    // MARK: What is in the range
+    // MARK: Range content
 
     private func place(_ entry: TrackSamples.Entry, _ packets: PacketQueue) {
-        // Nothing that is decoded after the end is shown before it.
+        // A frame that is decoded after the end cannot be shown before it.
         if let end = range.end, let decode = entry.decode, decode >= end {
             isOver = true
             return
@@ -167,10 +168,11 @@ final class PassthroughPipeline: SamplePipeline {
 }
 
 extension Asset {
-    /// Finds the sync sample that the picture on screen at a moment needs, by reading there.
+    /// Reads near a time to find the sync sample that the frame on screen at that time needs.
     ///
-    /// - Returns: When it is shown; `nil` for an asset that can be read only once, and where there is none.
-    /// - Throws: what reading throws.
+    /// - Returns: The presentation time of the sync sample; `nil` if there is none, or if the asset can be read only
+    ///   once.
+    /// - Throws: Errors from reading.
     package func syncSampleTime(of track: AssetTrack, notAfter time: MediaTime) throws(MediaError) -> MediaTime? {
         guard canBeReadAgain else { return nil }
         let reader = try AssetReader(asset: self)
@@ -184,7 +186,7 @@ extension Asset {
     }
 }
 
-/// A packet's times on the presentation's time line.
+/// The times of a packet on the presentation's time line.
 struct StoredTimes {
     let presentation: MediaTime
     let decode: MediaTime?
@@ -203,17 +205,17 @@ struct StoredTimes {
     }
 }
 
-/// The packets of a track as its samples: the two fields of a frame are one sample.
+/// The packets of a track as samples; the two fields of a frame form one sample.
 struct TrackSamples {
     private let track: AssetTrack
     private let origin: MediaTime
     private let codec: String
     private let hidesPictures: Bool
     private var fields: H264FieldPairs?
-    /// A field that waits for the other one of its frame.
+    /// A field that waits for the other field of its frame.
     private var waiting: Entry?
 
-    /// One sample at its times on the presentation's time line.
+    /// A sample with its times on the presentation's time line.
     struct Entry {
         var sample: CompressedSample
         var presentation: MediaTime
@@ -221,7 +223,7 @@ struct TrackSamples {
         var duration: MediaTime
         var attachments: SampleBuffer.Attachments
 
-        /// When it is shown; where that is not told, when it is decoded.
+        /// The presentation time, or the decode time if there is none.
         var begins: MediaTime { presentation.isNumeric ? presentation : decode ?? .indefinite }
         var isHidden: Bool { attachments.contains(.isNotShown) }
     }
@@ -234,7 +236,7 @@ struct TrackSamples {
         fields = format.codec == "h264" ? H264FieldPairs(header: format.extradata) : nil
     }
 
-    /// The next sample, in decode order; `nil` at the end.
+    /// Returns the next sample, in decode order; `nil` at the end.
     mutating func next(from packets: PacketQueue) throws(MediaError) -> Entry? {
         guard fields != nil else { return try single(from: packets) }
         while true {
@@ -272,20 +274,19 @@ struct TrackSamples {
 }
 
 extension AssetTrack {
-    /// Tells whether its edit list shows several parts of the media, or one at another speed than normal.
+    /// Indicates whether the edit list shows several parts of the media, or a part at another speed than normal.
     var jumpsInMedia: Bool {
         let media = segments.filter { $0.mediaStart != nil }
         return (media.count > 1 || media.contains { $0.rate != .one }) && !partsContinue
     }
 
-    /// Why its stored samples are not what it shows, in words that follow "is"; `nil` where they are.
+    /// The reason why the stored samples differ from what is shown, in words that follow "is"; `nil` if they do not.
     var reasonAgainstCopying: String? {
         guard jumpsInMedia else { return nil }
         return "put together of \(segments.count { $0.mediaStart != nil }) parts by its edit list"
     }
 
-    /// Whether the parts that its edit list shows play at normal speed and continue each other, so that together they are
-    /// one.
+    /// Indicates whether the parts of the edit list play at normal speed and form one continuous part.
     private var partsContinue: Bool {
         let first = segments.firstIndex { $0.mediaStart != nil } ?? segments.endIndex
         let parts = segments[first...]
@@ -296,42 +297,41 @@ extension AssetTrack {
     }
 }
 
-/// Turns the packets of one track into the sample buffers that one output was asked for.
+/// Turns the packets of one track into the sample buffers of one output.
 ///
-/// Pulls packets as it needs them. One thread uses it at a time.
+/// A pipeline pulls packets as it needs them. Only one thread may use it at a time.
 protocol SamplePipeline: AnyObject {
-    /// The next buffer in presentation order; `nil` at the end.
+    /// Returns the next buffer in presentation order; `nil` at the end.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer?
 }
 
-/// Where a pipeline gets its packets from: the part of an open file that one output reads.
+/// The source of a pipeline's packets: the part of an open file that one output reads.
 struct PacketQueue {
-    /// The next packet of the track; `nil` at the end.
+    /// Returns the next packet of the track; `nil` at the end.
     let next: () throws(MediaError) -> CompressedSample?
-    /// Told of each packet that is damaged or could not be decoded, by its time stamp and length, so that it is counted; telling it
-    /// twice does no harm.
+    /// Reports a damaged or undecodable packet by its timestamp and duration; repeated reports count once.
     var reportDamage: (PacketDecoder.Damage) -> Void
-    /// Whether a packet's picture may be left out if no other refers to it.
+    /// Returns true if a packet's frame may be skipped when no other frame refers to it.
     var isDispensable: (CompressedSample) -> Bool = { _ in false }
-    /// The next packet of the track for threads that read ahead; `nil` where only the caller's thread may read.
+    /// Returns the next packet to threads that read ahead; `nil` if only the caller's thread may read.
     ///
-    /// That the container breaks off is noted only when ``next`` gives `nil`.
+    /// A truncated container is recorded only when ``next`` returns `nil`.
     var ahead: (@Sendable () throws(MediaError) -> CompressedSample?)?
 }
 
-/// The times between which an output delivers, on the presentation's time line.
+/// The time range in which an output delivers samples, on the presentation's time line.
 struct OutputRange {
-    /// The first moment that is wanted.
+    /// The start of the range.
     var start: MediaTime
-    /// The first moment that is not; `nil` for all to the end.
+    /// The end of the range, exclusive; `nil` for no limit.
     var end: MediaTime?
 
-    /// Where the range that was asked for and the track's own extent overlap.
+    /// Creates the intersection of the requested range and the track's own extent.
     ///
     /// - Parameters:
-    ///   - trackEnd: Where edits end the track; `nil` where nothing does.
-    ///   - grid: Where the track can be cut: an end that 32 bits of timescale do not hold was rounded, and may have moved
-    ///     past a sample.
+    ///   - trackEnd: The time at which edits end the track; `nil` if they do not.
+    ///   - grid: The grid of times at which the track can be cut. An end that exceeds 32 bits of timescale was rounded
+    ///     and may have moved past a sample.
     init(_ asked: MediaTimeRange, trackEnd: MediaTime?, grid: TrimGrid) {
         start = max(asked.start.isNumeric ? asked.start : .zero, .zero)
         let end = asked.end.hasBeenRounded ? grid.rounded(asked.end) : asked.end
@@ -339,6 +339,6 @@ struct OutputRange {
         self.end = ends.min()
     }
 
-    /// Whether no moment is wanted at all.
+    /// Indicates whether the range is empty.
     var isEmpty: Bool { end.map { $0 <= start } ?? false }
 }

@@ -1,13 +1,13 @@
 import LibAV
 package import MediaBase
 
-/// The part of a track's linear PCM that lies in one piece in the file, so that it can be read without packets.
+/// The part of a track's linear PCM that is contiguous in the file, so that it can be read without packets.
 ///
-/// Where it begins and that nothing lies in between is libavformat's word: its first packet says where the samples begin,
-/// and a packet near the end, reached by a seek, lies exactly where counting samples puts it. The last second is left to
-/// an ``AssetReader``, which finds the true end as it does for any file.
+/// libavformat provides the position and confirms that the samples are contiguous. Its first packet marks the start of
+/// the samples, and a packet near the end, reached by a seek, must lie exactly at the counted position. The last second
+/// is left to an ``AssetReader``, which finds the true end as in any file.
 package final class RawPCMTrack: Sendable {
-    /// How the samples are stored.
+    /// The encoding of the samples.
     package enum Encoding: Sendable, Hashable {
         case uint8
         case int16(isBigEndian: Bool)
@@ -17,26 +17,26 @@ package final class RawPCMTrack: Sendable {
         case float64(isBigEndian: Bool)
     }
 
-    /// How many samples in each channel, from the track's first on, lie in one piece.
+    /// The number of contiguous samples per channel, from the track's first sample on.
     package let frames: Int64
-    /// How the samples are stored.
+    /// The encoding of the samples.
     package let encoding: Encoding
-    /// Samples a second.
+    /// The sample rate in hertz.
     package let sampleRate: Int
-    /// Interleaved channels.
+    /// The number of interleaved channels.
     package let channels: Int
 
     let file: InputFile
     let position: Int64
 
-    /// Samples that are left to the reader.
+    /// The number of samples that are left to the reader.
     private static let rest: Int64 = 1 << 16
-    /// Fewer samples are not worth the second opening.
+    /// The minimum number of samples that justifies opening the file a second time.
     private static let fewest: Int64 = 1 << 18
 
-    /// Looks for the part; `nil` where there is none, or where anything is out of the ordinary.
+    /// Finds the contiguous part; `nil` if there is none, or if the file is unusual in any way.
     ///
-    /// - Throws: what opening and reading the file throw.
+    /// - Throws: Errors from opening and reading the file.
     package init?(_ asset: Asset, track: AssetTrack) throws(MediaError) {
         let contents = try asset.contents()
         guard contents.format.holdsPlainPCM, contents.tracks.count == 1, contents.origin == .zero,
@@ -59,7 +59,7 @@ package final class RawPCMTrack: Sendable {
         {
             (count, torn) = (stated, 0)
         }
-        // The last packet of a file that breaks off inside a frame is damage, to be told as ever.
+        // A partial frame at the file's end is damage, which the reader has to report.
         guard torn == 0 else { return nil }
         guard count > Self.fewest, file.seek(stream: track.index, to: count - Self.rest),
             let last = try file.readPacket(), let start = last.pts, let found = last.position,
@@ -74,7 +74,7 @@ package final class RawPCMTrack: Sendable {
         channels = format.channels
     }
 
-    /// Which format the decoder makes of the samples.
+    /// The sample format that the decoder produces.
     package var sampleFormat: SampleFormat {
         switch encoding {
         case .uint8: .uint8
@@ -104,7 +104,7 @@ extension RawPCMTrack.Encoding {
         }
     }
 
-    /// How many bytes one sample of one channel takes in the file.
+    /// The size of one sample of one channel in the file, in bytes.
     package var bytesPerSample: Int {
         switch self {
         case .uint8: 1
@@ -116,9 +116,9 @@ extension RawPCMTrack.Encoding {
     }
 }
 
-/// Reads plain sound block by block into memory that is used again; one thread uses it at a time.
+/// Reads plain PCM in blocks into reused memory; only one thread may use it at a time.
 package struct PlainSoundReader: Sendable {
-    /// The samples that were read last, interleaved.
+    /// The samples of the last block, interleaved.
     package enum Samples: Sendable {
         case uint8([UInt8])
         case int16([Int16])
@@ -131,16 +131,16 @@ package struct PlainSoundReader: Sendable {
     private let blockFrames: Int
     private let exactFrom: Int16
     private var bytes: [UInt8] = []
-    /// Space for what is not lent at the moment: samples of 24 bits come in one of two forms.
+    /// The buffer that `samples` does not hold at the moment; 24-bit samples are returned in one of two forms.
     private var narrow: [Int16] = []
     private var wide: [Int32] = []
-    /// The samples that were read last, with what an earlier block left behind them.
+    /// The samples of the last block, possibly followed by remains of an earlier block.
     package private(set) var samples: Samples
 
     /// - Parameters:
-    ///   - blockFrames: How many samples in each channel are read at once at most.
-    ///   - exactFrom: A magnitude in 16 bits. A block of 24-bit samples in which there is none as large comes rounded to
-    ///     16 bits; with 0 none does.
+    ///   - blockFrames: The maximum number of samples per channel in a block.
+    ///   - exactFrom: A 16-bit magnitude. A block of 24-bit samples below this magnitude is rounded to 16 bits; 0
+    ///     disables rounding.
     package init(_ sound: RawPCMTrack, blockFrames: Int, exactFrom: Int16 = 0) {
         self.sound = sound
         self.blockFrames = blockFrames
@@ -161,10 +161,10 @@ package struct PlainSoundReader: Sendable {
         }
     }
 
-    /// Reads a block from a frame on, within the sound.
+    /// Reads a block from a frame on, within the contiguous part.
     ///
-    /// - Returns: How many frames of ``samples`` are of the sound; at least one.
-    /// - Throws: ``MediaError`` `inputOutput`, also where the file has become shorter since it was opened.
+    /// - Returns: The number of valid frames in ``samples``; at least one.
+    /// - Throws: ``MediaError`` `inputOutput`, also if the file has become shorter since it was opened.
     package mutating func read(from frame: Int64) throws(MediaError) -> Int {
         let frameBytes = Int64(sound.channels * sound.encoding.bytesPerSample)
         let left = sound.frames - frame
@@ -190,9 +190,9 @@ package struct PlainSoundReader: Sendable {
         return Int(frames)
     }
 
-    /// Reads samples that are numbers of the machine, or such with their bytes turned round.
+    /// Reads samples that are native numbers, swapping their bytes if necessary.
     private mutating func fill(from place: Int64) throws(MediaError) -> Int {
-        // Taken out while it is filled, so that it is never copied.
+        // Moved out during reading, so that it is never copied.
         var block = Samples.uint8([])
         swap(&block, &samples)
         let read: Int
@@ -225,7 +225,7 @@ package struct PlainSoundReader: Sendable {
         return read
     }
 
-    /// Takes back what was lent, so that it is never copied.
+    /// Reclaims the buffer from `samples`, so that it is never copied.
     private mutating func takeBack() {
         switch samples {
         case .int16(let kept) where !kept.isEmpty: narrow = kept
@@ -235,13 +235,13 @@ package struct PlainSoundReader: Sendable {
         samples = .uint8([])
     }
 
-    /// Lends samples of 16 bits.
+    /// Moves the 16-bit samples into `samples`.
     private mutating func lendNarrow() {
         samples = .int16(narrow)
         narrow = []
     }
 
-    /// Makes numbers of samples of three bytes: of 16 bits where that tells all there is to know.
+    /// Converts 3-byte samples to numbers, of 16 bits if that is precise enough.
     private mutating func spread(isBigEndian: Bool) {
         if !isBigEndian {
             if StoredSamples.round24(bytes, into: &narrow) < exactFrom { return lendNarrow() }

@@ -2,7 +2,7 @@ import LibAV
 public import MediaBase
 import Threading
 
-/// What an ``AssetReader`` delivers of one track: `AVAssetReaderTrackOutput`.
+/// Delivers the samples of one track of an ``AssetReader``: `AVAssetReaderTrackOutput`.
 ///
 /// ```swift
 /// let reader = try AssetReader(asset: asset)
@@ -12,26 +12,26 @@ import Threading
 /// while let buffer = try output.nextSampleBuffer() { … }
 /// ```
 ///
-/// One thread reads an output at a time; several outputs of a reader may be read by several threads.
+/// Only one thread may read an output at a time; several threads may read different outputs of a reader.
 public final class TrackOutput: Sendable {
-    /// What form samples are delivered in.
+    /// The form in which samples are delivered.
     public enum Settings: Sendable, Hashable {
-        /// As the container stores them, untouched and in decode order.
+        /// Stored samples, unchanged and in decode order.
         case stored
-        /// As linear PCM.
+        /// Linear PCM.
         case audio(AudioSettings)
-        /// As pictures.
+        /// Decoded video frames.
         case video(VideoSettings)
     }
 
     /// The track that is read.
     public let track: AssetTrack
-    /// What form samples are delivered in.
+    /// The form in which samples are delivered.
     public let settings: Settings
     private let digester: SoundDigester?
 
     private let state = Mutex(State())
-    /// The reader apart from ``state``, which is locked while a buffer is made.
+    /// The session of the reader, separate from ``state``, which is locked while a buffer is made.
     private let started = Mutex<DemuxSession?>(nil)
     private let taken = Mutex(false)
 
@@ -44,7 +44,7 @@ public final class TrackOutput: Sendable {
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var duration = MediaTime.indefinite
         var limits = MediaLimits()
-        /// From where the presentation is read, and the last moment that is no longer from there than ``limits`` allow.
+        /// The start of the range that is read, and the latest time that ``limits`` allow from there.
         var begins = MediaTime.zero
         var latest = MediaTime.positiveInfinity
         var passesOverUndecodable = false
@@ -52,53 +52,54 @@ public final class TrackOutput: Sendable {
         var undecodable: MediaError?
     }
 
-    /// An output of stored samples; the only one that text, subtitle, caption, timecode and data tracks have.
+    /// Creates an output of stored samples, the only kind for text, subtitle, caption, timecode and data tracks.
     ///
-    /// Of a time range they are those that are shown in it, and those that must be decoded for them, which are marked as
-    /// ``SampleBuffer/Attachments/isNotShown``: video begins with the sync sample before the range's start. A picture that
-    /// is on screen at the start lasts until the next one, whatever the file says of its duration. Where an edit list has
-    /// several parts that continue each other, each sample comes once; where a frame is stored as two fields with start
-    /// codes, as in transport streams, both are one sample.
+    /// For a time range, these are the samples shown in it and those that must be decoded for them, which are marked as
+    /// ``SampleBuffer/Attachments/isNotShown``: video starts with the sync sample before the range's start. A frame
+    /// that is on screen at the start lasts until the next one, whatever duration the file states. If an edit list has
+    /// several parts that continue each other, each sample is delivered once. If a frame is stored as two fields with
+    /// start codes, as in transport streams, both fields form one sample.
     ///
-    /// Of a composition they are those of its segments, at the composition's times, where all segments are coded alike and
-    /// play at their own speed, and each but the first begins with a sample that needs no other; else reading throws an
-    /// error that names the segment. Samples that the first or last segment needs from outside are marked as not shown.
+    /// For a composition, these are the samples of its segments, at the composition's times. All segments must have the
+    /// same coding and normal speed, and each segment but the first must start with a sample that needs no other.
+    /// Otherwise reading throws an error that names the segment. Samples outside the first or last segment that it
+    /// needs are marked as not shown.
     public init(track: AssetTrack) {
         self.track = track
         digester = nil
         settings = .stored
     }
 
-    /// An output of linear PCM.
+    /// Creates an output of linear PCM.
     public init(track: AssetTrack, audioSettings: AudioSettings) {
         self.track = track
         digester = nil
         settings = .audio(audioSettings)
     }
 
-    /// An output of linear PCM as the decoder yields it, of which a digester takes what is needed.
+    /// Creates an output of linear PCM in the decoder's format, from which a digester extracts what is needed.
     package init(track: AssetTrack, digester: SoundDigester?) {
         self.track = track
         self.digester = digester
         settings = .audio(AudioSettings())
     }
 
-    /// An output of pictures.
+    /// Creates an output of decoded video frames.
     public init(track: AssetTrack, videoSettings: VideoSettings) {
         self.track = track
         digester = nil
         settings = .video(videoSettings)
     }
 
-    /// Throws where nothing more can be read: after a failure, cancelling, or the deadline.
+    /// Throws if no more samples can be read: after a failure, a cancellation or the deadline.
     package func checkReading() throws(MediaError) {
         if let failure = state.withLock({ $0.reader })?.failure { throw failure }
     }
 
-    /// The next samples in presentation order (stored ones: in decode order); `nil` at the end.
+    /// Returns the next samples in presentation order, or in decode order for stored samples; `nil` at the end.
     ///
-    /// Samples refer to the decoder's memory and are not copied. Blocks for as long as reading and decoding take.
-    /// - Throws: what fails; the reader's ``AssetReader/status`` is then failed, or cancelled.
+    /// Samples refer to the decoder's memory and are not copied. Blocks while reading and decoding.
+    /// - Throws: The error of reading or decoding; the reader's ``AssetReader/status`` is then failed or cancelled.
     public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
         try state.withLock { state throws(MediaError) in
             guard let reader = state.reader, let pipeline = state.pipeline else {
@@ -112,14 +113,15 @@ public final class TrackOutput: Sendable {
             let (end, decodes) = (state.timeRange.end, settings != .stored)
             func report(_ damage: PacketDecoder.Damage) {
                 let range = damage.range(in: timeBase, from: origin)
-                // How far beyond the end one reads depends on threads, and nothing of it is delivered.
+                // The amount read beyond the end depends on the threads, and none of it is delivered.
                 if let range, end.isNumeric, range.start >= end { return }
                 reader.reportDamage(track: trackIndex, at: range)
             }
             let queue = PacketQueue(
                 next: { () throws(MediaError) in
                     let sample = try reader.nextPacket(for: id)
-                    // Stored samples count where they are delivered; those that are decoded may be needed by others.
+                    // Damage in stored samples counts on delivery; packets to decode count at once, because others may
+                    // depend on them.
                     if decodes, let damage = sample?.damage { report(damage) }
                     return sample
                 }, reportDamage: report, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
@@ -145,29 +147,30 @@ public final class TrackOutput: Sendable {
         }
     }
 
-    /// Whether a track of which nothing can be decoded counts as one without samples; set before reading.
+    /// Indicates whether an undecodable track counts as one without samples; set it before reading.
     package var passesOverUndecodable: Bool {
         get { state.withLock { $0.passesOverUndecodable } }
         set { state.withLock { $0.passesOverUndecodable = newValue } }
     }
 
-    /// Why nothing of the track can be decoded, where that is passed over.
+    /// The reason why the track cannot be decoded, if such tracks are tolerated.
     package var undecodable: MediaError? { state.withLock { $0.undecodable } }
 
-    /// How many samples of sound before time 0 were left out so far.
+    /// The number of audio samples before time 0 that were omitted so far.
     ///
-    /// They are the encoder's priming, and what an edit list does not show. It tells of a read from the file's start.
+    /// These are the encoder's priming and samples that an edit list hides. The number is valid only for reading from
+    /// the file's start.
     public var samplesCutBeforeZero: Int64 {
         state.withLock { ($0.pipeline as? AudioPipeline)?.samplesCutBeforeZero ?? 0 }
     }
 
-    /// What part of the presentation the reader that was started reads.
+    /// The part of the presentation that the started reader reads.
     var timeRange: MediaTimeRange { state.withLock { $0.timeRange } }
 
-    /// How long the asset of the reader that was started lasts; indefinite where that is not known.
+    /// The duration of the started reader's asset; indefinite if unknown.
     var assetDuration: MediaTime { state.withLock { $0.duration } }
 
-    /// Why this form cannot be made of this track; `nil` where it can.
+    /// The reason why the track cannot be delivered in this form; `nil` if it can.
     var impossibility: String? {
         switch settings {
         case .stored: nil
@@ -180,10 +183,10 @@ public final class TrackOutput: Sendable {
         }
     }
 
-    /// Whether a reader has the output, which can be of one reader only.
+    /// Indicates whether a reader has claimed the output; only one reader may do so.
     var isTaken: Bool { taken.withLock { $0 } }
 
-    /// Gives the output to a reader; `false` where one has it already.
+    /// Claims the output for a reader; returns false if a reader already has it.
     func take() -> Bool {
         taken.withLock { isTaken in
             defer { isTaken = true }
@@ -191,9 +194,9 @@ public final class TrackOutput: Sendable {
         }
     }
 
-    /// Makes the output ready to be read.
+    /// Prepares the output for reading.
     ///
-    /// - Parameter limits: How long what is read of the presentation may be.
+    /// - Parameter limits: The limits that include the maximum duration to read.
     func start(
         _ reader: DemuxSession, id: Int, _ start: any PipelineMaker, limits: MediaLimits
     ) throws(MediaError) {
@@ -218,7 +221,7 @@ public final class TrackOutput: Sendable {
 }
 
 extension TrackOutput.State {
-    /// Keeps an error that means that there is nothing, where such are passed over.
+    /// Records an error that makes the track undecodable; returns true if such tracks are tolerated.
     fileprivate mutating func passesOver(_ error: MediaError) -> Bool {
         guard passesOverUndecodable, !hasDelivered, [.damaged, .unsupported].contains(error.code) else { return false }
         undecodable = error
@@ -227,26 +230,26 @@ extension TrackOutput.State {
     }
 }
 
-/// The pipeline of a track of which nothing can be decoded.
+/// The pipeline of a track that cannot be decoded.
 private final class NothingPipeline: SamplePipeline {
     func next(from packets: PacketQueue) -> SampleBuffer? { nil }
 }
 
-/// What is read, as outputs see it when they begin: an open file, or a composition.
+/// Creates the pipelines of outputs when reading starts, for an open file or a composition.
 protocol PipelineMaker: Sendable {
-    /// The container's time that is the presentation's zero for a track.
+    /// Returns the container time of the presentation's zero for a track.
     func origin(of track: AssetTrack) -> MediaTime
-    /// What was asked for of the presentation.
+    /// The requested part of the presentation.
     var timeRange: MediaTimeRange { get }
-    /// How long all of it lasts.
+    /// The duration of the whole presentation.
     var duration: MediaTime { get }
-    /// What makes the samples of an output.
+    /// Returns the pipeline that makes the samples of an output.
     func pipeline(
         for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
     ) throws(MediaError) -> any SamplePipeline
 }
 
-/// What an output of a file needs to know to begin.
+/// Creates the pipelines for outputs of a file.
 struct PipelineStart: PipelineMaker, Sendable {
     let file: InputFile
     let contents: AssetContents
@@ -254,7 +257,7 @@ struct PipelineStart: PipelineMaker, Sendable {
     let timeRange: MediaTimeRange
     let isFromStart: Bool
     let threads: Int
-    /// How sound is decoded in segments; `nil` for in one go.
+    /// The settings for decoding audio in segments; `nil` for serial decoding.
     let segments: SegmentSettings?
 
     func origin(of track: AssetTrack) -> MediaTime { contents.origin(ofStream: track.index) }
@@ -268,7 +271,7 @@ struct PipelineStart: PipelineMaker, Sendable {
         }
         switch settings {
         case .stored:
-            // Edits say what is shown of the samples, not which samples there are.
+            // Edits define which samples are shown, not which samples exist.
             let range = OutputRange(timeRange, trackEnd: nil, grid: track.trimGrid)
             return PassthroughPipeline(
                 track: track, format: format, origin: origin(of: track), range: range, limits: file.limits)
@@ -285,23 +288,23 @@ struct PipelineStart: PipelineMaker, Sendable {
 }
 
 extension TrackOutput {
-    /// The samples as an asynchronous sequence; read on a thread outside Swift's cooperative pool.
+    /// The samples as an asynchronous sequence, which reads on a thread outside Swift's cooperative pool.
     ///
-    /// Cancelling the task that iterates cancels the reader.
+    /// Cancelling the iterating task cancels the reader.
     public var sampleBuffers: SampleBufferSequence { SampleBufferSequence(output: self) }
 
-    /// The sample buffers of one output, in the order of ``TrackOutput/nextSampleBuffer()``.
+    /// An asynchronous sequence of one output's sample buffers, in the order of ``TrackOutput/nextSampleBuffer()``.
     public struct SampleBufferSequence: AsyncSequence, Sendable {
         let output: TrackOutput
 
-        /// Begins, or goes on where reading stopped.
+        /// Returns an iterator that starts reading, or continues at the current position.
         public func makeAsyncIterator() -> Iterator { Iterator(output: output) }
 
-        /// Reads one buffer at a time.
+        /// An iterator that reads one buffer at a time.
         public struct Iterator: AsyncIteratorProtocol {
             let output: TrackOutput
 
-            /// The next sample buffer; `nil` at the end.
+            /// Returns the next sample buffer; `nil` at the end.
             public func next(isolation: isolated (any Actor)?) async throws(MediaError) -> SampleBuffer? {
                 let output = output
                 return try await offload(onCancel: { output.cancelReader() }) { () throws(MediaError) in

@@ -1,39 +1,40 @@
 import LibAV
 import MediaBase
 
-/// A decoded picture and when it is shown.
+/// A decoded frame and its presentation time.
 struct TimedFrame {
     let picture: PixelBuffer
-    /// Its presentation time.
     let time: MediaTime
-    /// The time is known: the first picture after a move may have no time stamp, and none before it that would tell.
+    /// True if the time is known; the first frame after a seek may lack a timestamp and an earlier frame to derive it
+    /// from.
     let isPlaced: Bool
-    /// How long it is shown by the packet's word, which is often wrong; `nil` where it has none.
+    /// The duration stated by the packet, which is often wrong; `nil` if it has none.
     let statedDuration: MediaTime?
-    /// Whether it came from a sync sample.
+    /// Indicates whether the frame was decoded from a sync sample.
     let isKey: Bool
 }
 
-/// Decoded pictures of one track in presentation order, with times on the presentation's time line.
+/// Decoded frames of one track in presentation order, with times on the presentation's time line.
 ///
-/// A picture without a time stamp, or with that of the one before it or a later one's, follows that one by a frame's duration, or halfway to
-/// the next one where that comes sooner. MP4, QuickTime and Matroska files say themselves what is shown: there a picture
-/// with the time of another is shown for no time at all.
+/// Some frames lack a timestamp, repeat that of the frame before, or have one later than the next frame's. Such a frame
+/// follows the frame before by a frame duration, or halfway to the next frame if that comes sooner. MP4, QuickTime and
+/// Matroska files define what is shown, so a frame that repeats a time in them is not shown at all.
 final class TimedFrameSource {
     private let frames: FrameSource
     private let track: AssetTrack
     private let origin: MediaTime
     private let keepsDoubled: Bool
     private var last: MediaTime?
-    /// The last time stamp that a picture had.
+    /// The last timestamp of a frame.
     private var lastStamp: MediaTime?
-    /// A picture that was decoded to learn its time, and comes next.
+    /// A frame that was decoded ahead to learn its timestamp, and is returned next.
     private var upcoming: Frame?
     private var upcomingStamp: MediaTime?
     private var hasUpcoming = false
-    /// Whether a time stamp may be later than that of the next picture, which then is right: MPEG program streams.
+    /// True if a timestamp may be later than the next frame's, which is then the correct one, as in MPEG program
+    /// streams.
     private let mayMisplace: Bool
-    /// When the last of the packets that were read so far is over by its own word.
+    /// The end of the latest packet that was read so far, by the packet's own duration.
     private var packetsEnd = MediaTime.negativeInfinity
 
     init(
@@ -47,7 +48,7 @@ final class TimedFrameSource {
         keepsDoubled = !file.format.startsAtZero
     }
 
-    /// The next picture; `nil` at the end.
+    /// Returns the next frame; `nil` at the end.
     func next(from packets: PacketQueue) throws(MediaError) -> TimedFrame? {
         while let frame = try nextFrame(from: packets) {
             let stated = frame.duration > 0 ? MediaTime(ticks: frame.duration, timeBase: track.timeBase) : nil
@@ -66,7 +67,7 @@ final class TimedFrameSource {
             } else {
                 shown = try time(after: last, lasting: stated ?? nominalDuration, packets)
             }
-            // A picture that is not later than the one before would be on screen for no time at all.
+            // A frame that is not later than the one before would never be on screen.
             if let last, shown <= last { continue }
             last = shown
             return TimedFrame(
@@ -85,7 +86,7 @@ final class TimedFrameSource {
         frame.pts.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
     }
 
-    /// When a picture is shown that does not say it, by the one before it and the one after it.
+    /// Returns the time of a frame without a valid timestamp, derived from the frames before and after it.
     private func time(
         after last: MediaTime?, lasting duration: MediaTime, _ packets: PacketQueue
     ) throws(MediaError) -> MediaTime {
@@ -94,7 +95,7 @@ final class TimedFrameSource {
         return last + (next - last).multiplied(by: 1, dividedBy: 2)
     }
 
-    /// The time stamp of the picture that comes next, which is decoded for that.
+    /// Decodes the next frame if necessary, and returns its timestamp.
     private func nextStamp(_ packets: PacketQueue) throws(MediaError) -> MediaTime? {
         if !hasUpcoming, let next = try frames.next(from: noting(packets)) {
             (upcomingStamp, hasUpcoming) = (stamp(of: next), true)
@@ -103,17 +104,18 @@ final class TimedFrameSource {
         return hasUpcoming ? upcomingStamp : nil
     }
 
-    /// Until when the track's last picture is on screen.
+    /// Returns the time at which the track's last frame ends.
     ///
-    /// The track's end where the container's word on it holds; else by the packets' durations, or one frame. All packets
-    /// count, because a picture of two fields may have come in two, and the last ones may be undecodable.
+    /// This is the track's end, if the container states a valid one. Otherwise the packets' durations, or one frame
+    /// duration, determine it. All packets count, because an interlaced frame may come in two packets, and the last
+    /// ones may be undecodable.
     func end(ofLast frame: TimedFrame) -> MediaTime {
         let stated = max(frame.time + duration(of: frame), packetsEnd)
         guard let edited = track.editedEnd, edited > frame.time else { return stated }
         return edited
     }
 
-    /// How long a picture is shown by its packet's word, or one frame where it has none.
+    /// Returns the duration stated by a frame's packet, or one frame duration if it has none.
     func duration(of frame: TimedFrame) -> MediaTime { frame.statedDuration ?? nominalDuration }
 
     private func noting(_ packets: PacketQueue) -> PacketQueue {
@@ -130,10 +132,10 @@ final class TimedFrameSource {
             }, reportDamage: packets.reportDamage, isDispensable: packets.isDispensable)
     }
 
-    /// How many errors libavcodec has logged while it decoded: ``Decoder/complaintCount``.
+    /// The number of errors that libavcodec has logged while decoding: ``Decoder/complaintCount``.
     var complaintCount: Int { frames.complaintCount }
 
-    /// Forgets all packets, as is due after a seek.
+    /// Discards all packets, as required after a seek.
     func flush() {
         frames.flush()
         (last, lastStamp) = (nil, nil)
@@ -149,7 +151,7 @@ final class TimedFrameSource {
     }
 }
 
-/// Decoded pictures in presentation order, each with the time until the next one, converted as asked.
+/// Delivers decoded frames in presentation order, each lasting until the next one, and converts them as requested.
 final class VideoPipeline: SamplePipeline {
     private let source: TimedFrameSource
     private let track: AssetTrack
@@ -159,7 +161,7 @@ final class VideoPipeline: SamplePipeline {
     private let settings: VideoSettings
     private var converter: PixelConverter?
     private var turner: FrameRotator?
-    /// The decoder's format that ``converter`` keeps, where none was asked for.
+    /// The decoder's pixel format that ``converter`` keeps, if no format was requested.
     private var keptFormat: PixelFormat?
     private var waiting: TimedFrame?
     private var isStarted = false
@@ -187,7 +189,7 @@ final class VideoPipeline: SamplePipeline {
         }
     }
 
-    /// The next picture that is on screen at some moment of the range.
+    /// Returns the next frame that is on screen within the range.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
         while !isOver, !range.isEmpty {
             if !isStarted {
@@ -198,7 +200,7 @@ final class VideoPipeline: SamplePipeline {
             if let end = range.end, frame.time >= end { break }
             waiting = try source.next(from: packets)
             let end = waiting?.time ?? source.end(ofLast: frame)
-            // A frame that is over before the range begins is decoded only for the sake of later ones.
+            // A frame that ends before the range starts is decoded only because later frames depend on it.
             if end <= range.start, waiting != nil || range.start > .zero { continue }
             if frame.picture.frame.isCorrupt {
                 let start = (frame.time + origin).ticks(in: track.timeBase, rounding: .halfAwayFromZero)

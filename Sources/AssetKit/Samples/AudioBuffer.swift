@@ -1,25 +1,25 @@
 import LibAV
 public import MediaBase
 
-/// A run of decoded sound: linear PCM, interleaved or with a plane a channel.
+/// A run of decoded audio: linear PCM, interleaved or with one plane per channel.
 ///
-/// It refers to the decoder's own memory, counted, and copies nothing; it may be shared between threads.
+/// It refers to the decoder's own reference-counted memory without copying, and may be shared between threads.
 public final class AudioBuffer: Sendable {
     private let frame: Frame?
     private let range: Range<Int>
-    /// What stands for the samples where a ``SoundDigester`` has seen them; they themselves are then gone.
+    /// The digest that replaces the samples if a ``SoundDigester`` has seen them; the samples are then gone.
     private let digested: DigestedSound?
 
-    /// How one sample is stored.
+    /// The storage format of a sample.
     public let sampleFormat: SampleFormat
-    /// Whether each channel has a plane of its own; otherwise plane 0 holds all of them, sample by sample.
+    /// True if each channel has its own plane; otherwise plane 0 holds all channels interleaved.
     public let isPlanar: Bool
-    /// Samples a second.
+    /// The number of samples per second.
     public let sampleRate: Int
-    /// Which channels there are.
+    /// The channel layout.
     public let channelLayout: ChannelLayout
 
-    /// Samples `range` of a frame; `nil` where the frame holds no sound of a known format.
+    /// Creates a buffer of the samples `range` of a frame; `nil` if the frame holds no audio of a known format.
     init?(_ frame: consuming Frame, range: Range<Int>) {
         guard let (format, isPlanar) = frame.sampleFormat, range.lowerBound >= 0, range.upperBound <= frame.sampleCount
         else { return nil }
@@ -32,7 +32,7 @@ public final class AudioBuffer: Sendable {
         self.frame = consume frame
     }
 
-    /// What a digest made of frames in a row.
+    /// Creates a buffer from the digest of consecutive frames.
     init(_ digested: DigestedSound) {
         sampleFormat = digested.form.format
         isPlanar = digested.form.isPlanar
@@ -43,7 +43,7 @@ public final class AudioBuffer: Sendable {
         frame = nil
     }
 
-    /// All samples of a frame of a known format.
+    /// Creates a buffer of all samples of a frame with a known format.
     init(whole frame: consuming Frame, sampleFormat: SampleFormat, isPlanar: Bool) {
         self.sampleFormat = sampleFormat
         self.isPlanar = isPlanar
@@ -54,7 +54,7 @@ public final class AudioBuffer: Sendable {
         self.frame = consume frame
     }
 
-    /// The frame that it refers to, and which of its samples, for an encoder.
+    /// Lends the underlying frame and the range of its samples, for an encoder.
     func withFrame<Result>(_ body: (borrowing Frame, Range<Int>) throws(MediaError) -> Result) throws(MediaError)
         -> Result
     {
@@ -64,7 +64,7 @@ public final class AudioBuffer: Sendable {
         }
     }
 
-    /// Some of its samples; shares its memory.
+    /// Returns a part of the samples, which shares their memory; `nil` if the part is empty.
     func part(_ part: Range<Int>) throws(MediaError) -> AudioBuffer? {
         try withFrame { frame, range throws(MediaError) in
             let part = part.clamped(to: 0..<range.count)
@@ -74,14 +74,15 @@ public final class AudioBuffer: Sendable {
         }
     }
 
-    /// Samples in each channel.
+    /// The number of samples in each channel.
     public var sampleCount: Int { range.count }
 
-    /// What the output's ``SoundDigester`` made of the samples, of which there are then none here; `nil` where it was
-    /// not asked.
+    /// The value that the output's ``SoundDigester`` computed from the samples; `nil` if it was not used.
+    ///
+    /// If it was used, the buffer no longer holds the samples.
     package var digest: (any Sendable)? { digested?.value }
 
-    /// The same sound with its samples, in order; itself where it has them, else decoded again.
+    /// Returns the same audio with its samples, in order: the buffer itself if it has them, otherwise decoded again.
     package func restored() throws(MediaError) -> [AudioBuffer] {
         guard let digested else { return [self] }
         var buffers: [AudioBuffer] = []
@@ -96,7 +97,7 @@ public final class AudioBuffer: Sendable {
         return buffers
     }
 
-    /// Lends the samples of a plane as bytes in the machine's order; empty for a plane that does not exist.
+    /// Lends the samples of a plane as bytes in native byte order; empty if the plane does not exist.
     public func withBytes<Result, Failure: Error>(
         plane: Int = 0, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -106,7 +107,7 @@ public final class AudioBuffer: Sendable {
         }
     }
 
-    /// Lends the samples of a plane as numbers; empty for a plane that does not exist, and for another sample format.
+    /// Lends the samples of a plane as numbers; empty if the plane does not exist or the sample format differs.
     ///
     /// ```swift
     /// let peak = buffer.withSamples(of: Int16.self) { samples in … }
@@ -121,19 +122,19 @@ public final class AudioBuffer: Sendable {
     }
 }
 
-/// How linear PCM lies in stored samples, which can be cut anywhere.
+/// The layout of linear PCM in stored samples, which can be cut anywhere.
 struct PCMForm {
-    /// Bytes of one moment's samples of all channels.
+    /// The number of bytes in one sample of all channels.
     let frameBytes: Int
-    /// Moments a second.
+    /// The number of samples per second in each channel.
     let rate: Int32
-    /// A byte of silence.
+    /// The value of a byte of silence.
     let silence: UInt8
 
-    /// Forms in which the samples of a moment do not lie side by side.
+    /// The codecs that do not store the samples of all channels side by side.
     private static let packed: Set<String> = ["pcm_dvd", "pcm_bluray", "pcm_lxf"]
 
-    /// `nil` for sound that is no linear PCM, and for what is no sound.
+    /// Determines the layout of a format; `nil` if it is not audio or not linear PCM.
     init?(_ format: FormatDescription?) {
         guard let format, format.codec.hasPrefix("pcm_"), !Self.packed.contains(format.codec),
             !format.codec.hasSuffix("_planar"), let audio = format.audio,
@@ -152,7 +153,7 @@ struct PCMForm {
             }
     }
 
-    /// What of a buffer sounds within a range, cut to the sample; `nil` for nothing.
+    /// Returns the part of a buffer that is within a time range, cut to the sample; `nil` if there is none.
     func cut(_ buffer: SampleBuffer, from start: MediaTime, to end: MediaTime) throws(MediaError) -> SampleBuffer? {
         let begins = buffer.presentationTime
         guard begins.isNumeric, let stored = buffer.storedSample else { return buffer }

@@ -3,45 +3,46 @@ import MediaAnalysis
 public import MediaBase
 public import Pictures
 
-/// One decoded picture: `CVPixelBuffer`, but immutable.
+/// A decoded video frame: `CVPixelBuffer`, but immutable.
 ///
-/// It refers to the decoder's own memory, counted, and copies nothing; it may be shared between threads.
+/// It refers to the decoder's own reference-counted memory without copying, and may be shared between threads.
 public final class PixelBuffer: Sendable {
     let frame: Frame
 
     init(_ frame: consuming Frame) { self.frame = frame }
 
-    /// Its size in pixels.
+    /// The size in pixels.
     public var dimensions: Dimensions { frame.dimensions }
-    /// How its pixels are stored.
+    /// The storage format of the pixels.
     public var pixelFormat: PixelFormat { frame.pixelFormat }
-    /// Width of a pixel by its height; `nil` where the stream does not say.
+    /// The width of a pixel divided by its height; `nil` if the stream does not state it.
     public var sampleAspectRatio: Rational? { frame.sampleAspectRatio }
-    /// What the stream says about its colours.
+    /// The colours stated by the stream.
     public var color: ColorInfo { frame.color }
-    /// How many planes its pixels are spread over.
+    /// The number of planes.
     public var planeCount: Int { frame.planeCount }
 
-    /// Rows of a plane, and bytes of each row that hold pixels; (0, 0) for a plane that does not exist.
+    /// Returns the number of rows in a plane, and the bytes of pixels in each row; (0, 0) if the plane does not exist.
     public func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
         frame.planeShape(plane)
     }
 
-    /// Lends one plane.
+    /// Lends the bytes of one plane.
     ///
-    /// The span begins with the first row and ends with the last one's last byte; each row begins `stride` bytes after
-    /// the one before and may be followed by padding. An empty span for a plane that does not exist.
+    /// The span starts with the first row and ends with the last byte of the last row. Each row starts `stride` bytes
+    /// after the previous one, and may be followed by padding. The span is empty if the plane does not exist.
     public func withPlane<Result, Failure: Error>(
         _ plane: Int, _ body: (RawSpan, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try frame.withPlane(plane, body)
     }
 
-    /// The picture in another pixel format or size; the same one where it is so already.
+    /// Returns the frame in another pixel format or size, or unchanged if it already has them.
     ///
-    /// Matrix, range and chroma location are taken from ``color``; primaries and transfer function stay as they are, also
-    /// where red, green and blue are asked for. Scaling is bicubic, over the whole area when it makes smaller.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a format that cannot be made.
+    /// Matrix, range and chroma location are taken from ``color``. Primaries and transfer function stay as they are,
+    /// even if red, green and blue are requested. Scaling is bicubic, and covers the whole source area if it reduces
+    /// the size.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the format cannot be produced.
     public func converted(to format: PixelFormat? = nil, dimensions: Dimensions? = nil) throws(MediaError)
         -> PixelBuffer
     {
@@ -49,13 +50,13 @@ public final class PixelBuffer: Sendable {
         return PixelBuffer(try converter.convert(frame))
     }
 
-    /// A copy of one plane without padding between rows, as raw video is written; empty for a plane that does not exist.
+    /// Returns a copy of one plane without padding between rows, as in raw video; empty if the plane does not exist.
     public func packedPlane(_ plane: Int) -> [UInt8] {
         frame.packedPlane(plane)
     }
 }
 
-/// What becomes of pictures that are brighter than an ordinary display can show:
+/// The treatment of frames that are brighter than an ordinary display can show:
 /// `AVAssetImageGenerator.DynamicRangePolicy`.
 public enum DynamicRangePolicy: Sendable, Hashable {
     /// PQ and HLG are mapped to sRGB.
@@ -65,28 +66,29 @@ public enum DynamicRangePolicy: Sendable, Hashable {
 }
 
 extension PixelBuffer {
-    /// The picture as a bitmap in sRGB, scaled to `dimensions` on the way where they are given.
+    /// Converts the frame to a bitmap in sRGB, scaled to `dimensions` if given.
     ///
     /// Matrix, range, chroma location, primaries and transfer function are those of ``color``, completed by
-    /// ``ColorInfo/assumed(for:)``. Wide primaries become sRGB's, PQ and HLG are mapped by the curve of ITU-R
-    /// BT.2390 (`docs/decisions/0005-colour.md`). Pixels are scaled once, from the decoder's samples, luma and chroma
-    /// before they become red, green and blue; colours count by their alpha. The pixel aspect is not looked at.
+    /// ``ColorInfo/assumed(for:)``. Wide primaries become sRGB's. PQ and HLG are mapped by the curve of ITU-R BT.2390
+    /// (`docs/decisions/0005-colour.md`). Pixels are scaled once, from the decoder's samples; luma and chroma are
+    /// scaled before the conversion to red, green and blue. Colours are weighted by their alpha. The pixel aspect ratio
+    /// is ignored.
     /// - Parameters:
-    ///   - dimensions: The size; `nil` for the picture's own.
-    ///   - dynamicRange: Whether HDR is mapped.
-    /// - Throws: ``MediaError`` `limitExceeded` for a size that no bitmap may have, `unsupported` for a pixel
-    ///   format that cannot be converted.
+    ///   - dimensions: The size; `nil` to keep that of the frame.
+    ///   - dynamicRange: The treatment of HDR.
+    /// - Throws: ``MediaError`` `limitExceeded` if no bitmap may have the size, `unsupported` if the pixel format
+    ///   cannot be converted.
     public func bitmap(dimensions: Dimensions? = nil, dynamicRange: DynamicRangePolicy = .forceSDR) throws(MediaError)
         -> Bitmap
     {
         try bitmap(part: nil, dimensions: dimensions, dynamicRange: dynamicRange, hdr: nil)
     }
 
-    /// The picture in sRGB, as ``bitmap(dimensions:dynamicRange:)`` makes it.
+    /// Converts the frame to sRGB, as ``bitmap(dimensions:dynamicRange:)`` does.
     func inSRGB() throws(MediaError) -> PixelBuffer {
         let bitmap = try bitmap()
         let pool = try PixelBufferPool(dimensions: dimensions, pixelFormat: .rgba)
-        // Video calls these numbers BT.709.
+        // In video, these values are called BT.709.
         let tags = ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "gbr", range: "pc")
         let width = bitmap.width * 4
         return try pool.makePixelBuffer(sampleAspectRatio: sampleAspectRatio, color: tags) { _, bytes, stride in
@@ -99,8 +101,9 @@ extension PixelBuffer {
         }
     }
 
-    /// The same for a part of the picture; `hdr` is what the container says of brightness, which goes before the
-    /// picture's own word.
+    /// Converts a part of the frame to a bitmap.
+    ///
+    /// - Parameter hdr: The container's data on brightness, which takes precedence over that of the frame.
     func bitmap(
         part: PixelRectangle?, dimensions: Dimensions?, dynamicRange: DynamicRangePolicy, hdr: HDRInfo?
     ) throws(MediaError) -> Bitmap {
@@ -126,13 +129,13 @@ extension PixelBuffer {
         return try Self.rendered(rgba: converter.convert(frame, part: part), by: rendering)
     }
 
-    /// Scales with colours that count by their alpha: transparent pixels have one too, which must not show.
+    /// Scales with colours weighted by their alpha: transparent pixels have a colour too, which must not show.
     private func weightedByAlpha(
         part: PixelRectangle?, dimensions: Dimensions, by rendering: ColorTransform
     ) throws(MediaError) -> Bitmap {
         var converter = try PixelConverter(to: .rgba)
         let pixels = try converter.convert(frame, part: part)
-        // Planes of luma and chroma, because those are scaled as they are.
+        // Use planes of luma and chroma, because their values are scaled unchanged.
         let format = PixelFormat(rawValue: "yuva444p16le")
         let planes = try pixels.rewritten(as: UInt16.self, format: format) { plane, row, target in
             pixels.withPlane(0, of: UInt8.self) { source, stride in
@@ -158,7 +161,7 @@ extension PixelBuffer {
         }
     }
 
-    /// Luma and chroma, 4:4:4, as a bitmap.
+    /// Converts 4:4:4 luma and chroma to a bitmap.
     private static func rendered(_ frame: consuming Frame, by rendering: ColorTransform) throws(MediaError) -> Bitmap {
         let frame = frame
         let (width, height) = (frame.dimensions.width, frame.dimensions.height)
@@ -177,7 +180,7 @@ extension PixelBuffer {
         }
     }
 
-    /// RGBA of 16 bits as a bitmap.
+    /// Converts 16-bit RGBA to a bitmap.
     private static func rendered(rgba frame: consuming Frame, by rendering: ColorTransform) throws(MediaError) -> Bitmap
     {
         let frame = frame
@@ -194,14 +197,14 @@ extension PixelBuffer {
     private static func bitmap(
         width: Int, height: Int, writeRow: (Int, inout MutableSpan<UInt8>) -> Void
     ) throws(MediaError) -> Bitmap {
-        // The size is that of a picture that exists, which the limits allow.
+        // The size is that of an existing frame, which the limits allow.
         var bytes = [UInt8](repeating: 0, count: width * height * 4)
         var pixels = bytes.mutableSpan
         for y in 0..<height { writeRow(y, &pixels) }
         return try Bitmap(width: width, height: height, bytes: bytes)
     }
 
-    /// Where a row's samples lie in a plane; nowhere for a row that is not there.
+    /// Returns the range of a row's samples in a plane; empty if the row does not exist.
     private static func range(_ row: Int, _ stride: Int, _ count: Int, in length: Int) -> Range<Int> {
         let start = row * stride
         return start + count <= length ? start..<start + count : 0..<0
@@ -209,16 +212,17 @@ extension PixelBuffer {
 }
 
 extension PixelBuffer {
-    /// Whether the decoder says that the picture consists of two fields, taken one after the other.
+    /// True if the decoder reports that the frame consists of two fields, captured one after the other.
     public var isInterlaced: Bool { frame.fieldOrder != nil }
 
-    /// Whether the upper field is the first one; for an interlaced picture.
+    /// True if the top field of an interlaced frame is the first one.
     package var isTopFieldFirst: Bool { frame.fieldOrder == .topFirst }
 
-    /// The picture at the moment of its first field, without the comb that motion makes of two fields.
+    /// Returns the frame at the time of its first field, without the combing that motion causes between two fields.
     ///
-    /// The rows of the first field stay, and those of the other one as far as they fit between them. A picture that is
-    /// not interlaced is returned as it is, and so are formats whose samples are no whole bytes in machine order.
+    /// The rows of the first field are kept. Those of the other field are kept to the extent that they fit between
+    /// them. A frame that is not interlaced is returned unchanged, and so are formats whose samples are not whole bytes
+    /// in native order.
     public func deinterlaced() throws(MediaError) -> PixelBuffer {
         guard let order = frame.fieldOrder else { return self }
         let layouts = (0..<frame.planeCount).map { frame.sampleLayout($0) }
@@ -250,22 +254,23 @@ extension PixelBuffer {
 // Stored samples as numbers, for measurements.
 
 extension PixelBuffer {
-    /// Significant bits of a sample of the first component.
+    /// The number of significant bits in a sample of the first component.
     package var bitDepth: Int { frame.bitDepth }
 
-    /// Whether the samples are red, green and blue, or are treated as such.
+    /// True if the samples are red, green and blue, or are treated as such.
     package var isRGB: Bool { frame.isRGB }
 
-    /// Bytes a sample and samples from one to the next of the same component; `nil` where samples are no whole bytes in
-    /// this machine's order.
+    /// Returns the bytes per sample, and the distance in samples to the next one of the same component.
+    ///
+    /// Returns `nil` if samples are not whole bytes in native order.
     package func sampleLayout(_ plane: Int) -> (bytesPerSample: Int, step: Int)? {
         frame.sampleLayout(plane).map { ($0.bytesPerSample, $0.step) }
     }
 
-    /// What is known of its colours, with what is not known as players assume it.
+    /// The colours, with unknown values replaced by those that players assume.
     package var assumedColor: ColorInfo { frame.assumedColor }
 
-    /// Lends one plane as numbers of a type, with the stride in such numbers; empty where rows do not begin at whole ones.
+    /// Lends one plane as numbers of a type, with the stride in such numbers; empty if rows do not start at whole ones.
     package func withSamples<Sample: FixedWidthInteger & BitwiseCopyable, Result, Failure: Error>(
         of type: Sample.Type, plane: Int, _ body: (Span<Sample>, _ stride: Int) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -1,52 +1,52 @@
 import LibAV
 public import MediaBase
 
-/// Some samples of a track with their times: `CMSampleBuffer`, but immutable.
+/// One or more samples of a track with their times: `CMSampleBuffer`, but immutable.
 ///
-/// It holds one picture, a run of sound, or one stored (compressed) sample, refers to libav's own memory, counted,
-/// and may be shared between threads.
+/// It holds one video frame, a run of audio, or one stored (compressed) sample. It refers to libav's own
+/// reference-counted memory, and may be shared between threads.
 public final class SampleBuffer: Sendable {
-    /// What the buffer holds.
+    /// The content of a buffer.
     public enum Content: Sendable {
-        /// A decoded picture.
+        /// A decoded video frame.
         case picture(PixelBuffer)
-        /// Decoded sound.
+        /// Decoded audio.
         case sound(AudioBuffer)
-        /// A sample as the container stores it.
+        /// A sample as stored by the container.
         case stored(CompressedSample)
     }
 
-    /// The track that it is of: ``AssetTrack/index``.
+    /// The index of the track, ``AssetTrack/index``.
     public let trackIndex: Int
-    /// When its first sample is shown, on the presentation's time line; indefinite where a stored one does not say.
+    /// The time of its first sample on the presentation timeline; indefinite if a stored sample does not state it.
     public let presentationTime: MediaTime
-    /// When it has to be decoded; `nil` for decoded samples, and where the container does not say.
+    /// The decode time; `nil` for decoded samples, or if the container does not state it.
     public let decodeTime: MediaTime?
-    /// How long it is shown.
+    /// The duration of the presentation.
     ///
-    /// A picture's lasts until the next one's presentation time.
+    /// A video frame lasts until the presentation time of the next one.
     public let duration: MediaTime
-    /// Whether decoding can start with it, or did.
+    /// True if decoding can start, or did start, with this sample.
     public let isSync: Bool
-    /// What its samples are.
+    /// The format of the samples.
     public let formatDescription: FormatDescription
-    /// What else is known of it.
+    /// Further properties of the buffer.
     public let attachments: Attachments
     /// The samples.
     public let content: Content
 
-    /// How stored samples are coded, for a writer that takes them as they are.
+    /// The coding parameters of stored samples, for a writer that copies them unchanged.
     let codecParameters: CodecParameters?
 
-    /// What else is known of a sample buffer.
+    /// Further properties of a sample buffer.
     public struct Attachments: OptionSet, Sendable, Hashable {
-        /// The bits.
+        /// The raw bits of the set.
         public let rawValue: UInt8
-        /// Makes a set from its bits.
+        /// Creates a set from its raw bits.
         public init(rawValue: UInt8) { self.rawValue = rawValue }
-        /// The demuxer or the decoder saw damage in it.
+        /// The demuxer or the decoder found damage in the buffer.
         public static let isDamaged = Attachments(rawValue: 1)
-        /// It is decoded for the sake of others, and not shown.
+        /// The buffer is needed to decode others, and is not shown.
         public static let isNotShown = Attachments(rawValue: 2)
     }
 
@@ -81,7 +81,7 @@ public final class SampleBuffer: Sendable {
         self.content = content
     }
 
-    /// The same samples as part of another track, at another time.
+    /// Creates a buffer with the same samples in another track, at another time.
     init(_ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, duration: MediaTime) {
         trackIndex = index
         codecParameters = buffer.codecParameters
@@ -94,25 +94,25 @@ public final class SampleBuffer: Sendable {
         content = buffer.content
     }
 
-    /// The same stored sample, decoded at another time.
+    /// Creates a buffer with the same stored sample and another decode time.
     convenience init(_ buffer: SampleBuffer, decodeTime: MediaTime) {
         self.init(
             buffer, ofTrack: buffer.trackIndex, presentationTime: buffer.presentationTime, decodeTime: decodeTime,
             duration: buffer.duration, isShown: true)
     }
 
-    /// The same moment with another picture.
+    /// Creates a buffer with the same times and another frame.
     convenience init(_ buffer: SampleBuffer, picture: PixelBuffer) {
         self.init(
             buffer, ofTrack: buffer.trackIndex, presentationTime: buffer.presentationTime,
             decodeTime: buffer.decodeTime, duration: buffer.duration, isShown: true, content: .picture(picture))
     }
 
-    /// Samples as part of another track, at other times.
+    /// Creates a buffer with samples in another track, at other times.
     ///
     /// - Parameters:
-    ///   - isShown: Whether it is more than what others need to be decoded.
-    ///   - content: What it holds in its place; `nil` for the same.
+    ///   - isShown: True if the samples are shown, rather than only needed to decode others.
+    ///   - content: The content that replaces the existing one; `nil` to keep it.
     init(
         _ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, decodeTime: MediaTime?,
         duration: MediaTime, isShown: Bool, content: Content? = nil
@@ -128,12 +128,12 @@ public final class SampleBuffer: Sendable {
         self.content = content ?? buffer.content
     }
 
-    /// The picture; `nil` for other content.
+    /// The video frame; `nil` for other content.
     public var pixelBuffer: PixelBuffer? {
         if case .picture(let picture) = content { picture } else { nil }
     }
 
-    /// The sound; `nil` for other content.
+    /// The audio; `nil` for other content.
     public var audioBuffer: AudioBuffer? {
         if case .sound(let sound) = content { sound } else { nil }
     }
@@ -143,23 +143,23 @@ public final class SampleBuffer: Sendable {
         if case .stored(let sample) = content { sample } else { nil }
     }
 
-    /// From its presentation time to the end of its duration.
+    /// The range from the presentation time to the end of the duration.
     public var timeRange: MediaTimeRange { MediaTimeRange(start: presentationTime, duration: duration) }
 }
 
-/// One sample as the container stores it, usually compressed.
+/// A sample as stored by the container, usually compressed.
 public final class CompressedSample: Sendable {
     let packet: Packet
 
     init(_ packet: consuming Packet) { self.packet = packet }
 
-    /// How many bytes it has.
+    /// The size in bytes.
     public var size: Int { packet.size }
 
-    /// Where it lies in the file; `nil` where the demuxer does not say.
+    /// The byte position in the file; `nil` if the demuxer does not report it.
     public var filePosition: Int64? { packet.position }
 
-    /// Lends the bytes.
+    /// Lends the bytes of the sample.
     public func withBytes<Result>(_ body: (RawSpan) throws -> Result) rethrows -> Result {
         try packet.withBytes(body)
     }
@@ -168,17 +168,17 @@ public final class CompressedSample: Sendable {
 // Samples that do not come from a file.
 
 extension AudioBuffer {
-    /// Makes a run of sound whose samples `fill` writes.
+    /// Creates a run of audio whose samples are written by `fill`.
     ///
     /// - Parameters:
-    ///   - sampleCount: Samples in each channel; at least one.
-    ///   - sampleFormat: How a sample is stored.
-    ///   - isPlanar: Whether each channel lies by itself.
-    ///   - sampleRate: Samples of a channel a second.
-    ///   - channelLayout: Which channels.
-    ///   - fill: Called once for each plane with its bytes, which are zero at first: one plane a channel where
-    ///     `isPlanar`, else one with all channels sample by sample, in the machine's byte order.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a form that makes no sense.
+    ///   - sampleCount: The number of samples in each channel; at least one.
+    ///   - sampleFormat: The storage format of a sample.
+    ///   - isPlanar: True if each channel has its own plane.
+    ///   - sampleRate: The number of samples per second in each channel.
+    ///   - channelLayout: The channel layout.
+    ///   - fill: Called once for each plane with its bytes, which are initially zero. There is one plane per channel if
+    ///     `isPlanar` is true, otherwise one with all channels interleaved. Samples are in native byte order.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the parameters are not valid.
     public convenience init(
         sampleCount: Int, sampleFormat: SampleFormat, isPlanar: Bool = false, sampleRate: Int,
         channelLayout: ChannelLayout, fill: (_ plane: Int, inout MutableRawSpan) -> Void
@@ -189,12 +189,12 @@ extension AudioBuffer {
         self.init(whole: frame, sampleFormat: sampleFormat, isPlanar: isPlanar)
     }
 
-    /// Makes a run of interleaved 16-bit sound.
+    /// Creates a run of interleaved 16-bit audio.
     ///
     /// - Parameters:
-    ///   - samples: All channels of the first moment, then of the next; what is over at the end is left out.
-    ///   - sampleRate: Samples of a channel a second.
-    ///   - channelLayout: Which channels.
+    ///   - samples: The samples of all channels, interleaved; an incomplete group at the end is ignored.
+    ///   - sampleRate: The number of samples per second in each channel.
+    ///   - channelLayout: The channel layout.
     public convenience init(
         interleaved samples: [Int16], sampleRate: Int, channelLayout: ChannelLayout
     ) throws(MediaError) {
@@ -210,7 +210,7 @@ extension AudioBuffer {
 }
 
 extension SampleBuffer {
-    /// Makes a buffer of sound that is heard from a time on.
+    /// Creates a buffer of audio that starts at a given time.
     public convenience init(sound: AudioBuffer, presentationTime: MediaTime) {
         let format = AudioFormat(
             sampleRate: sound.sampleRate, channelLayout: sound.channelLayout, sampleFormat: sound.sampleFormat,
@@ -222,12 +222,12 @@ extension SampleBuffer {
             content: .sound(sound))
     }
 
-    /// Makes a buffer of one picture that is on screen from a time on.
+    /// Creates a buffer of one video frame that appears at a given time.
     ///
     /// - Parameters:
-    ///   - picture: The picture; not copied.
-    ///   - presentationTime: From when on.
-    ///   - duration: How long; indefinite for as long as until the next picture.
+    ///   - picture: The frame; not copied.
+    ///   - presentationTime: The time at which the frame appears.
+    ///   - duration: The duration of the presentation; indefinite to last until the next frame.
     public convenience init(
         picture: PixelBuffer, presentationTime: MediaTime, duration: MediaTime = .indefinite
     ) {
@@ -240,15 +240,15 @@ extension SampleBuffer {
             content: .picture(picture))
     }
 
-    /// Makes a buffer of one stored (compressed) sample.
+    /// Creates a buffer of one stored (compressed) sample.
     ///
     /// - Parameters:
-    ///   - bytes: The sample as the container is to hold it; copied.
-    ///   - formatDescription: How it is coded, with the codec's own header.
-    ///   - presentationTime: When it is shown or heard.
-    ///   - decodeTime: When it has to be decoded; `nil` where that is the order of presentation.
-    ///   - duration: How long.
-    ///   - isSync: Whether it can be decoded without those before it.
+    ///   - bytes: The sample as the container is to store it; copied.
+    ///   - formatDescription: The format of the sample, with the codec's own header.
+    ///   - presentationTime: The presentation time.
+    ///   - decodeTime: The decode time; `nil` if samples are decoded in presentation order.
+    ///   - duration: The duration of the presentation.
+    ///   - isSync: True if the sample can be decoded without those before it.
     public convenience init(
         stored bytes: [UInt8], formatDescription: FormatDescription, presentationTime: MediaTime,
         decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool

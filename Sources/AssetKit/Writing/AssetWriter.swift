@@ -4,8 +4,7 @@ public import MediaBase
 public import SystemPackage
 import Threading
 
-/// Writes media into a new file, from samples that are encoded or taken as they are: `AVAssetWriter`.
-///
+/// Writes a new media file from samples that are encoded or passed through: `AVAssetWriter`.
 /// ```swift
 /// let writer = try AssetWriter(path: "out.mov", fileType: .mov)
 /// let input = AssetWriterInput(videoSettings: VideoOutputSettings(codec: .h264))
@@ -17,24 +16,24 @@ import Threading
 /// try writer.finishWriting()
 /// ```
 ///
-/// The file comes into being whole or not at all: it is written beside its final name and renamed at the end. A writer
-/// may be used from any thread; ``cancelWriting()`` ends it from any thread at any moment.
+/// The file is written beside its final name and renamed once it is complete, so a partial file never appears there. A
+/// writer may be used from any thread. ``cancelWriting()`` may be called from any thread at any time.
 public final class AssetWriter: Sendable {
-    /// How far a writer has come.
+    /// The state of a writer.
     public enum Status: Sendable, Hashable {
-        /// Not started.
+        /// Writing has not started.
         case unknown
-        /// Started; samples may be appended.
+        /// Writing has started; samples may be appended.
         case writing
-        /// The file is in its place.
+        /// The file is complete and has its final name.
         case completed
-        /// Something went wrong: ``AssetWriter/error``. Nothing remains of the file.
+        /// Writing failed with ``AssetWriter/error``; the partial file was removed.
         case failed
-        /// ``AssetWriter/cancelWriting()`` was called. Nothing remains of the file.
+        /// ``AssetWriter/cancelWriting()`` was called; the partial file was removed.
         case cancelled
     }
 
-    /// What kind of file is written.
+    /// The type of the file to write.
     public let fileType: MediaFileType
 
     private let output: OutputFile
@@ -51,18 +50,18 @@ public final class AssetWriter: Sendable {
         var isCompleted = false
         var isCancelled = false
         var error: MediaError?
-        /// A property that was set too late, for the next call that can throw.
+        /// The error for a property that was set too late; the next throwing call throws it.
         var misuse: MediaError?
     }
 
-    /// A writer to a file that does not exist yet.
+    /// Creates a writer for a new file.
     ///
     /// - Parameters:
-    ///   - path: Where the file will be; its folder has to exist.
-    ///   - fileType: Which kind of file.
-    ///   - overwrite: Whether a file that exists already is replaced, at the end.
-    /// - Throws: ``MediaError/Code-swift.struct/alreadyExists`` for an existing file unless `overwrite`, and what the
-    ///   system refuses.
+    ///   - path: The path of the file. Its directory must exist.
+    ///   - fileType: The type of the file.
+    ///   - overwrite: True to replace an existing file once the new one is complete.
+    /// - Throws: ``MediaError/Code-swift.struct/alreadyExists`` if the file exists and `overwrite` is false, and errors
+    ///   reported by the system.
     public convenience init(path: FilePath, fileType: MediaFileType, overwrite: Bool = false) throws(MediaError) {
         let outputs = OutputFileSet(force: overwrite, inputs: [], toReplace: "pass overwrite: true to replace it")
         do {
@@ -74,7 +73,7 @@ public final class AssetWriter: Sendable {
         }
     }
 
-    /// A writer to an output of a job.
+    /// Creates a writer for an output file of a job.
     package init(output: OutputFile, fileType: MediaFileType) throws(MediaError) {
         guard MediaFileType.all.contains(fileType) else {
             throw MediaError(.unsupported, "\(fileType) is no file type that can be written", path: output.path.string)
@@ -89,7 +88,7 @@ public final class AssetWriter: Sendable {
 // MARK: - Before writing
 
 extension AssetWriter {
-    /// Changes what is said of the file; once writing has started the next call that can throw says that it was too late.
+    /// Changes a property of the file; after writing has started, the next throwing call reports the misuse.
     private func change(_ property: String, _ body: (inout MuxSession.FileHeader) -> Void) {
         state.withLock { state in
             if state.core == nil {
@@ -100,31 +99,33 @@ extension AssetWriter {
         }
     }
 
-    /// What is said of the file as a whole; set before starting.
+    /// The metadata of the file as a whole; set it before writing starts.
     ///
-    /// This and the other properties hold as they are when ``startWriting()`` is called; one that is set later is not
-    /// changed, and the next call that can throw says so.
+    /// ``startWriting()`` fixes the values of this and the other properties. Setting a property later changes nothing,
+    /// and the next throwing call reports it.
     public var metadata: [MetadataItem] {
         get { state.withLock { $0.header.metadata } }
         set { change("metadata") { $0.metadata = newValue } }
     }
 
-    /// The chapters, where the container has such; set before starting.
+    /// The chapters, for containers that support them; set them before writing starts.
     public var chapters: [Chapter] {
         get { state.withLock { $0.header.chapters } }
         set { change("chapters") { $0.chapters = newValue } }
     }
 
-    /// Whether the index of a QuickTime or MPEG-4 file comes before the media, so that it can be played while it is
-    /// fetched; so by default, set before starting.
+    /// Indicates whether the index of a QuickTime or MPEG-4 file precedes the media, so that playback can start during
+    /// download.
+    ///
+    /// True by default. Set it before writing starts.
     public var shouldOptimizeForNetworkUse: Bool {
         get { state.withLock { $0.header.isIndexFirst } }
         set { change("shouldOptimizeForNetworkUse") { $0.isIndexFirst = newValue } }
     }
 
-    /// Looks at the complete file before it is put in place; what it throws fails the writer, and nothing remains.
+    /// Verifies the complete file before it gets its final name; an error fails the writer and removes the file.
     ///
-    /// Set before starting.
+    /// Set it before writing starts.
     package var verification: (@Sendable (FilePath) throws(MediaError) -> Void)? {
         get { state.withLock { $0.header.verification } }
         set { change("verification") { $0.verification = newValue } }
@@ -133,14 +134,14 @@ extension AssetWriter {
     /// The inputs, in the order of their tracks.
     public var inputs: [AssetWriterInput] { state.withLock { $0.inputs } }
 
-    /// Whether ``add(_:)`` would take an input.
+    /// Returns true if ``add(_:)`` would accept the input.
     public func canAdd(_ input: AssetWriterInput) -> Bool { state.withLock { refusal(of: input, $0) == nil } }
 
-    /// Adds an input; before starting.
+    /// Adds an input; call it before writing starts.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where files of this type cannot hold the codec,
-    ///   ``MediaError/Code-swift.struct/invalidArgument`` for an input that was added already, for a value of its settings
-    ///   that the codec does not have, and after starting.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if files of this type cannot hold the codec.
+    ///   ``MediaError/Code-swift.struct/invalidArgument`` if the input was already added, if a value of its settings is
+    ///   not available in the codec, or if writing has started.
     public func add(_ input: AssetWriterInput) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             if let refusal = refusal(of: input, state) { throw refusal }
@@ -185,7 +186,7 @@ extension AssetWriter {
 // MARK: - Writing
 
 extension AssetWriter {
-    /// How far writing has come.
+    /// The current state of writing.
     public var status: Status {
         state.withLock { state in
             if state.isCompleted { return .completed }
@@ -195,17 +196,19 @@ extension AssetWriter {
         }
     }
 
-    /// What went wrong; `nil` unless ``status`` is failed.
+    /// The error that made writing fail; `nil` unless ``status`` is failed.
     public var error: MediaError? { state.withLock { $0.error ?? $0.core?.error } }
 
-    /// Tells which of ``metadata``, and of that of the inputs, the file has no place for; empty before it is complete.
+    /// The items of ``metadata`` and of the inputs' metadata that the file could not store; empty before it is
+    /// complete.
     ///
-    /// The file is read again for this, so that it tells what is there.
+    /// The writer reads the finished file again to find them.
     public var metadataLeftOut: [MetadataLeftOut] { state.withLock { $0.core }?.leftOut ?? [] }
 
-    /// Gets ready to write the inputs that were added.
+    /// Prepares to write the inputs that were added.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without inputs and the second time.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if there are no inputs or writing was already
+    ///   started.
     public func startWriting() throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             try check(&state)
@@ -224,15 +227,15 @@ extension AssetWriter {
         }
     }
 
-    /// Begins the session: the samples' time that is the file's zero; earlier samples are cut off exactly.
+    /// Starts the session at the source time that becomes the file's zero; earlier samples are cut off exactly.
     ///
-    /// Audio begins with the first sample that is not before that time. The picture that is on screen then is shown from
-    /// zero on. Any time will do: where pictures' times could not be counted from it exactly, they are counted from the
-    /// nearest time from which they can, less than a hundred-thousandth of a second away. Stored samples that
-    /// others need stay in the file and an edit list hides them; where the container has none, the track begins with
-    /// its first whole sample.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before ``startWriting()``, the second time, and for a
-    ///   time that is no number.
+    /// Audio starts with the first sample at or after that time. The video frame on screen at that time is shown from
+    /// zero. Any time is accepted. If the times of video frames could not be counted from it exactly, they are counted
+    /// from the nearest time that allows it, less than a hundred-thousandth of a second away. Earlier stored samples
+    /// that later ones depend on stay in the file and an edit list hides them. In containers without edit lists, the
+    /// track starts with its first whole sample.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before ``startWriting()``, if the session was already
+    ///   started, and if the time is not numeric.
     public func startSession(atSourceTime start: MediaTime) throws(MediaError) {
         let inputs = try state.withLock { state throws(MediaError) in
             try check(&state)
@@ -260,11 +263,12 @@ extension AssetWriter {
         for input in inputs { input.begin() }
     }
 
-    /// Ends the session at a time of the samples: what lies at or after it is not shown.
+    /// Ends the session at a source time; media at or after it is not shown.
     ///
-    /// Samples that are appended after this call are cut there. Of those that were encoded before, QuickTime and MPEG-4
-    /// files hide what lies after it by an edit list; other files keep it.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for what is no time, or lies before the session's start.
+    /// Samples that are appended after this call are cut at that time. For samples that were already encoded, QuickTime
+    /// and MPEG-4 files hide the rest with an edit list; other files keep it.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the time is not numeric or precedes the session's
+    ///   start.
     public func endSession(atSourceTime end: MediaTime) throws(MediaError) {
         try state.withLock { state throws(MediaError) in
             try check(&state)
@@ -275,7 +279,7 @@ extension AssetWriter {
         }
     }
 
-    /// Throws where the file would take the place of one that an asset is read from, whatever the paths are called.
+    /// Throws if the output would replace a file that the asset is read from, even under a different path.
     func refuseToReplace(_ asset: Asset) throws(MediaError) {
         do {
             try output.refuse(asset.files.compactMap { FileIdentity(of: $0) })
@@ -286,7 +290,7 @@ extension AssetWriter {
         }
     }
 
-    /// Has writing end at a moment as reading does; after ``startWriting()``.
+    /// Sets the deadline after which writing fails, as reading does; call it after ``startWriting()``.
     func setDeadline(_ deadline: ContinuousClock.Instant?) {
         state.withLock { $0.core }?.deadline.withLock { $0 = deadline }
     }
@@ -299,10 +303,10 @@ extension AssetWriter {
         for input in state.inputs { if let misuse = input.takeMisuse() { throw misuse } }
     }
 
-    /// Finishes all inputs, encodes and writes what is left, and puts the file in its place.
+    /// Finishes all inputs, encodes and writes the remaining samples, and moves the file to its final name.
     ///
-    /// Blocks until all of that is done.
-    /// - Throws: what went wrong, now or earlier; nothing remains of the file then.
+    /// Blocks until the file is complete.
+    /// - Throws: The current or an earlier error of the writer; the partial file is then removed.
     public func finishWriting() throws(MediaError) {
         let (core, inputs, links) = try state.withLock { state throws(MediaError) in
             try check(&state)
@@ -326,7 +330,7 @@ extension AssetWriter {
         }
     }
 
-    /// Finishes as ``finishWriting()-()`` does, on a thread of Dispatch; cancelling the task cancels writing.
+    /// Finishes as ``finishWriting()-()`` does, on a Dispatch thread; cancelling the task cancels writing.
     public func finishWriting() async throws(MediaError) {
         try await offload(onCancel: { self.cancelWriting() }) { () throws(MediaError) in
             let finish: () throws(MediaError) -> Void = self.finishWriting
@@ -334,15 +338,15 @@ extension AssetWriter {
         }
     }
 
-    /// Ends writing and removes what there is of the file; a file that is complete stays.
+    /// Cancels writing and removes the partial file; a complete file is kept.
     ///
-    /// From any thread, any number of times, before, during and after writing.
+    /// May be called from any thread, any number of times, before, during and after writing.
     public func cancelWriting() {
         let (core, inputs, links) = state.withLock { state in
             if !state.isCompleted, state.error == nil, state.core?.error == nil { state.isCancelled = true }
             return (state.core, state.inputs, state.links)
         }
-        // What the inputs wait for ends when they are woken.
+        // Stopping the inputs wakes them, which ends their waiting.
         core?.cancel()
         for link in links { link.stop() }
         if let core { core.discard() } else { output.discard() }

@@ -3,26 +3,26 @@ import LibAV
 public import MediaBase
 import Threading
 
-/// What an ``AssetWriter`` writes of one track: `AVAssetWriterInput`.
+/// Feeds one track of an ``AssetWriter``: `AVAssetWriterInput`.
 ///
-/// Samples are appended in order of their times (stored ones: of decoding) by one thread at a time; different inputs may
-/// be fed by different threads and in any order.
+/// Samples are appended in presentation order, stored samples in decode order, by one thread at a time. Different
+/// inputs may be fed by different threads and in any order.
 public final class AssetWriterInput: Sendable {
-    /// What becomes of the samples.
+    /// The treatment of the samples.
     public enum Settings: Sendable, Hashable {
-        /// They are written as they are.
+        /// Samples are written unchanged.
         case stored
         /// Linear PCM is encoded.
         case audio(AudioOutputSettings)
-        /// Pictures are encoded.
+        /// Video frames are encoded.
         case video(VideoOutputSettings)
     }
 
-    /// What the track carries.
+    /// The media type of the track.
     public let mediaType: MediaType
-    /// What becomes of the samples.
+    /// The treatment of the samples.
     public let settings: Settings
-    /// How stored samples are coded; `nil` where the first sample tells.
+    /// The format of stored samples; `nil` to take it from the first sample.
     public let sourceFormatHint: FormatDescription?
 
     let state: Mutex<State>
@@ -37,25 +37,25 @@ public final class AssetWriterInput: Sendable {
         var hasAdaptor = false
         var phase = Phase.open
         var isMarkedFinished = false
-        /// Asks for samples whenever there is room; `nil` where nobody is to be asked.
+        /// The callback that is invoked when there is room for samples; `nil` if none is registered.
         var request: MediaRequest?
-        /// A property that was set too late, for the next call that can throw.
+        /// The error for a property that was set too late; the next throwing call throws it.
         var misuse: MediaError?
     }
 
-    /// How far an input has come, whichever way its samples come.
+    /// The state of an input, independent of how samples are appended.
     enum Phase {
-        /// Writing has not started: properties may be set.
+        /// Writing has not started; properties may be set.
         case open
-        /// Writing has started, the session has not.
+        /// Writing has started, but the session has not.
         case started
-        /// Samples are taken, or refused where writing has failed or was cancelled.
+        /// The session has started; samples are accepted, or refused after a failure or a cancellation.
         case writing(InputSession)
         /// Writing ended before the session started.
         case over(MediaError)
     }
 
-    /// What is called for samples, and where.
+    /// A callback for samples and the queue it runs on.
     final class MediaRequest: Sendable {
         let queue: DispatchQueue
         let body: @Sendable () -> Void
@@ -75,17 +75,18 @@ public final class AssetWriterInput: Sendable {
         self.state = Mutex(state)
     }
 
-    /// An input whose stored samples are written as they are.
+    /// Creates an input that writes stored samples unchanged.
     ///
     /// - Parameters:
-    ///   - mediaType: What they carry.
-    ///   - sourceFormatHint: How they are coded, so that the header need not wait for the first one.
+    ///   - mediaType: The media type of the samples.
+    ///   - sourceFormatHint: The format of the samples, so that the header need not wait for the first sample.
     public convenience init(mediaType: MediaType, sourceFormatHint: FormatDescription? = nil) {
         self.init(mediaType: mediaType, settings: .stored, hint: sourceFormatHint, state: State())
     }
 
-    /// An input that takes the stored samples of an asset's track as they are, with its language, name, transform, pixel
-    /// aspect, clean aperture and timecode.
+    /// Creates an input that copies the stored samples of an asset's track.
+    ///
+    /// The input takes over the track's language, name, transform, pixel aspect ratio, clean aperture and timecode.
     public convenience init(copying track: AssetTrack) {
         var state = State()
         state.copy(track)
@@ -101,22 +102,22 @@ public final class AssetWriterInput: Sendable {
             mediaType: track.mediaType, settings: .stored, hint: track.formatDescriptions.first, state: state)
     }
 
-    /// An input that encodes sound.
+    /// Creates an input that encodes audio.
     ///
     /// - Parameters:
-    ///   - audioSettings: How.
-    ///   - track: Where its language, name and other facts come from.
+    ///   - audioSettings: The encoder settings.
+    ///   - track: The track from which language, name and other properties are taken.
     public convenience init(audioSettings: AudioOutputSettings, like track: AssetTrack? = nil) {
         var state = State()
         if let track { state.copy(track) }
         self.init(mediaType: .audio, settings: .audio(audioSettings), hint: nil, state: state)
     }
 
-    /// An input that encodes pictures.
+    /// Creates an input that encodes video.
     ///
     /// - Parameters:
-    ///   - videoSettings: How.
-    ///   - track: Where its language, name, transform, timecode, frame rate and other facts come from.
+    ///   - videoSettings: The encoder settings.
+    ///   - track: The track from which language, name, transform, timecode, frame rate and other properties are taken.
     public convenience init(videoSettings: VideoOutputSettings, like track: AssetTrack? = nil) {
         var state = State()
         if let track {
@@ -130,10 +131,10 @@ public final class AssetWriterInput: Sendable {
 }
 
 extension AssetWriterInput.State {
-    /// Takes over what a track says of itself apart from its samples.
+    /// Copies the properties of a track except its samples.
     fileprivate mutating func copy(_ track: AssetTrack) {
         let ownKeys: Set<String> = ["title", "timecode", "language", "creation_time", "encoder", "vendor_id"]
-        // Matroska's figures on the stored bytes hold for those alone.
+        // Matroska's statistics describe the stored bytes only.
         let figures: Set<String> = ["bps", "duration", "number_of_frames", "number_of_bytes"]
         header.language = track.language
         header.name = track.metadata.first { $0.identifier == "title" }?.value.text
@@ -153,7 +154,7 @@ extension AssetWriterInput.State {
 // MARK: - Before writing
 
 extension AssetWriterInput {
-    /// Changes what is said of the track; once writing has started the next call that can throw says that it was too late.
+    /// Changes a property of the track; after writing has started, the next throwing call reports the misuse.
     private func change(_ property: String, _ body: (inout State) -> Void) {
         state.withLock { state in
             if case .open = state.phase {
@@ -164,7 +165,7 @@ extension AssetWriterInput {
         }
     }
 
-    /// The track's language, ISO 639-2.
+    /// The track's language as an ISO 639-2 code.
     public var languageCode: String? {
         get { state.withLock { $0.header.language } }
         set { change("languageCode") { $0.header.language = newValue } }
@@ -176,32 +177,34 @@ extension AssetWriterInput {
         set { change("name") { $0.header.name = newValue } }
     }
 
-    /// What else is said of the track.
+    /// The track's other metadata.
     public var metadata: [MetadataItem] {
         get { state.withLock { $0.header.metadata } }
         set { change("metadata") { $0.header.metadata = newValue } }
     }
 
-    /// How pictures are turned for display.
+    /// The transform that players apply to video frames for display.
     public var transform: DisplayTransform {
         get { state.withLock { $0.header.transform } }
         set { change("transform") { $0.header.transform = newValue } }
     }
 
-    /// The first picture's timecode, `HH:MM:SS:FF` or `HH:MM:SS;FF`, which becomes a track of its own where the container
-    /// has such; it needs a known frame rate.
+    /// The timecode of the first video frame, `HH:MM:SS:FF` or `HH:MM:SS;FF`.
+    ///
+    /// It becomes a separate track in containers that support timecode tracks. It requires a known frame rate.
     public var startTimecode: String? {
         get { state.withLock { $0.header.timecode } }
         set { change("startTimecode") { $0.header.timecode = newValue } }
     }
 
-    /// Whether the track is meant to be used without being asked for.
+    /// Indicates whether players use the track by default.
     public var isEnabled: Bool {
         get { state.withLock { $0.header.isEnabled } }
         set { change("isEnabled") { $0.header.isEnabled = newValue } }
     }
 
-    /// Ticks a second in which times of pictures are kept; 0, the default, for what the first one needs to be exact.
+    /// The ticks per second in which video times are stored; 0, the default, derives them from the first frame's exact
+    /// time.
     public var mediaTimeScale: Int32 {
         get { state.withLock { $0.timescale } }
         set {
@@ -212,7 +215,7 @@ extension AssetWriterInput {
         }
     }
 
-    /// Frames a second, for timecode and rate control; `nil` where the first picture's duration tells.
+    /// The frames per second, for timecode and rate control; `nil` to derive it from the first frame's duration.
     public var nominalFrameRate: Rational? {
         get { state.withLock { $0.frameRate } }
         set {
@@ -223,7 +226,7 @@ extension AssetWriterInput {
         }
     }
 
-    /// Whether samples come from something that cannot wait: more of them wait for the encoder then.
+    /// Indicates whether samples come from a source that cannot wait; if true, more of them are queued for the encoder.
     public var expectsMediaDataInRealTime: Bool {
         get { state.withLock { $0.isRealTime } }
         set { change("expectsMediaDataInRealTime") { $0.isRealTime = newValue } }
@@ -235,8 +238,8 @@ extension AssetWriterInput {
 extension AssetWriterInput {
     /// True while `append` returns or throws at once, without waiting for the encoder.
     ///
-    /// Never true before the session is started and after the input is finished. True once writing has failed or was
-    /// cancelled, so that loops which append while it is true come to `append`, which throws what happened.
+    /// Always false before the session starts and after the input is finished. True once writing has failed or was
+    /// cancelled, so that loops that append while it is true reach an `append` that throws the error.
     public var isReadyForMoreMediaData: Bool {
         let phase = state.withLock { $0.isMarkedFinished ? nil : $0.phase }
         return switch phase {
@@ -246,14 +249,15 @@ extension AssetWriterInput {
         }
     }
 
-    /// Appends samples; blocks while the encoder has as many waiting as it may.
+    /// Appends samples; blocks while the encoder's queue is full.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before the session was started, after the input was
-    ///   finished, and for samples that are of another kind, coded otherwise than those before, or out of order: sound
-    ///   follows the sound before it (an overlap of up to 10 ms, but no more than half of it, is the rounding of times),
-    ///   pictures come in rising order of presentation, stored samples in that of decoding. What is refused is not written, and
-    ///   others may follow. ``MediaError/Code-swift.struct/unsupported`` for what the file cannot hold. Later calls tell
-    ///   what went wrong while encoding earlier samples.
+    /// Samples of an input have a fixed order. Audio follows the audio before it; an overlap of up to 10 ms, but no
+    /// more than half of it, counts as rounding of times. Video frames are appended in rising presentation order,
+    /// stored samples in decode order.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before the session starts, after the input is
+    ///   finished, and for samples of another kind, in another coding than the previous ones, or out of order.
+    ///   ``MediaError/Code-swift.struct/unsupported`` for samples that the file cannot hold. Refused samples are not
+    ///   written, and others may follow. Later calls throw errors from encoding earlier samples.
     public func append(_ buffer: SampleBuffer) throws(MediaError) {
         let link = try open()
         do throws(MediaError) {
@@ -264,16 +268,16 @@ extension AssetWriterInput {
         }
     }
 
-    /// Appends samples, waiting without a thread while the encoder has as many waiting as it may.
+    /// Appends samples; waits without blocking a thread while the encoder's queue is full.
     ///
-    /// - Throws: as the other one does, and ``MediaError/Code-swift.struct/cancelled`` where the task is cancelled while it
-    ///   waits; the samples are not appended then.
+    /// - Throws: The errors of the synchronous `append`, and ``MediaError/Code-swift.struct/cancelled`` if the task is
+    ///   cancelled while it waits; the samples are then not appended.
     public func append(_ buffer: SampleBuffer) async throws(MediaError) {
         let link = try open()
         do throws(MediaError) { try await link.append(buffer) } catch { throw told(error) }
     }
 
-    /// Where samples go as long as more may come.
+    /// Returns the session to append to; throws if no more samples may be appended.
     private func open() throws(MediaError) -> InputSession {
         try state.withLock { state throws(MediaError) in
             if let misuse = state.misuse.take() { throw misuse }
@@ -291,7 +295,7 @@ extension AssetWriterInput {
         }
     }
 
-    /// Whoever has been told that writing is over is not asked for samples any more.
+    /// Removes the sample callback once a caller has received the error that ended writing, and returns the error.
     private func told(_ error: MediaError) -> MediaError {
         state.withLock { state in
             if case .writing(let link) = state.phase, link.isOver { state.request = nil }
@@ -299,18 +303,21 @@ extension AssetWriterInput {
         return error
     }
 
-    /// Calls `body` on a queue whenever the input is ready for more, until it is finished: it should append as long as
-    /// ``isReadyForMoreMediaData``, and call ``markAsFinished()`` when it has no more.
+    /// Calls `body` on a queue whenever the input is ready for more samples, until the input is finished.
     ///
-    /// May be called before the session starts; the first call comes when it has started. Once writing has failed or was
-    /// cancelled, `body` is called one more time unless an `append` has thrown that already: so it comes to an `append`
-    /// that throws, and whoever waits for its end does not wait for ever. A later request takes the place of this one.
+    /// `body` should append while ``isReadyForMoreMediaData`` is true, and call ``markAsFinished()`` when no samples
+    /// remain.
+    ///
+    /// The request may be made before the session starts; the first call follows the start. Once writing has failed or
+    /// was cancelled, `body` is called one more time unless an `append` has already thrown the error. That way `body`
+    /// always reaches an `append` that throws, and code that waits for its end does not wait for ever. A later request
+    /// replaces this one.
     public func requestMediaDataWhenReady(on queue: DispatchQueue, using body: @escaping @Sendable () -> Void) {
         state.withLock { $0.request = MediaRequest(queue: queue, body: body) }
         ask()
     }
 
-    /// Has the request called when there is room; every step of the input that may make room comes through here.
+    /// Invokes the sample callback when there is room; every step that may make room calls this method.
     private func ask() {
         let (request, phase) = state.withLock { ($0.isMarkedFinished ? nil : $0.request, $0.phase) }
         guard let request else { return }
@@ -335,14 +342,15 @@ extension AssetWriterInput {
         if !isLast { ask() }
     }
 
-    /// Reports from where stored samples were written so far, those that are not shown included, on the source's time
-    /// line; `nil` for inputs that encode, and before the first sample.
+    /// The source time from which on stored samples, including hidden ones, were written so far.
+    ///
+    /// `nil` for inputs that encode, and before the first sample.
     package var storedFrom: MediaTime? {
         guard case .writing(let link) = state.withLock({ $0.phase }) else { return nil }
         return link.storedFrom
     }
 
-    /// Says that no sample follows; any number of times.
+    /// Marks the input as finished, so that no more samples follow; may be called any number of times.
     public func markAsFinished() {
         let link = state.withLock { state in
             guard !state.isMarkedFinished else { return InputSession?.none }
@@ -355,10 +363,10 @@ extension AssetWriterInput {
     }
 }
 
-// MARK: - What its writer says
+// MARK: - Calls from the writer
 
 extension AssetWriterInput {
-    /// Gives the input to a writer; `false` where one has it already.
+    /// Claims the input for a writer; returns false if a writer already has it.
     func take() -> Bool {
         state.withLock { state in
             defer { state.isTaken = true }
@@ -366,7 +374,7 @@ extension AssetWriterInput {
         }
     }
 
-    /// Writing starts: what the input says of its track holds from now on.
+    /// Marks the start of writing, which fixes the track's properties, and returns them.
     func start() -> TrackHeader {
         state.withLock { state in
             state.phase = .started
@@ -374,7 +382,7 @@ extension AssetWriterInput {
         }
     }
 
-    /// The session starts: joins the input to what the writer's inputs share.
+    /// Connects the input to the muxer when the session starts.
     func join(_ core: MuxSession, lane: Int, session: SessionFacts) throws(MediaError) -> InputSession {
         let (link, isFinished) = try state.withLock { state throws(MediaError) in
             let pipeline: any EncodingPipeline
@@ -397,10 +405,10 @@ extension AssetWriterInput {
         return link
     }
 
-    /// The session has started for all inputs.
+    /// Requests samples after the session has started for all inputs.
     func begin() { ask() }
 
-    /// Writing ends without the session having started.
+    /// Ends the input if writing ends before the session starts.
     func end(_ error: MediaError) {
         state.withLock { state in
             if case .writing = state.phase { return }
@@ -409,12 +417,12 @@ extension AssetWriterInput {
         ask()
     }
 
-    /// A property that was set too late, told once.
+    /// Returns, once, the error for a property that was set too late.
     func takeMisuse() -> MediaError? { state.withLock { $0.misuse.take() } }
 }
 
 extension MediaError {
-    /// What is told of a property that was set when it had no effect any more.
+    /// Returns the error for a property that was set after it could take effect.
     static func setTooLate(_ property: String, before moment: String) -> MediaError {
         MediaError(.invalidArgument, "\(property) was set too late and is not changed; set it before \(moment)")
     }

@@ -1,48 +1,49 @@
 import LibAV
 public import MediaBase
 
-/// How a writer encodes sound.
+/// Settings with which a writer encodes audio.
 ///
-/// What is `nil` follows from the sound that is appended.
+/// Settings that are `nil` are taken from the audio that is appended.
 ///
 /// ```swift
 /// // AAC, 128 kb/s, 44.1 kHz, stereo
 /// let settings = AudioOutputSettings(codec: .aac, sampleRate: 44100, channelLayout: .stereo, bitRate: 128_000)
 /// ```
 public struct AudioOutputSettings: Sendable, Hashable {
-    /// A codec that sound can be encoded with.
+    /// An audio codec for encoding.
     public enum Codec: String, Sendable, Hashable, CaseIterable {
         /// MPEG-4 AAC, low complexity.
         case aac
-        /// Opus; sound of other rates becomes 48 kHz.
+        /// Opus; audio at other sample rates is resampled to 48 kHz.
         case opus
         /// FLAC, lossless.
         case flac
         /// Apple Lossless.
         case alac
-        /// Linear PCM, integers of 8, 16, 24 or 32 bits or floating point.
+        /// Linear PCM: integers of 8, 16, 24 or 32 bits, or floating point.
         case pcm
     }
 
     /// The codec.
     public var codec: Codec
-    /// Samples a second.
+    /// The sample rate in hertz.
     public var sampleRate: Int?
-    /// Which channels; others are mixed down or up.
+    /// The channel layout; audio in other layouts is mixed down or up.
     public var channelLayout: ChannelLayout?
-    /// Bits a second; `nil` for 64 kb/s a channel with AAC and the encoder's own choice with Opus.
+    /// The bit rate in bits per second; `nil` for 64 kb/s per channel with AAC and the encoder's default with Opus.
     public var bitRate: Int?
-    /// Significant bits of a sample: 8, 16, 24 or 32 with PCM (32 or 64 where it ``isFloat``), 16 or 24 with FLAC and
-    /// ALAC; `nil` for 16, or more where the sound that is appended has more.
+    /// The significant bits of a sample; `nil` for 16, or more if the appended audio has more.
+    ///
+    /// Valid values are 8, 16, 24 or 32 for PCM (32 or 64 if ``isFloat``), and 16 or 24 for FLAC and ALAC.
     public var bitsPerSample: Int?
-    /// Whether PCM is IEEE floating point, of 32 or 64 bits.
+    /// Indicates whether PCM is IEEE floating point of 32 or 64 bits.
     public var isFloat = false
-    /// Whether PCM is stored with the highest byte first; AIFF always is.
+    /// Indicates whether PCM is stored in big-endian byte order; AIFF always is.
     public var isBigEndian = false
-    /// Further options of the encoder by libavcodec's names; one that it does not have is an error.
+    /// Further options of the encoder by libavcodec's names; an unknown option is an error.
     public var encoderOptions: [String: String] = [:]
 
-    /// Settings that keep what is not given.
+    /// Creates settings; values that are omitted are taken from the source.
     public init(
         codec: Codec, sampleRate: Int? = nil, channelLayout: ChannelLayout? = nil, bitRate: Int? = nil,
         bitsPerSample: Int? = nil
@@ -56,7 +57,7 @@ public struct AudioOutputSettings: Sendable, Hashable {
 }
 
 extension AudioOutputSettings {
-    /// libavcodec's name of what is made.
+    /// Returns libavcodec's name of the codec.
     func codecName(in fileType: MediaFileType, bits: Int) -> String {
         guard codec == .pcm else { return codec.rawValue }
         let order = isBigEndian || fileType == .aiff ? "be" : "le"
@@ -64,12 +65,12 @@ extension AudioOutputSettings {
         return bits == 8 ? "pcm_u8" : "pcm_s\(bits)\(order)"
     }
 
-    /// The codec by the name that containers are asked about, before it is known what is appended.
+    /// Returns the codec name to check a container with, before the format of the audio is known.
     func nominalCodecName(in fileType: MediaFileType) -> String {
         codecName(in: fileType, bits: bitsPerSample ?? (isFloat ? 32 : 16))
     }
 
-    /// What sound of a layout becomes another by, in words; `nil` where the layout stays.
+    /// Returns a sentence on how the encoder changes a channel layout; `nil` if the layout is kept.
     package func layoutChange(from source: ChannelLayout) -> String? {
         guard codec == .aac, channelLayout == nil, case let written = source.writtenAsAAC, written != source else {
             return nil
@@ -77,9 +78,9 @@ extension AudioOutputSettings {
         return "\(source) became \(written): AAC does not tell surround at the sides from surround behind"
     }
 
-    /// How the encoder is opened for sound of a form.
+    /// Returns the configuration that opens the encoder for audio of a format.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` where the settings contradict each other or the codec.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the settings contradict each other or the codec.
     func configuration(
         for source: AudioFormat, in fileType: MediaFileType, usesGlobalHeader: Bool
     ) throws(MediaError) -> Encoder.Configuration {
@@ -104,7 +105,7 @@ extension AudioOutputSettings {
         return configuration
     }
 
-    /// Throws for what no sound can be encoded with, as far as that is known before any has come.
+    /// Throws if the settings are already known to be unusable, before any samples arrive.
     func check(in fileType: MediaFileType) throws(MediaError) {
         if let impossibility = channelLayout?.impossibility { throw MediaError(.invalidArgument, impossibility) }
         let source = AudioFormat(
@@ -114,7 +115,7 @@ extension AudioOutputSettings {
             throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(name)")
         }
         let rate = try rate(for: source, encoder: name)
-        // The highest bit rate follows from what is encoded, where that is not given here.
+        // If the rate or the channels are not set here, the maximum bit rate depends on the source.
         if let bitRate {
             try check(
                 bitRate: bitRate, rate: sampleRate == nil ? nil : rate, channels: channelLayout?.channels)
@@ -122,13 +123,14 @@ extension AudioOutputSettings {
     }
 
     /// - Parameters:
-    ///   - rate: Samples a second; `nil` where it is not known yet.
-    ///   - channels: How many; `nil` where it is not known yet.
+    ///   - rate: The sample rate; `nil` if not known yet.
+    ///   - channels: The number of channels; `nil` if not known yet.
     private func check(bitRate: Int, rate: Int?, channels: Int?) throws(MediaError) {
         guard bitRate > 0, codec == .aac || codec == .opus else {
             throw MediaError(.invalidArgument, "\(codec.rawValue) takes no bit rate of \(bitRate)")
         }
-        // 6144 bits for 1024 samples of a channel (ISO/IEC 14496-3, 4.5.3.3); the encoder would take that in silence.
+        // 6144 bits for 1024 samples of a channel (ISO/IEC 14496-3, 4.5.3.3); the encoder would accept more without an
+        // error.
         guard codec == .aac, let rate, let channels else { return }
         let (most, overflow) = rate.multipliedReportingOverflow(by: 6 * channels)
         guard overflow || bitRate <= most else {
@@ -138,7 +140,7 @@ extension AudioOutputSettings {
         }
     }
 
-    /// Whether an encoder for sound of a form opens without the bit rate, and with it does not.
+    /// Returns true if an encoder for audio of a format opens only without the bit rate.
     package func isBitRateRefused(for source: AudioFormat, in fileType: MediaFileType) -> Bool {
         guard bitRate != nil else { return false }
         var others = self
@@ -177,7 +179,7 @@ extension AudioOutputSettings {
         return wide ? 24 : 16
     }
 
-    /// The rate itself where the encoder takes it, else the lowest one above it, else its highest.
+    /// Returns the wanted rate if the encoder supports it, else the next higher one, else the encoder's highest.
     private func rate(for source: AudioFormat, encoder: String) throws(MediaError) -> Int {
         let allowed = Encoder.sampleRates(of: encoder)
         let wanted = sampleRate ?? source.sampleRate
@@ -201,10 +203,11 @@ extension AudioOutputSettings {
 }
 
 extension ChannelLayout {
-    /// The layout by which AAC's decoders read this one, where AAC has a number for its loudspeakers.
+    /// The layout as AAC decoders read it, if AAC has a channel configuration for these loudspeakers.
     ///
-    /// ISO/IEC 14496-3, table 1.19: left and right "surround" are neither at the sides nor behind; libavcodec calls them
-    /// back. Other layouts need a list of loudspeakers (PCE), of which few players and not even libavcodec tell the layout.
+    /// In ISO/IEC 14496-3, table 1.19, left and right "surround" are neither at the sides nor at the back; libavcodec
+    /// calls them back. Other layouts need a list of loudspeakers (PCE), from which few players and not even libavcodec
+    /// derive the layout.
     package var writtenAsAAC: ChannelLayout {
         switch name {
         case "5.0(side)": ChannelLayout(channels: 5, name: "5.0")
@@ -214,22 +217,23 @@ extension ChannelLayout {
     }
 }
 
-/// Sound to packets: converted, cut at the session's start and end to the sample, holes filled with silence, in frames of
-/// the encoder's size.
+/// Turns audio into packets of the encoder's frame size.
+///
+/// The pipeline converts the samples, cuts them exactly at the session's start and end, and fills gaps with silence.
 final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private let settings: AudioOutputSettings
-    /// As it was begun; from the first sample on with its start at a sample.
+    /// The session; from the first sample on, its start lies on a sample.
     private(set) var session: SessionFacts
 
     private var encoder: Encoder?
     private var converter: SampleConverter?
     private var queue: SampleQueue?
     private var sourceRate: Int32 = 0
-    /// Counts samples on the source's time line.
+    /// Computes sample positions on the source's time line.
     private var place = SamplePlace(timeBase: Rational(1, 1_000_000), snapsToZero: false, codec: "pcm")
-    /// Where the next sample belongs that is taken in, counted at the source's rate from the session's start.
+    /// The expected position of the next source sample, at the source's rate from the session's start.
     private var nextSource: Int64?
-    /// Where the next sample belongs that goes to the encoder, counted at its own rate.
+    /// The position of the next sample for the encoder, at the encoder's rate.
     private var nextEncoded: Int64 = 0
     private var firstEncoded: Int64 = 0
     private var rate: Int32 = 0
@@ -239,7 +243,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         self.session = session
     }
 
-    /// From the first sample to the last one's end.
+    /// The range from the first sample to the last sample's end.
     var presented: (start: MediaTime, end: MediaTime)? {
         guard rate > 0, nextEncoded > firstEncoded else { return nil }
         return (MediaTime(value: firstEncoded, timescale: rate), MediaTime(value: nextEncoded, timescale: rate))
@@ -259,7 +263,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
             throw MediaError(.invalidArgument, "the sample rate changes from \(sourceRate) to \(sound.sampleRate) Hz")
         }
         let (count, furthest) = (Int64(sound.sampleCount), Int64(1) << 60)
-        // Beyond that is no moment of any session, and all sums below stay inside 64 bits.
+        // No session extends beyond this limit, and all sums below fit into 64 bits.
         func index(_ time: MediaTime) -> Int64? {
             time.sampleIndex(rate: sourceRate, rounding: .up).flatMap { $0.magnitude < furthest ? $0 : nil }
         }
@@ -280,7 +284,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         nextSource = begins + to
     }
 
-    /// Brings the encoder to the place of the next sample.
+    /// Advances the encoder to the position of the next sample.
     private func begin(at start: Int64, to sink: any PacketSink) throws(MediaError) {
         guard let next = nextSource else {
             let moment = MediaTime(value: start, timescale: sourceRate)
@@ -293,7 +297,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
             return
         }
         guard start > next else { return }
-        // What the converter holds belongs before the hole.
+        // The samples that the converter holds belong before the gap.
         if let rest = try converter?.drain() { try encode(rest, to: sink) }
         let moment = MediaTime(value: start, timescale: sourceRate)
         let due = moment.sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? nextEncoded
@@ -321,7 +325,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         try encodeWhole(to: sink)
     }
 
-    /// Encodes as many whole frames as there are.
+    /// Encodes all complete frames in the queue.
     private func encodeWhole(to sink: any PacketSink) throws(MediaError) {
         let size = frameSize
         while (queue?.count ?? 0) >= size { try encodeFrame(size, to: sink) }
@@ -334,7 +338,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         try drain(to: sink)
     }
 
-    /// The encoder's own, or for one that takes any number so many that packets neither are tiny nor wait long.
+    /// The encoder's frame size; if it accepts any, a size at which packets are neither tiny nor delayed.
     private var frameSize: Int {
         guard let size = encoder?.frameSize, size > 0 else { return 1024 }
         return size

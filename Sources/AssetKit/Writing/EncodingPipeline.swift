@@ -6,43 +6,43 @@ import Threading
 /// Turns the samples that are appended to one input into packets for the container; the counterpart of
 /// ``SamplePipeline``.
 ///
-/// One thread uses it at a time.
+/// Only one thread may use a pipeline at a time.
 protocol EncodingPipeline: AnyObject, Sendable {
-    /// Makes of samples what ``append(_:to:)`` takes in their place: the same where there is nothing to make.
+    /// Returns the samples in the form that ``append(_:to:)`` takes, or the same samples if no conversion is needed.
     ///
-    /// Pictures mostly become smaller, so that the large ones need not be kept while the encoder is busy.
+    /// Video frames mostly become smaller, so that large ones need not be kept while the encoder is busy.
     func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer
 
-    /// Takes samples; what can be written goes to `sink`.
+    /// Takes samples and adds packets that are complete to `sink`.
     func append(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError)
 
-    /// Says that no sample follows, so that what is still inside goes to `sink`.
+    /// Ends the samples and adds all remaining packets to `sink`.
     func finish(to sink: any PacketSink) throws(MediaError)
 
-    /// Which part of the session has been given samples, counted from its start; `nil` where none was.
+    /// The part of the session that samples cover, counted from its start; `nil` if there are none.
     var presented: (start: MediaTime, end: MediaTime)? { get }
 
-    /// The session, with its start as this track counts from it.
+    /// The session, with its start aligned to this track.
     var session: SessionFacts { get }
 }
 
 extension EncodingPipeline {
-    /// What is shown of ``presented`` when the session's end cuts it.
+    /// The part of ``presented`` that lies before the session's end.
     var shown: (start: MediaTime, end: MediaTime)? { session.clipped(presented) }
 
     func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer { buffer }
 }
 
-/// Where the packets of an input go.
+/// The destination of an input's packets.
 protocol PacketSink {
-    /// Says how the samples are coded; comes before the first packet.
+    /// Sets the format of the stream; called before the first packet.
     func begin(_ stream: WrittenStream) throws(MediaError)
 
-    /// Takes a packet whose times are in units of the stream's time base, in decode order.
+    /// Takes a packet, in decode order, whose times are in units of the stream's time base.
     func add(_ packet: consuming Packet) throws(MediaError)
 }
 
-/// What a pipeline knows of its track when its first sample has come.
+/// The properties of a track that are known once its first sample has arrived.
 struct WrittenStream: Sendable {
     var parameters: CodecParameters
     var timeBase: Rational
@@ -51,13 +51,14 @@ struct WrittenStream: Sendable {
     var codecTag: String?
 }
 
-/// What every pipeline of a writer has to know.
+/// The properties of a session that every pipeline needs.
 struct SessionFacts: Sendable {
-    /// The time of the samples that is the file's zero.
+    /// The source time that is the file's zero.
     var start: MediaTime
-    /// Where it ends, which may become known while it is written.
+    /// The session's end, which may become known during writing.
     let limit: SessionLimit
-    /// Where one track can begin and end; `nil` before it is known, and for audio, which is cut at samples.
+    /// The grid of a track's possible start and end times; `nil` before it is known, and for audio, which is cut at
+    /// samples.
     private var grid: TrimGrid?
     var fileType: MediaFileType
     var usesGlobalHeader: Bool
@@ -73,9 +74,9 @@ struct SessionFacts: Sendable {
 extension SessionFacts {
     /// Moves the start to the nearest time from which all times of a track can be counted exactly.
     ///
-    /// - Parameter timescale: Ticks a second of the track's times.
-    /// - Returns: Ticks a second in which they, and the session's end as far as it is known, are whole when they are
-    ///   counted from the start.
+    /// - Parameter timescale: The ticks per second of the track's times.
+    /// - Returns: The ticks per second in which those times, and the session's end if known, are whole when counted
+    ///   from the start.
     mutating func begin(onGridOf timescale: Int32) -> Int32 {
         let own = max(1, timescale)
         let grid = TrimGrid(timescale: own)
@@ -85,19 +86,19 @@ extension SessionFacts {
         return MediaTime.commonTimescale(of: scales) ?? own
     }
 
-    /// Moves the start to the first sample of audio that is not before it.
+    /// Moves the start to the first audio sample at or after it.
     mutating func begin(atSampleOf rate: Int32) {
         guard let first = start.sampleIndex(rate: rate, rounding: .up) else { return }
         start = MediaTime(value: first, timescale: rate)
     }
 
-    /// The time of the samples from which on nothing is written, as this track counts; +∞ for none.
+    /// The source time from which on no samples are written, aligned to this track; +∞ if there is no limit.
     var end: MediaTime {
         let end = limit.end.withLock { $0 }
         return grid?.rounded(end) ?? end
     }
 
-    /// What is shown of a stretch when the session's end cuts it.
+    /// Returns the part of a range that lies before the session's end.
     func clipped(_ presented: (start: MediaTime, end: MediaTime)?) -> (start: MediaTime, end: MediaTime)? {
         guard let presented, case let last = end, last.isNumeric else { return presented }
         let cut = max(.zero, last - start)
@@ -105,34 +106,34 @@ extension SessionFacts {
     }
 }
 
-/// Where a session ends, shared by all inputs.
+/// The end of a session, shared by all inputs.
 final class SessionLimit: Sendable {
-    /// A time of the samples; +∞ as long as none was given.
+    /// The end as a source time; +∞ until one is set.
     let end = Mutex(MediaTime.positiveInfinity)
 }
 
-/// The thread on which the samples of one input are encoded, and the few samples that wait for it.
+/// Encodes the samples of one input on a thread and queues a few samples for it.
 ///
-/// Waiting for room never depends on another input, so no order of feeding can block for ever.
+/// Waiting for room never depends on another input, so no order of appending can block for ever.
 final class EncodingWorker: Sendable {
     private let state: Monitor<State>
     private let capacity: Int
 
     private struct State {
         var waiting = FIFO<SampleBuffer>()
-        /// No sample follows.
+        /// True if no more samples follow.
         var isFinishing = false
-        /// The thread has ended.
+        /// True once the thread has ended.
         var isDone = false
-        /// Encoding was given up.
+        /// True if encoding was stopped early.
         var isStopped = false
-        /// Tasks that wait for room, by numbers of their own.
+        /// The tasks that wait for room, by task number.
         var continuations: [Int: CheckedContinuation<Void, Never>] = [:]
         var taskCount = 0
         /// Called once when there is room again.
         var onReady: (@Sendable () -> Void)?
 
-        /// Takes a buffer; `nil` where there is no room, `false` where encoding has ended.
+        /// Takes a buffer; returns `nil` if there is no room, and `false` if encoding has ended.
         mutating func take(_ buffer: SampleBuffer, _ capacity: Int) -> Bool? {
             if isStopped || isFinishing { return false }
             guard waiting.count < capacity else { return nil }
@@ -141,9 +142,9 @@ final class EncodingWorker: Sendable {
         }
     }
 
-    /// A worker for the samples that are appended.
+    /// Creates a worker.
     ///
-    /// - Parameter capacity: How many buffers wait at most.
+    /// - Parameter capacity: The maximum number of buffers that wait.
     init(capacity: Int) {
         self.capacity = capacity
         state = Monitor(State())
@@ -152,10 +153,10 @@ final class EncodingWorker: Sendable {
     /// Starts the thread.
     ///
     /// - Parameters:
-    ///   - prepare: Called with each buffer in order, which is let go when it has returned.
-    ///   - encode: Called with what was made of each; where either throws, encoding ends.
+    ///   - prepare: Called with each buffer in order; the buffer is released afterwards.
+    ///   - encode: Called with each result of `prepare`. If either throws, encoding ends.
     ///   - finish: Called once after the last buffer.
-    ///   - fail: Called with what was thrown.
+    ///   - fail: Called with the error that was thrown.
     func start(
         prepare: @escaping @Sendable (SampleBuffer) throws(MediaError) -> SampleBuffer,
         encode: @escaping @Sendable (SampleBuffer) throws(MediaError) -> Void,
@@ -179,7 +180,7 @@ final class EncodingWorker: Sendable {
 
     private var isStopped: Bool { state.read { $0.isStopped } }
 
-    /// What was made of the next buffer; `nil` when there will be none.
+    /// Returns the next prepared buffer; `nil` if there are no more.
     private func next(
         _ prepare: (SampleBuffer) throws(MediaError) -> SampleBuffer
     ) throws(MediaError) -> SampleBuffer? {
@@ -188,7 +189,7 @@ final class EncodingWorker: Sendable {
             if let buffer = state.waiting.popFirst() { return .some(buffer) }
             return state.isFinishing ? .some(nil) : nil
         }
-        // The next one may come while this one is prepared: whoever appends is to have little to wait for.
+        // There is room now, so the next buffer can be appended while this one is prepared.
         wake()
         guard let buffer, let buffer else { return nil }
         return try prepare(buffer)
@@ -203,7 +204,7 @@ final class EncodingWorker: Sendable {
         wake()
     }
 
-    /// Tells those who wait without a thread of their own.
+    /// Resumes waiting tasks and calls the ready callback if there is room or encoding has ended.
     private func wake() {
         let (continuations, onReady) = state.update { state in
             guard state.isStopped || state.waiting.count < capacity else {
@@ -219,18 +220,18 @@ final class EncodingWorker: Sendable {
         onReady?()
     }
 
-    /// Whether a buffer would be taken, or refused because encoding has ended, at once.
+    /// Indicates whether a buffer would be taken, or refused because encoding has ended, without waiting.
     var isReady: Bool { state.read { $0.isStopped || $0.isFinishing || $0.waiting.count < capacity } }
 
-    /// Takes a buffer, waiting for room; `false` where encoding has ended.
+    /// Takes a buffer after waiting for room; returns `false` if encoding has ended.
     func append(_ buffer: SampleBuffer) -> Bool { state.wait { $0.take(buffer, capacity) } }
 
-    /// Takes a buffer; `nil` where there is no room, `false` where encoding has ended.
+    /// Takes a buffer without waiting; returns `nil` if there is no room, and `false` if encoding has ended.
     func appendAtOnce(_ buffer: SampleBuffer) -> Bool? { state.update { $0.take(buffer, capacity) } }
 
-    /// Waits for room without holding a thread; returns also where encoding has ended, or the task was cancelled.
+    /// Waits for room without blocking a thread; also returns if encoding has ended or the task was cancelled.
     ///
-    /// The room may be taken by another task meanwhile.
+    /// Another task may take the room in the meantime.
     func waitForRoom() async {
         let task = state.update { state in
             state.taskCount += 1
@@ -251,7 +252,7 @@ final class EncodingWorker: Sendable {
         }
     }
 
-    /// Calls `body` once, when there is room or encoding has ended: at once, or later on the worker's thread.
+    /// Calls `body` once when there is room or encoding has ended: at once, or later on the worker's thread.
     func whenReady(_ body: @escaping @Sendable () -> Void) {
         let isNow = state.update { state in
             if state.isStopped || state.isFinishing || state.waiting.count < capacity { return true }
@@ -261,13 +262,13 @@ final class EncodingWorker: Sendable {
         if isNow { body() }
     }
 
-    /// Says that no buffer follows.
+    /// Ends the queue; the buffers that wait are still encoded.
     func finish() {
         state.update { $0.isFinishing = true }
         wake()
     }
 
-    /// Gives encoding up; the buffer that is being encoded is the last.
+    /// Stops encoding after the buffer that is being encoded.
     func stop() {
         state.update { state in
             state.isStopped = true
@@ -276,6 +277,6 @@ final class EncodingWorker: Sendable {
         wake()
     }
 
-    /// Waits until all is encoded, or encoding was given up.
+    /// Waits until all buffers are encoded or encoding was stopped.
     func waitUntilDone() { state.wait { $0.isDone ? () : nil } }
 }

@@ -2,18 +2,18 @@ import LibAV
 import MediaBase
 import Threading
 
-/// What joins an input to its writer while it is written: the pipeline, the thread that encodes, and the shared container.
+/// Connects an input to its writer during writing: the pipeline, the encoding thread, and the shared muxer.
 final class InputSession: Sendable {
     private let core: MuxSession
     private let lane: Int
     private let pipeline: any EncodingPipeline
-    /// `nil` for samples that are written as they are, on the thread that appends them.
+    /// The encoding thread; `nil` for stored samples, which are written on the appending thread.
     private let worker: EncodingWorker?
-    /// One thread uses the pipeline at a time.
+    /// Serialises access to the pipeline for threads that append stored samples.
     private let turn = Mutex(false)
     private let checks: Mutex<SampleChecks>
 
-    /// - Parameter encodes: Whether samples are encoded, which a thread of its own does.
+    /// - Parameter encodes: True to encode samples, on a separate thread.
     init(
         core: MuxSession, lane: Int, pipeline: any EncodingPipeline, checks: SampleChecks, encodes: Bool,
         isRealTime: Bool
@@ -22,7 +22,7 @@ final class InputSession: Sendable {
         self.lane = lane
         self.pipeline = pipeline
         self.checks = Mutex(checks)
-        // Pictures are large, and whoever appends has the next one ready.
+        // Video frames are large, and the appending thread already holds the next one.
         let usual = pipeline is VideoEncodingPipeline ? 1 : 4
         worker = encodes ? EncodingWorker(capacity: isRealTime ? 32 : usual) : nil
         try worker?.start(
@@ -36,7 +36,7 @@ final class InputSession: Sendable {
 
     private var sink: TrackSink { TrackSink(core: core, lane: lane) }
 
-    /// The container, as one input sees it.
+    /// The shared muxer, restricted to one input.
     private struct TrackSink: PacketSink {
         let core: MuxSession
         let lane: Int
@@ -45,13 +45,13 @@ final class InputSession: Sendable {
         func add(_ packet: consuming Packet) throws(MediaError) { try core.add(packet, lane: lane) }
     }
 
-    /// Whether a sample would be taken, or refused, without waiting.
+    /// Indicates whether appending a sample returns or throws without waiting.
     var isReady: Bool { isOver || worker?.isReady ?? true }
 
-    /// Whether nothing is written any more, because of a failure or a cancellation.
+    /// Indicates whether writing has ended by a failure or a cancellation.
     var isOver: Bool { (try? core.check()) == nil }
 
-    /// Throws where a sample is not taken; one that is wrong by itself leaves the writer as it is.
+    /// Throws if a sample cannot be appended; an invalid sample does not fail the writer.
     private func check(_ buffer: SampleBuffer) throws(MediaError) {
         try core.check()
         do throws(MediaError) {
@@ -61,7 +61,7 @@ final class InputSession: Sendable {
         }
     }
 
-    /// From where stored samples were written, on the source's time line; `nil` for others, and where there were none.
+    /// The source time from which on stored samples were written; `nil` for encoded tracks and before the first sample.
     var storedFrom: MediaTime? { turn.withLock { _ in (pipeline as? PassthroughWritingPipeline)?.storedFrom } }
 
     func append(_ buffer: SampleBuffer) throws(MediaError) {
@@ -79,7 +79,8 @@ final class InputSession: Sendable {
         checks.withLock { $0.note(buffer) }
     }
 
-    /// Appends, waiting without a thread; a task that is cancelled meanwhile throws so, and appends nothing.
+    /// Appends a sample, waiting without blocking a thread; if the task is cancelled meanwhile, throws and appends
+    /// nothing.
     func append(_ buffer: SampleBuffer) async throws(MediaError) {
         guard let worker else {
             let append: (SampleBuffer) throws(MediaError) -> Void = self.append
@@ -97,12 +98,12 @@ final class InputSession: Sendable {
         }
     }
 
-    /// Calls `body` once, when a sample would be taken, or refused, without waiting: at once, or on another thread.
+    /// Calls `body` once, at once or on another thread, when appending would return or throw without waiting.
     func whenReady(_ body: @escaping @Sendable () -> Void) {
         if let worker { worker.whenReady(body) } else { body() }
     }
 
-    /// Says that no sample follows; the worker goes on with what waits.
+    /// Marks the input as finished; the worker still encodes the samples that wait.
     func finish() {
         guard let worker else {
             return turn.withLock { _ in
@@ -123,18 +124,18 @@ final class InputSession: Sendable {
     func stop() { worker?.stop() }
 }
 
-/// Checks the samples that are appended to an input: their kind, how they are coded, and their order.
+/// Checks the samples that are appended to an input: their kind, coding and order.
 ///
-/// Every way of appending comes through it, so that all of them refuse the same samples, and before any work is done.
+/// Every way of appending runs these checks, so all of them refuse the same samples, before any work is done.
 struct SampleChecks: Sendable {
     private let mediaType: MediaType
     private let settings: AssetWriterInput.Settings
     private let fileType: MediaFileType
-    /// How stored samples are coded: as the hint or the first one says.
+    /// The codec of stored samples, from the format hint or the first sample.
     private var codec: String?
-    /// Samples a second of the sound so far.
+    /// The sample rate of the audio so far, in hertz.
     private var sampleRate: Int?
-    /// When the last sample begins, and where it ends.
+    /// The start and end of the last sample.
     private var last: (start: MediaTime, end: MediaTime)?
 
     init(_ mediaType: MediaType, _ settings: AssetWriterInput.Settings, codec: String?, in fileType: MediaFileType) {
@@ -144,7 +145,7 @@ struct SampleChecks: Sendable {
         self.fileType = fileType
     }
 
-    /// Throws where a sample cannot follow those so far.
+    /// Throws if a sample cannot follow the previous ones.
     func check(_ buffer: SampleBuffer) throws(MediaError) {
         switch settings {
         case .audio:
@@ -172,7 +173,7 @@ struct SampleChecks: Sendable {
         try checkOrder(of: buffer)
     }
 
-    /// Takes note of a sample that was appended.
+    /// Records a sample that was appended.
     mutating func note(_ buffer: SampleBuffer) {
         if settings == .stored { codec = codec ?? buffer.formatDescription.codec }
         if let sound = Self.sound(buffer) { sampleRate = sampleRate ?? sound.rate }
@@ -205,20 +206,20 @@ struct SampleChecks: Sendable {
 
     // MARK: Order
 
-    /// How far sound may reach into what comes after it: more than times are rounded by, or clocks jitter.
+    /// The maximum overlap of audio with the audio before it, which exceeds rounding of times and clock jitter.
     private static let longestOverlap = MediaTime(value: 1, timescale: 100)
-    /// The rounding of Matroska's times, by which runs of a few samples may even begin together.
+    /// The rounding of Matroska's times, because of which runs of a few samples may even start together.
     private static let coarsestTick = MediaTime(value: 1, timescale: 1000)
 
     private func checkOrder(of buffer: SampleBuffer) throws(MediaError) {
-        // What an edit list hides lies where its file has it.
+        // Samples hidden by an edit list are exempt: they keep the times of their file.
         guard let last, let start = place(of: buffer), !buffer.attachments.contains(.isNotShown) else { return }
         let isInOrder: Bool
         if let sound = Self.sound(buffer) {
             let half = min(last.end - last.start, sound.duration).multiplied(by: 1, dividedBy: 2)
             isInOrder = start >= last.end - min(Self.longestOverlap, max(half, Self.coarsestTick))
         } else {
-            // Packets that show nothing themselves are decoded together with the next one, as VP9 has them.
+            // Packets that show nothing are decoded together with the next one, as in VP9.
             isInOrder = settings == .stored ? start >= last.start : start > last.start
         }
         guard !isInOrder else { return }
@@ -233,7 +234,7 @@ struct SampleChecks: Sendable {
             "\(what) at \(start.seconds) s comes after one at \(last.start.seconds) s; samples are appended \(order)")
     }
 
-    /// The time by which samples are in order; `nil` for stored pictures that do not say when they are decoded.
+    /// Returns the time by which samples are ordered; `nil` for stored video without a decode time.
     private func place(of buffer: SampleBuffer) -> MediaTime? {
         guard settings == .stored else { return buffer.presentationTime }
         if mediaType == .video { return buffer.decodeTime.flatMap { $0.isNumeric ? $0 : nil } }
@@ -241,7 +242,7 @@ struct SampleChecks: Sendable {
         return time.isNumeric ? time : nil
     }
 
-    /// How long linear PCM lasts by the number of its samples; `nil` for other samples.
+    /// Returns the sample rate of linear PCM and its duration by the number of samples; `nil` for other samples.
     private static func sound(_ buffer: SampleBuffer) -> (rate: Int, duration: MediaTime)? {
         func duration(_ count: Int, _ rate: Int) -> MediaTime {
             MediaTime(value: Int64(count), timescale: Int32(clamping: max(1, rate)))

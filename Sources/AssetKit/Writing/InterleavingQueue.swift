@@ -2,16 +2,16 @@ import LibAV
 import MediaBase
 import Threading
 
-/// The packets of all inputs that cannot be written yet, and which of them is next.
+/// A queue of all inputs' packets that cannot be written yet, which determines the next packet to write.
 ///
-/// A packet may be written when every input that is not finished has one waiting: the one that is decoded first. So the
-/// order in the file depends on the packets alone, not on when they came. Beyond ``memoryLimit`` their bytes wait in a
-/// temporary file.
+/// A packet may be written when every unfinished input has a packet in the queue; the one that is decoded first comes
+/// next. So the order in the file depends on the packets alone, not on their time of arrival. Packets beyond
+/// ``memoryLimit`` wait in a temporary file.
 struct InterleavingQueue {
     private var lanes: [Lane] = []
     private var bytesInMemory = 0
     private let spill = PacketSwapFile()
-    /// Bytes that wait in memory at most.
+    /// The maximum number of bytes that wait in memory.
     private let memoryLimit: Int
 
     private struct Lane {
@@ -31,13 +31,13 @@ struct InterleavingQueue {
 
     init(memoryLimit: Int = 32 << 20) { self.memoryLimit = memoryLimit }
 
-    /// Makes room for so many inputs.
+    /// Creates the lanes for the given number of inputs.
     mutating func open(lanes count: Int) { lanes = Array(repeating: Lane(), count: count) }
 
     /// Adds a packet of an input, whose times are in units of `timeBase`.
     mutating func add(_ packet: consuming Packet, lane: Int, timeBase: Rational) throws(MediaError) {
         guard lanes.indices.contains(lane) else { return }
-        // One without a decode time goes with the one before it.
+        // A packet without timestamps takes the time of the packet before it.
         let time = (packet.dts ?? packet.pts).map { MediaTime(ticks: $0, timeBase: timeBase) } ?? lanes[lane].lastTime
         lanes[lane].lastTime = time
         let place: Waiting.Place
@@ -50,12 +50,12 @@ struct InterleavingQueue {
         lanes[lane].waiting.append(Waiting(place: place, time: time))
     }
 
-    /// Says that an input will have no more packets.
+    /// Marks an input as finished, so that it will have no more packets.
     mutating func finish(lane: Int) {
         if lanes.indices.contains(lane) { lanes[lane].isFinished = true }
     }
 
-    /// Takes the packet that is to be written next; `nil` where that is not known yet, or there is none.
+    /// Removes and returns the next packet to write; `nil` if it is not known yet or the queue is empty.
     mutating func next() throws(MediaError) -> (lane: Int, packet: CompressedSample)? {
         var first: (lane: Int, time: MediaTime)?
         for lane in lanes.indices {
@@ -74,7 +74,7 @@ struct InterleavingQueue {
         }
     }
 
-    /// Lets go of everything.
+    /// Removes all packets.
     mutating func removeAll() {
         lanes = []
         bytesInMemory = 0

@@ -2,17 +2,17 @@ import ISOMedia
 import LibAV
 public import MediaBase
 
-/// A kind of file that can be written: `AVFileType`.
+/// A type of file that can be written: `AVFileType`.
 ///
-/// What a file is read as never depends on its name; what it is written as is said here.
+/// The type applies to writing only; reading never depends on a file's name.
 public struct MediaFileType: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
-    /// The usual ending of such a file's name, in lower case.
+    /// The usual file name extension, in lower case.
     public let rawValue: String
 
-    /// Makes a file type from its ending; whether there is such a type is found out when it is used.
+    /// Creates a file type from its extension; an unknown type is reported when it is used.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// The type that files with an ending are of, in upper or lower case; `nil` for one that is not known.
+    /// Creates the file type for an extension in upper or lower case; `nil` if the extension is unknown.
     public init?(pathExtension: String) {
         let ending = pathExtension.lowercased()
         let aliases = [
@@ -26,21 +26,21 @@ public struct MediaFileType: RawRepresentable, Sendable, Hashable, CustomStringC
     public static let mov = MediaFileType(rawValue: "mov")
     /// MPEG-4, ISO/IEC 14496-14.
     public static let mp4 = MediaFileType(rawValue: "mp4")
-    /// MPEG-4 with sound alone.
+    /// MPEG-4 with audio only.
     public static let m4a = MediaFileType(rawValue: "m4a")
     /// Matroska.
     public static let mkv = MediaFileType(rawValue: "mkv")
-    /// Matroska with sound alone.
+    /// Matroska with audio only.
     public static let mka = MediaFileType(rawValue: "mka")
     /// WebM: VP8, VP9 or AV1 with Vorbis or Opus.
     public static let webm = MediaFileType(rawValue: "webm")
-    /// RIFF WAVE, RF64 where it exceeds 4 GB.
+    /// RIFF WAVE, or RF64 above 4 GB.
     public static let wav = MediaFileType(rawValue: "wav")
     /// Apple's Core Audio Format.
     public static let caf = MediaFileType(rawValue: "caf")
     /// AIFF, or AIFF-C.
     public static let aiff = MediaFileType(rawValue: "aiff")
-    /// FLAC by itself.
+    /// Native FLAC.
     public static let flac = MediaFileType(rawValue: "flac")
     /// Ogg with Opus, Vorbis or FLAC.
     public static let ogg = MediaFileType(rawValue: "ogg")
@@ -52,22 +52,21 @@ public struct MediaFileType: RawRepresentable, Sendable, Hashable, CustomStringC
 }
 
 extension MediaFileType {
-    /// Whether such a file can hold samples of a codec, by libavcodec's name of it.
+    /// Returns true if files of this type can hold samples of a codec, by libavcodec's name.
     public func canHold(codec: String, mediaType: MediaType) -> Bool {
         guard Self.all.contains(self), holds(mediaType) else { return false }
-        // libavformat has a code for these, but no way to describe them.
-        // Of these the packets' lengths would be lost: WAV keeps none.
+        // libavformat has codes for these codecs, but cannot describe them, and WAV stores no packet lengths.
         if self == .wav, ["aac", "aac_latm", "vorbis", "opus", "flac", "alac"].contains(codec) { return false }
-        // ISO/IEC 23003-5 has a way, which libavformat knows from 6.0 on and hardly anybody reads.
+        // ISO/IEC 23003-5 defines PCM in MP4; libavformat supports it from 6.0 on, but hardly any reader does.
         if self == .mp4 || self == .m4a, codec.hasPrefix("pcm_") { return false }
         if self == .mov, ["vp8", "vp9", "av1", "flac", "opus", "truehd"].contains(codec) { return false }
         return MuxerFile.format(muxer, canHold: codec)
     }
 
-    /// Whether such a file has tracks of pictures.
+    /// Indicates whether files of this type can have video tracks.
     package var holdsPictures: Bool { holds(.video) }
 
-    /// Whether such a file has tracks of a kind.
+    /// Returns true if files of this type can have tracks of a media type.
     func holds(_ mediaType: MediaType) -> Bool {
         switch mediaType {
         case .audio: true
@@ -77,25 +76,25 @@ extension MediaFileType {
         }
     }
 
-    /// Tracks of sound that it can have.
+    /// The maximum number of tracks.
     var maximumTracks: Int { [.wav, .caf, .aiff, .flac].contains(self) ? 1 : 1000 }
 
-    /// Such a file has tracks of sound alone.
+    /// Indicates whether files of this type hold audio tracks only.
     var isSoundAlone: Bool { [.m4a, .mka, .wav, .caf, .aiff, .flac, .ogg].contains(self) }
 
-    /// Whether it is made of QuickTime's boxes, so that edit lists say what is shown.
+    /// Indicates whether the type is QuickTime or MPEG-4, whose edit lists define the part that is shown.
     var isISO: Bool { [.mov, .mp4, .m4a].contains(self) }
 
-    /// Whether it is Matroska or WebM.
+    /// Indicates whether the type is Matroska or WebM.
     var isMatroska: Bool { [.mkv, .mka, .webm].contains(self) }
 
-    /// Whether files say by edit lists what of their samples is shown.
+    /// Indicates whether files have edit lists, which define the part of their samples that is shown.
     package var keepsEdits: Bool { isISO }
 
-    /// Whether files say how pictures are turned; libavformat writes that into MP4 and QuickTime files alone.
+    /// Indicates whether files store a video transform; libavformat writes it into MP4 and QuickTime files only.
     package var keepsTurns: Bool { isISO }
 
-    /// Whether a track may begin later than the file does.
+    /// Indicates whether a track may start later than the file.
     package var keepsLateStarts: Bool { isISO || isMatroska }
 
     /// libavformat's name of the muxer.
@@ -108,18 +107,18 @@ extension MediaFileType {
     }
 }
 
-/// From metadata items to what containers keep of them.
+/// Converts metadata items to the forms that containers store.
 enum MetadataWriting {
-    /// Keys for which the headers of QuickTime and MPEG-4 tracks have fields, by libavformat's names.
+    /// The keys with fields in the headers of QuickTime and MPEG-4 tracks, by libavformat's names.
     static let headerKeys: Set<String> = ["handler_name", "reel_name"]
 
-    /// libavformat's keys and values of items that are text, numbers, dates or places.
+    /// Returns libavformat's keys and values for items that are text, numbers, dates or locations.
     static func entries(_ items: [MetadataItem]) -> [(key: String, value: String)] {
         var entries: [(key: String, value: String)] = []
         for item in items {
             guard let text = item.value.text else { continue }
             let key = key(item)
-            // Muxers look for the key alone first, and then for the one of the same text with a language.
+            // Muxers look up the key without a language first, then the key with a language for the same text.
             if let language = item.language { entries.append(("\(key)-\(language)", text)) }
             if item.language == nil
                 || !items.contains(where: { $0.identifier == item.identifier && $0.language == nil })
@@ -130,14 +129,14 @@ enum MetadataWriting {
         return entries
     }
 
-    /// libavformat's name of a key; Matroska's are in capitals.
+    /// Returns libavformat's key for an item; Matroska's keys are in capitals.
     private static func key(_ item: MetadataItem) -> String {
         let name = MetadataKeySpaces.name(item.identifier)
         let lower = name.lowercased()
         return known.contains(lower) ? lower : name
     }
 
-    /// Keys for which QuickTime's and iTunes's own atoms have a place, by libavformat's names.
+    /// The keys that have atoms in QuickTime or iTunes metadata, by libavformat's names.
     private static let known: Set<String> = [
         "title", "artist", "album_artist", "composer", "author", "album", "date", "encoder", "comment", "genre",
         "copyright", "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
@@ -145,10 +144,11 @@ enum MetadataWriting {
         "gapless_playback", "location", "creation_time", "make", "model", "timecode", "tempo",
     ]
 
-    /// The boxes' values of items in a QuickTime or MPEG-4 file, each in the place of its key space.
+    /// Returns the box entries for items in a QuickTime or MPEG-4 file, each in the place of its key space.
     ///
-    /// Items of other vocabularies become QuickTime's in QuickTime files, else those of iTunes. What the place for a key
-    /// cannot hold goes to one that takes every type: QuickTime's named keys, or free names in the list of iTunes.
+    /// Items of other key spaces are written as QuickTime's in QuickTime files, and otherwise as those of iTunes. A
+    /// value that the place for its key cannot hold goes to one that accepts every type: QuickTime's named keys, or
+    /// free-form names in the iTunes list.
     static func boxes(_ items: [MetadataItem], in fileType: MediaFileType) -> [MetadataEntry] {
         items.compactMap { item in
             let name = key(item)
@@ -169,31 +169,31 @@ enum MetadataWriting {
 }
 
 extension MetadataItem {
-    /// QuickTime's name of a cover picture.
+    /// QuickTime's key for a cover picture.
     static let artworkKey = "com.apple.quicktime.artwork"
 
-    /// It is the place that user data has an atom for.
+    /// Indicates whether the item is the location, for which user data has an atom.
     var isLocation: Bool { identifier.lowercased() == "location" }
 
-    /// It is a cover picture.
+    /// Indicates whether the item is a cover picture.
     var isArtwork: Bool {
         guard case .data = value else { return false }
         return ["artwork", "covr", Self.artworkKey].contains(identifier.lowercased())
     }
 }
 
-/// A piece of metadata that was to be written and is not in the file, because that has no place for it.
+/// A metadata item that is missing from the written file, because the file has no place for it.
 public struct MetadataLeftOut: Sendable, Hashable {
     /// The item.
     public let item: MetadataItem
-    /// The place of the input whose track it is about among the writer's; `nil` for the file as a whole.
+    /// The index of the input whose track the item describes; `nil` for the file as a whole.
     public let inputIndex: Int?
     /// The type of the file.
     public let fileType: MediaFileType
 }
 
 extension MetadataLeftOut: CustomStringConvertible {
-    /// One sentence for a person.
+    /// A sentence that describes the loss to a user.
     public var description: String {
         let value: String
         if case .data(let bytes) = item.value {
@@ -208,11 +208,11 @@ extension MetadataLeftOut: CustomStringConvertible {
 }
 
 extension MetadataItem {
-    /// Tells whether one of some items says the same, in whatever form another container has for it.
+    /// Returns true if one of the items has the same value, in the form that another container has for it.
     package func isHeld(by items: some Sequence<MetadataItem>) -> Bool {
         if case .data = value { return items.contains { $0.value == value } }
         let name = MetadataKeySpaces.name(identifier).lowercased()
-        // Of dates in headers the fraction of a second is written in one way alone.
+        // Header dates are compared by whole seconds, because their fractions are written in one notation only.
         let count = name == "creation_time" ? "2000-01-01T00:00:00".count : Int.max
         let text = value.text?.prefix(count)
         return items.contains { $0.identifier.lowercased() == name && $0.value.text?.prefix(count) == text }

@@ -5,52 +5,53 @@ import MediaBase
 import SystemCalls
 import SystemPackage
 
-/// Completes a QuickTime or MPEG-4 file that libavformat has written: exact edit lists, apertures, and the index before
-/// the media.
+/// Completes a QuickTime or MPEG-4 file written by libavformat: exact edit lists, apertures, and an index before the
+/// media.
 ///
-/// The media is not copied where the file system can put room in front of it (ext4, XFS); elsewhere it is moved in place.
+/// The media is not copied if the file system can insert space before it (ext4, XFS); otherwise it is moved within the
+/// file.
 struct MovieHeaderRewriter {
     private let file: FileDescriptor
     private let isIndexFirst: Bool
     private let movie: Movie
-    /// Throws where the work was cancelled.
+    /// Throws if the work was cancelled.
     private let check: () throws(MediaError) -> Void
 
-    /// What the movie is to say as a whole.
+    /// The properties of the movie as a whole.
     struct Movie {
-        /// When it came into being, in ISO 8601; `nil` leaves what is written.
+        /// The creation time in ISO 8601; `nil` keeps the one in the file.
         var creationTime: String?
-        /// Where it was taken, in ISO 6709, and in which language that is said.
+        /// The recording location in ISO 6709, and the language of that entry.
         var location: (place: String, language: String?)?
-        /// The rest of its metadata.
+        /// All other metadata of the movie.
         var metadata: [MetadataEntry] = []
-        /// It is a QuickTime file, not one of MPEG-4.
+        /// Indicates whether the file is QuickTime rather than MPEG-4.
         var isQuickTime: Bool
     }
 
-    /// What a track is to say.
+    /// The properties of a track.
     struct Track {
-        /// Its place in the movie.
+        /// The track's index in the movie.
         var index: Int
-        /// Which part of the presentation its samples are; `nil` leaves the edit list as it is.
+        /// The part of the presentation that the samples cover; `nil` keeps the edit list in the file.
         var presented: (start: MediaTime, end: MediaTime)?
-        /// The presentation time of the media's zero: its first sample's decode time.
+        /// The presentation time of the media's zero: the first sample's decode time.
         var mediaStart: MediaTime?
         var cleanAperture: CleanAperture?
-        /// Whether QuickTime's `tapt` belongs into the file.
+        /// Indicates whether the file stores QuickTime's `tapt` box.
         var keepsTrackAperture: Bool
         var isEnabled: Bool
-        /// ISO 639-2 code; `nil` leaves the one that is written.
+        /// The ISO 639-2 code; `nil` keeps the one in the file.
         var language: String?
-        /// The track's name; `nil` where there is none.
+        /// The track's name; `nil` if it has none.
         var name: String?
-        /// The rest of its metadata.
+        /// All other metadata of the track.
         var metadata: [MetadataEntry] = []
-        /// When it came into being, in ISO 8601; `nil` leaves what is written.
+        /// The creation time in ISO 8601; `nil` keeps the one in the file.
         var creationTime: String?
-        /// Dolby Vision's configuration record, which libavformat writes into MP4 alone.
+        /// Dolby Vision's configuration record, which libavformat writes into MP4 only.
         var dolbyVision: HDRInfo.DolbyVisionConfiguration?
-        /// Whether it has pictures, and so sizes.
+        /// Indicates whether the track is video and so has dimensions.
         var isVideo: Bool
     }
 
@@ -63,10 +64,10 @@ struct MovieHeaderRewriter {
         self.check = check
     }
 
-    /// What room is made in multiples of: the block size of all usual file systems.
+    /// The unit in which space is inserted: the block size of all common file systems.
     private static let block: UInt64 = 4096
 
-    /// Changes the file.
+    /// Rewrites the movie header and, if requested, moves it before the media.
     func finish(_ tracks: [Track]) throws(MediaError) {
         var reader = BoxReader(DescriptorByteSource(file: file))
         let boxes = try reader.boxes(in: reader.wholeSource)
@@ -122,7 +123,7 @@ struct MovieHeaderRewriter {
         _ editor: inout MovieEditor, brands: Box, media: Range<UInt64>
     ) throws(MediaError) {
         let head = try bytes(brands.range)
-        // Room for the case that every offset grows to 64 bits.
+        // Reserves space for the case that every offset grows to 64 bits.
         let most = UInt64(editor.bytes.count) * 2 + Self.block
         try editor.moveMedia(by: 0, reserve: most)
         let needed = UInt64(head.count + editor.bytes.count + 8)
@@ -139,7 +140,7 @@ struct MovieHeaderRewriter {
         try setLength(media.upperBound + room)
     }
 
-    /// Puts the file's content so much further back.
+    /// Moves the file's content towards its end by `room` bytes.
     private func makeRoom(_ room: UInt64, before media: Range<UInt64>) throws(MediaError) {
         guard room > 0 else { return }
         do throws(Errno) {
@@ -147,7 +148,7 @@ struct MovieHeaderRewriter {
         } catch .noSpace {
             throw MediaError(Errno.noSpace, "write", path: nil)
         } catch {
-            // Not every file system can; then the media moves, its end first.
+            // Not every file system supports this; the fallback moves the media, starting at its end.
             let chunk: UInt64 = 4 << 20
             var end = media.upperBound
             while end > media.lowerBound {
@@ -183,7 +184,7 @@ struct MovieHeaderRewriter {
     }
 }
 
-/// The bytes of an open file that is written, for the box reader.
+/// Reads bytes of an open file that is being written, for the box reader.
 struct DescriptorByteSource: ByteSource {
     let file: FileDescriptor
 
@@ -199,14 +200,14 @@ struct DescriptorByteSource: ByteSource {
     }
 }
 
-/// Completes a Matroska file that libavformat has written: clean apertures of whole pixels.
+/// Completes a Matroska file written by libavformat: adds clean apertures of whole pixels.
 struct MatroskaFinisher {
     let file: FileDescriptor
 
-    /// How much of a file's beginning is looked at; the track list lies in it.
+    /// The number of bytes that are searched at the start of the file; they contain the track list.
     private static let headBytes = 4 << 20
 
-    /// Adds what is left of pictures, by the place of their track.
+    /// Adds the crops of video tracks, by track index.
     func finish(_ crops: [Int: MatroskaCrop]) throws(MediaError) {
         guard !crops.isEmpty else { return }
         let head = try DescriptorByteSource(file: file).read(at: 0, count: Self.headBytes)
@@ -220,7 +221,7 @@ struct MatroskaFinisher {
 }
 
 extension CleanAperture {
-    /// What it shows, where its edges lie between pixels of the picture.
+    /// The visible rectangle, if its edges lie between pixels of the picture; otherwise `nil`.
     var wholePixels: PixelRectangle? {
         func isWhole(_ length: Rational, _ number: Int) -> Bool { length == Rational(Int64(number)) }
         guard isWhole(rectangle.x, pixelRect.x), isWhole(rectangle.y, pixelRect.y),

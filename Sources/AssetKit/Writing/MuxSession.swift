@@ -5,15 +5,17 @@ import MediaBase
 import SystemPackage
 import Threading
 
-/// The part of a writer that its inputs share: the container, the packets that wait for each other, and what went wrong.
+/// The part of a writer that its inputs share: the container, the queued packets, and the first error.
 ///
-/// Whoever adds a packet writes what can be written, under one lock.
+/// The thread that adds a packet also writes every packet that is due, under one lock.
 final class MuxSession: Sendable {
     private let state: Mutex<State>
     private let output: OutputFile
     private let muxer: MuxerFile
     private let cancelled = Atomic(false)
-    /// When writing ends with `timedOut`: that of what is read for it, where much may be made of little, such as silence.
+    /// The time at which writing fails with `timedOut`: the deadline of the asset that is read.
+    ///
+    /// It also limits cases in which little input yields much output, such as silence.
     let deadline = Mutex<ContinuousClock.Instant?>(nil)
     private let fileType: MediaFileType
     private let header: FileHeader
@@ -24,32 +26,32 @@ final class MuxSession: Sendable {
         var isHeaderWritten = false
         var isClosed = false
         var error: MediaError?
-        /// Bytes of all packets so far, which may wait in a temporary file for a long time.
+        /// The total size of all packets added so far, in bytes; they may wait in a temporary file for a long time.
         var addedBytes = 0
-        /// The metadata that the finished file does not hold.
+        /// The metadata that is missing from the finished file.
         var leftOut: [MetadataLeftOut] = []
     }
 
-    /// One input's track.
+    /// The track of one input.
     struct Lane: Sendable {
-        /// What the input says of its track.
+        /// The input's metadata and other properties of the track.
         let track: TrackHeader
-        /// What its samples are; `nil` before the first one.
+        /// The format of the samples; `nil` before the first sample.
         var stream: WrittenStream?
         var isFinished = false
-        /// Its place in the container; `nil` before the header is written, and for a track without samples.
+        /// The stream index in the container; `nil` before the header is written, and for a track without samples.
         var index: Int?
-        /// Which part of the presentation its samples are.
+        /// The part of the presentation that the samples cover.
         var presented: (start: MediaTime, end: MediaTime)?
     }
 
-    /// What the container says of itself as a whole.
+    /// The metadata and options of the container as a whole.
     struct FileHeader: Sendable {
         var metadata: [MetadataItem] = []
         var chapters: [Chapter] = []
-        /// Whether the index of QuickTime and MPEG-4 files comes first.
+        /// Indicates whether the index of QuickTime and MPEG-4 files precedes the media.
         var isIndexFirst = true
-        /// Looks at the complete file before it is put in place; what it throws keeps that from happening.
+        /// Verifies the complete file before it gets its final name; an error prevents that.
         var verification: (@Sendable (FilePath) throws(MediaError) -> Void)?
     }
 
@@ -68,26 +70,26 @@ final class MuxSession: Sendable {
         state = Mutex(State(queue: queue, lanes: tracks.map { Lane(track: $0) }))
     }
 
-    /// Whether the codecs' headers go into the container's.
+    /// True if the container stores the codecs' headers in its own header.
     var usesGlobalHeaders: Bool { muxer.wantsGlobalHeaders }
 
-    /// What went wrong first; `nil` as long as nothing did.
+    /// The first error; `nil` if none occurred.
     var error: MediaError? { state.withLock { $0.error } }
 
-    /// The metadata that the file does not hold; empty before it is complete.
+    /// The metadata that is missing from the file; empty before the file is complete.
     var leftOut: [MetadataLeftOut] { state.withLock { $0.leftOut } }
 
-    /// Throws where nothing can be written any more.
+    /// Throws if writing was cancelled, has failed or has passed its deadline.
     func check() throws(MediaError) {
         if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
         if let error { throw error }
         if let late = MediaLimits.error(after: deadline.withLock { $0 }) { throw fail(late) }
     }
 
-    /// An error with the file that it is about.
+    /// Returns the error with the path of the output file.
     func located(_ error: MediaError) -> MediaError { error.at(path: output.path.string) }
 
-    /// Keeps the first failure, and gives back what callers are to be told.
+    /// Records the first failure and returns the error to throw to the caller.
     func fail(_ error: MediaError) -> MediaError {
         let named = located(error)
         guard named.code != .cancelled else { return named }
@@ -98,10 +100,10 @@ final class MuxSession: Sendable {
     }
 }
 
-// MARK: - What inputs say
+// MARK: - Calls from inputs
 
 extension MuxSession {
-    /// Says how an input's samples are coded.
+    /// Sets the format of an input's samples.
     func begin(_ stream: WrittenStream, lane: Int) throws(MediaError) {
         try working { state throws(MediaError) in
             state.lanes[lane].stream = stream
@@ -109,7 +111,7 @@ extension MuxSession {
         }
     }
 
-    /// Takes a packet of an input.
+    /// Adds a packet of an input and writes all packets that are due.
     func add(_ packet: consuming Packet, lane: Int) throws(MediaError) {
         let shared = CompressedSample(packet)
         try working { state throws(MediaError) in
@@ -121,7 +123,7 @@ extension MuxSession {
         }
     }
 
-    /// Says that an input has no more packets, and which part of the presentation it has filled.
+    /// Marks an input as finished and records the part of the presentation that it covers.
     func finish(lane: Int, presented: (start: MediaTime, end: MediaTime)?) throws(MediaError) {
         try working { state throws(MediaError) in
             state.lanes[lane].isFinished = true
@@ -143,14 +145,14 @@ extension MuxSession {
         }
     }
 
-    /// Gives the system's reason where it could not write.
+    /// Replaces an error of the muxer with its cause: the exceeded size limit or the system's error.
     private func named(_ error: MediaError) -> MediaError {
         if error.code != .cancelled, muxer.isOverLimit, let allowance = output.allowance { return allowance.error }
         guard error.code != .cancelled, let errno = muxer.writeFailure else { return error }
         return MediaError(errno, "write", path: output.path)
     }
 
-    /// Writes the header when it can be, and then all packets whose turn it is.
+    /// Writes the header as soon as possible, then all packets that are due.
     private func write(_ state: inout State) throws(MediaError) {
         if !state.isHeaderWritten {
             guard state.lanes.allSatisfy({ $0.stream != nil || $0.isFinished }),
@@ -170,7 +172,7 @@ extension MuxSession {
             guard let stream = lanes[place].stream else { continue }
             lanes[place].index = try muxer.add(lanes[place].track.description(of: stream, in: fileType))
         }
-        // In QuickTime and MPEG-4 files it is written afterwards: libavformat makes text of all values.
+        // QuickTime and MPEG-4 metadata is written later, because libavformat turns all values into text.
         if !fileType.isISO {
             try muxer.setMetadata(MetadataWriting.entries(ofWholeFile(lanes)))
             for case (true, .data(let picture)) in header.metadata.map({ ($0.isArtwork, $0.value) }) {
@@ -181,7 +183,7 @@ extension MuxSession {
         try muxer.writeHeader(options: options(for: lanes))
     }
 
-    /// The metadata of the file as a whole; in files of one track alone, with that track's.
+    /// Returns the metadata of the file, including that of the track in file types that hold only one.
     private func ofWholeFile(_ lanes: [Lane]) -> [MetadataItem] {
         guard fileType.maximumTracks == 1, let track = lanes.first?.track else { return header.metadata }
         return header.metadata
@@ -189,7 +191,7 @@ extension MuxSession {
     }
 
     private func options(for lanes: [Lane]) -> [(key: String, value: String)] {
-        // AIFF's own chunks take four texts; all else goes into ID3's.
+        // AIFF's own chunks hold four texts; all other metadata goes into an ID3 chunk.
         if fileType == .aiff { return [("write_id3v2", "1")] }
         guard fileType.isISO else { return [] }
         return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", "write_colr")]
@@ -197,11 +199,13 @@ extension MuxSession {
 }
 
 extension MuxSession {
-    /// Ticks a second of a movie: of which each track's tick is a whole number, so that edits are exact.
+    /// Returns the movie's timescale, in which a tick of each track is a whole number of ticks, so that edits are
+    /// exact.
     ///
-    /// Where that takes more than 32 bits, the finest track's: a reader that rounds to the others' ticks finds theirs.
+    /// If that exceeds 32 bits, returns the finest track's timescale: a reader that rounds edits to the ticks of the
+    /// other tracks still finds their exact times.
     private static func movieTimescale(_ lanes: [Lane]) -> Int32 {
-        // Subtitles need no finer times than the rest, and their clocks go by microseconds.
+        // Subtitles need no finer times than the other tracks, and their clocks count microseconds.
         let media = lanes.filter { $0.stream.map { $0.parameters.isAudio || $0.parameters.isVideo } ?? false }
         let scales = (media.isEmpty ? lanes : media).compactMap {
             $0.stream.flatMap { Int32(exactly: $0.timeBase.den) }
@@ -213,7 +217,7 @@ extension MuxSession {
 // MARK: - The end
 
 extension MuxSession {
-    /// Writes the rest, has the file looked at where that is asked for, and puts it in place.
+    /// Writes the remaining packets, verifies the file if requested, and moves it to its final name.
     func complete() throws(MediaError) {
         try working { state throws(MediaError) in
             guard state.isHeaderWritten else {
@@ -225,7 +229,7 @@ extension MuxSession {
             try checkCancelled()
             state.leftOut = findLeftOut(state.lanes)
         }
-        // Without the lock, so that it can be cancelled meanwhile.
+        // Called without the lock, so that writing can be cancelled during verification.
         if let verify = header.verification, let path = output.readablePath {
             do throws(MediaError) { try verify(path) } catch { throw fail(error) }
         }
@@ -241,13 +245,13 @@ extension MuxSession {
         }
     }
 
-    /// Finds the metadata that the complete file does not hold, by reading it as any other file.
+    /// Reads the complete file like any other and returns the metadata that it lacks.
     private func findLeftOut(_ lanes: [Lane]) -> [MetadataLeftOut] {
         let ofTracks = lanes.map { $0.index == nil ? [] : $0.track.ownItems }
         guard !header.metadata.isEmpty || ofTracks.contains(where: { !$0.isEmpty }), let path = output.readablePath,
             let made = try? Asset(path: path).contents()
         else { return [] }
-        // Some files have one list for the track and for the whole.
+        // Some files have a single metadata list for the track and the whole file.
         let isOne = fileType.isSoundAlone && made.tracks.count { !$0.isAttachedPicture } == 1 && !fileType.isISO
         let whole = made.metadata + (isOne ? made.tracks.flatMap(\.metadata) : [])
         var leftOut = header.metadata.filter { !$0.isHeld(by: whole) }.map {
@@ -315,17 +319,16 @@ extension MuxSession {
         }
     }
 
-    /// Has all writing end soon, without waiting for it.
+    /// Makes all writing end soon, without waiting for it.
     func cancel() {
         cancelled.store(true, ordering: .relaxed)
         muxer.cancel()
     }
 
-    /// Ends all writing and removes what there is of the file, unless it is complete; from any thread, any number of
-    /// times.
+    /// Ends all writing and removes the file unless it is complete; may be called from any thread, any number of times.
     func discard() {
         cancel()
-        // Nobody writes any more when the lock is had, so that the descriptor may be closed.
+        // Once the lock is held no thread writes, so the descriptor may be closed.
         state.withLock { state in
             state.isClosed = true
             state.queue.removeAll()

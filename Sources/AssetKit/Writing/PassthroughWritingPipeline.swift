@@ -1,53 +1,54 @@
 import LibAV
 import MediaBase
 
-/// Stored samples as they are, with times counted from the session's start.
+/// Writes stored samples unchanged, with times counted from the session's start.
 ///
-/// Where the session cuts into samples that others depend on, those before its start are written too and an edit list
-/// keeps them from being shown; containers without edit lists begin with the first sample that can.
+/// If later samples depend on samples before the session's start, those are written too and an edit list hides them.
+/// Containers without edit lists start with the first sample that can be decoded on its own.
 final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private let mediaType: MediaType
-    /// As it was begun; from the first sample on with its start as this track counts from it.
+    /// The session; from the first sample on, its start lies on this track's own clock.
     private(set) var session: SessionFacts
     private let hint: StoredHint
     private var timeBase = Rational.invalid
-    /// Samples from before the session's start that the first one after it may need.
+    /// Samples before the session's start that the first sample after it may need.
     private var early: [SampleBuffer] = []
     private var isPastStart = false
     private var hasBegun = false
-    /// Whether pictures wait for the first one that says when it is decoded, from which those before are counted.
+    /// True while frames wait for the first one with a decode time, from which earlier decode times are derived.
     private var waitsForDecodeTime = false
-    /// Whether pictures wait for one that needs no other, because those before are not there.
+    /// True while frames are dropped until the first sync sample, because the frames they depend on are missing.
     private var waitsForSync = false
-    /// When that one is shown; pictures before it that come later need others too.
+    /// The presentation time of that sync sample; earlier frames that follow it depend on missing frames.
     private var firstSync: MediaTime?
-    /// Pictures from behind the session's end; those are written of which one that is shown comes later and may need them.
+    /// Frames after the session's end; they are written only if a later frame that is shown may need them.
     private var behindEnd: [SampleBuffer] = []
-    /// The last sample so far, and what its packet says.
+    /// The latest sample and the decode time of its packet.
     private var last: (packet: CompressedSample, dts: Int64?)?
     private var firstDecodeTicks: Int64?
     private var usualDuration: Int64 = 0
-    /// Of Opus whose times are from a coarse clock: where the next packet begins by the length of those before.
+    /// The start time of the next Opus packet, by the durations of those before; used if the source's clock is coarse.
     private var nextOpus: MediaTime?
-    /// Of a part of Opus: how many samples the file has before those that are heard, so that it begins to the sample.
+    /// The number of samples to skip at the start of an Opus excerpt, so that playback starts at the exact sample.
     private var preSkip: Int?
-    /// When a picture is stored, not before zero, that the source does not show.
+    /// The time of the first stored frame, at or after the session's start, that the source does not show.
     private var firstHidden: MediaTime?
-    /// Of linear PCM: where the sound so far ends by the number of its samples.
+    /// The end of the linear PCM so far, by the number of its samples.
     private var soundEnd: MediaTime?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
-    /// The time of the samples from which on there are any in the file; `nil` where there are none.
+    /// The source time from which on samples are stored in the file; `nil` if it has none.
     private(set) var storedFrom: MediaTime?
 
-    /// What is known of a track before its first sample.
+    /// Properties of a track that are known before its first sample.
     struct StoredHint: Sendable {
         var parameters: CodecParameters?
         var timescale: Int32 = 0
         var frameRate: Rational?
         var sampleAspectRatio: Rational?
-        /// Where an edit list ends what is shown; `nil` for the last sample's end.
+        /// The time at which an edit list ends the track; `nil` for the last sample's end.
         var end: MediaTime?
-        /// How long the source's samples are together; it tells how long the last one is, of which demuxers often guess.
+        /// The total duration of the source's samples, from which the last sample's duration follows; demuxers often
+        /// guess it.
         var mediaDuration: MediaTime?
     }
 
@@ -63,7 +64,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         }
         if !timeBase.isValid { settleClock(buffer) }
         var buffer = placedOpus(buffer)
-        // Where nothing says what of the samples is heard, they are cut.
+        // Files without edit lists cannot hide samples, so PCM is cut.
         if !session.fileType.keepsEdits, let form = PCMForm(buffer.formatDescription) {
             guard let cut = try form.cut(buffer, from: session.start, to: end) else { return }
             buffer = cut
@@ -89,7 +90,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         guard !isPastStart else { return try write(buffer, decodedAt: buffer.decodeTime, to: sink) }
         let isBefore = begins < .zero && begins + buffer.duration <= .zero
         if begins < .zero, !waitsForDecodeTime {
-            // Of sound the one before is enough to warm most decoders up; of pictures all since the last sync sample.
+            // One earlier packet warms up most audio decoders; video needs all frames since the last sync sample.
             if mediaType == .video {
                 if buffer.isSync { early = [] }
             } else if early.count > 1, !isOpus(buffer) || time(of: early[1]) <= -PassthroughPipeline.opusPreRoll {
@@ -100,15 +101,15 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         } else {
             early.append(buffer)
         }
-        // Demuxers of Matroska tell decode times after some pictures only, and a muxer would invent other ones.
+        // Matroska demuxers report decode times only after some frames, and a muxer would invent different ones.
         waitsForDecodeTime =
             mediaType == .video && early.count < Self.maximumUntimed && early.allSatisfy { $0.decodeTime == nil }
         if !waitsForDecodeTime { try passStart(to: sink) }
     }
 
-    /// Throws for a picture that is shown after one that is not: no file says that of pictures between others.
+    /// Throws if a shown frame follows a hidden one, because no file can hide frames between others.
     ///
-    /// Fragments of MP4 that overlap have such pictures; before zero and from the end on edit lists hide them.
+    /// Overlapping fragments of MP4 contain such frames. Edit lists hide frames only before zero and after the end.
     private func refuseHidden(_ buffer: SampleBuffer) throws(MediaError) {
         let time = buffer.presentationTime
         if buffer.attachments.contains(.isNotShown) {
@@ -124,13 +125,13 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
 
     private func isOpus(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "opus" }
 
-    /// From which time of the samples on nothing is written: the session's end, and where no edit list can say it, the end
-    /// of what the source shows.
+    /// The source time at which writing ends: the session's end, or an earlier end of the source's edit list if the
+    /// file type has no edit lists.
     private var end: MediaTime {
         session.fileType.keepsEdits ? session.end : min(session.end, hint.end ?? .positiveInfinity)
     }
 
-    /// A subtitle as long as it is shown within the session; `nil` where it is not.
+    /// Returns a subtitle cut to the session; `nil` if it lies outside.
     private func cut(_ buffer: SampleBuffer) -> SampleBuffer? {
         let begins = max(buffer.presentationTime, session.start)
         let ends = min(buffer.presentationTime + buffer.duration, end)
@@ -141,7 +142,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             duration: max(.zero, ends - begins), isShown: true)
     }
 
-    /// Pictures without a decode time after which no more of them are waited for; 16 are reordered at most.
+    /// The maximum number of frames without a decode time to wait for; codecs reorder 16 at most.
     private static let maximumUntimed = 64
 
     private func passStart(to sink: any PacketSink) throws(MediaError) {
@@ -165,14 +166,14 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         }
     }
 
-    /// Whether a picture began before the session's start and is shown there.
+    /// Returns true if a frame starts before the session's start and is still shown there.
     private func isOnScreenAtStart(_ buffer: SampleBuffer) -> Bool {
         guard mediaType == .video, !buffer.attachments.contains(.isNotShown) else { return false }
         let begins = time(of: buffer)
         return begins < .zero && begins + buffer.duration > .zero
     }
 
-    /// Whether a sample is the encoder's priming, of which Matroska and Ogg say by themselves that it is not heard.
+    /// Returns true if a sample is encoder priming, which Matroska and Ogg mark as inaudible by themselves.
     private func isPriming(_ sample: SampleBuffer) -> Bool {
         if preSkip != nil { return true }
         guard session.fileType.keepsLateStarts || session.fileType == .ogg, session.start == .zero,
@@ -180,13 +181,13 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             let padding = (sample.codecParameters ?? hint.parameters)?.initialPadding, padding > 0
         else { return false }
         let start = MediaTime(value: Int64(padding), timescale: Int32(clamping: max(1, rate)))
-        // Matroska's times are rounded to milliseconds.
+        // Matroska rounds times to milliseconds.
         return time(of: sample) >= -start - MediaTime(value: 1, timescale: 1000)
     }
 
-    /// When samples are decoded; those before the first that says so a frame earlier each.
+    /// Returns the decode times of samples; those before the first known time are one frame duration apart.
     ///
-    /// Matroska keeps no such times, and demuxers can tell them only after some pictures.
+    /// Matroska stores no decode times, and demuxers can derive them only after some frames.
     private static func decodeTimes(of samples: [SampleBuffer]) -> [MediaTime?] {
         let first = samples.firstIndex { $0.decodeTime != nil } ?? 0
         return samples.enumerated().map { place, sample in
@@ -205,7 +206,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
                     + ".mp4, or begin earlier")
         }
         if let (sample, dts) = last.take() {
-            // Sound of a container that keeps no durations lasts as long as the codec's frames do.
+            // In containers without durations, the last audio packet lasts as long as the codec's frames.
             var duration = sample.packet.duration
             if duration == 0, usualDuration > 0, let pts = sample.packet.pts {
                 duration = usualDuration
@@ -247,14 +248,14 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let begins = time(of: buffer)
         try fillHole(before: buffer, at: begins, to: sink)
         let ends = soundEnd ?? begins + buffer.duration - paddingInDuration(of: sample, buffer)
-        // A decoder of Vorbis gives nothing for its first packet, so that players begin too late in it by as much.
+        // A Vorbis decoder outputs nothing for its first packet, so players would start late by that packet's duration.
         let isCut = session.start > .zero && begins < .zero && buffer.formatDescription.codec == "vorbis"
         if !buffer.attachments.contains(.isNotShown), begins >= .zero || ends > .zero, !isCut {
             let shown = max(begins, .zero)
             presented = (min(presented?.start ?? shown, shown), max(presented?.end ?? .zero, ends))
         }
         var presentation = buffer.presentationTime.isNumeric ? ticks(buffer.presentationTime - start) : nil
-        // Readers differ on a picture that an edit list cuts in two: it begins where it is shown.
+        // Readers disagree about a frame that an edit list cuts in two, so the frame starts at the cut.
         if isOnScreenAtStart(buffer) { presentation = 0 }
         if begins.isNumeric { storedFrom = min(storedFrom ?? .positiveInfinity, begins + session.start) }
         let decode = ticks(decodeTime.map { $0 - start })
@@ -268,15 +269,16 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         firstDecodeTicks = firstDecodeTicks ?? decode
     }
 
-    /// Puts silence before linear PCM that begins later than the sound so far ends.
+    /// Fills a gap before linear PCM with silence.
     ///
-    /// Containers keep PCM as one run of samples: a hole would be closed, and all that follows be heard too early.
+    /// Containers store PCM as one continuous run of samples. A gap would be closed and all later audio would play too
+    /// early.
     private func fillHole(before buffer: SampleBuffer, at time: MediaTime, to sink: any PacketSink) throws(MediaError) {
         guard let form = PCMForm(buffer.formatDescription), let sample = buffer.storedSample else { return }
         let (rate, size) = (form.rate, form.frameBytes)
-        // Files that know no times begin with the first sample that they have.
+        // Files without timestamps start with their first sample.
         var start = soundEnd ?? (session.fileType.keepsLateStarts ? time : min(time, .zero))
-        // Less is the coarseness of a container's clock.
+        // A smaller difference is rounding by the container's clock.
         if time - start > MediaTime(value: 1, timescale: 100) {
             var left = (time - start).sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0
             while left > 0 {
@@ -296,7 +298,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         soundEnd = start + MediaTime(value: Int64(sample.size / size), timescale: rate)
     }
 
-    /// Settles in which ticks times are written: in those of the samples' own times, counted from the session's start.
+    /// Chooses the time base: the ticks of the samples' own times, counted from the session's start.
     private func settleClock(_ first: SampleBuffer) {
         let times = [first.presentationTime, first.decodeTime ?? .zero, first.duration]
         let own =
@@ -314,15 +316,15 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
 
     private static let opusRate: Int32 = 48_000
 
-    /// Times come from a clock that cannot name every sample of Opus: Matroska's.
+    /// Indicates whether the source's clock is too coarse for single Opus samples, as Matroska's is.
     private var isClockCoarse: Bool { hint.timescale > 0 && hint.timescale < Self.opusRate }
 
-    /// A packet of Opus at its exact time, where it comes with one of whole ticks of a coarse clock.
+    /// Returns an Opus packet with its exact time if its own time is rounded to a coarse clock.
     ///
-    /// Packets follow each other to the sample, and begin as long before zero as the codec's header says: the delay that
-    /// Matroska takes from their times, and these themselves, are rounded.
+    /// Packets follow each other without gaps, and the first starts before zero by the delay in the codec's header.
+    /// Matroska subtracts that delay from the packets' times, and rounds both.
     private func placedOpus(_ buffer: SampleBuffer) -> SampleBuffer {
-        // All lengths from 5 ms on are whole milliseconds.
+        // All packet durations of 5 ms or more are whole milliseconds.
         guard isOpus(buffer), isClockCoarse, buffer.presentationTime.isNumeric,
             let length = buffer.duration.sampleIndex(rate: Self.opusRate), length > 0, length % 240 == 0,
             MediaTime(value: length, timescale: Self.opusRate) == buffer.duration
@@ -343,7 +345,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             duration: buffer.duration, isShown: true)
     }
 
-    /// The part of a packet's duration that is not heard: Matroska's counts the padding after the last sample too.
+    /// Returns the part of a packet's duration that is not heard; Matroska's durations include the padding at the end.
     private func paddingInDuration(of sample: CompressedSample, _ buffer: SampleBuffer) -> MediaTime {
         guard isClockCoarse, isOpus(buffer) else { return .zero }
         return MediaTime(value: Int64(sample.packet.paddingSamples), timescale: Self.opusRate)

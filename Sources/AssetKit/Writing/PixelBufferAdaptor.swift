@@ -2,9 +2,9 @@ import LibAV
 public import MediaBase
 import Threading
 
-/// What an input says of its track as a whole, apart from how its samples are coded.
+/// The properties of an input's track as a whole, apart from the coding of its samples.
 struct TrackHeader: Sendable {
-    /// ISO 639-2 code.
+    /// The ISO 639-2 code.
     var language: String?
     var name: String?
     var metadata: [MetadataItem] = []
@@ -14,11 +14,11 @@ struct TrackHeader: Sendable {
     var dispositions: [String] = []
     var cleanAperture: CleanAperture?
     var hdr: HDRInfo?
-    /// Dolby Vision's configuration record, of samples that are taken as they are.
+    /// Dolby Vision's configuration record, for stored samples that are copied.
     var dolbyVision: HDRInfo.DolbyVisionConfiguration?
     var creationTime: String?
 
-    /// The stream that a file of a type is to have.
+    /// Returns the muxer's description of the stream for a type of file.
     func description(of stream: WrittenStream, in fileType: MediaFileType) -> MuxerFile.Stream {
         var description = MuxerFile.Stream(parameters: stream.parameters, timeBase: stream.timeBase)
         description.frameRate = stream.frameRate
@@ -27,7 +27,7 @@ struct TrackHeader: Sendable {
         description.dispositions = dispositions
         description.hdr = hdr
         if transform != .identity { description.displayMatrix = transform.matrix }
-        // The boxes of the rest are written afterwards, with their types.
+        // Boxes for the rest are written afterwards, with their value types.
         var entries = MetadataWriting.entries(
             fileType.isISO ? metadata.filter { MetadataWriting.headerKeys.contains($0.identifier) } : metadata)
         func set(_ key: String, _ value: String?) {
@@ -39,12 +39,12 @@ struct TrackHeader: Sendable {
         if !fileType.isISO { set("title", name) }
         set("timecode", timecode)
         set("creation_time", creationTime)
-        // QuickTime keeps a name of each track's handler; libavformat's own says nothing.
+        // QuickTime keeps a name for each track's handler; libavformat's default carries no information.
         description.metadata = entries
         return description
     }
 
-    /// The track's metadata with its name, without what only headers say.
+    /// The track's metadata including its name, without items that only headers store.
     var ownItems: [MetadataItem] {
         let items = metadata.filter { !Self.fields.contains($0.identifier) }
         guard let name else { return items }
@@ -55,17 +55,17 @@ struct TrackHeader: Sendable {
     private static let fields = MetadataWriting.headerKeys.union(["language", "creation_time", "timecode"])
 }
 
-/// Feeds a video input with pictures from a pool of its own: `AVAssetWriterInputPixelBufferAdaptor`.
+/// Feeds a video input with pixel buffers from its own pool: `AVAssetWriterInputPixelBufferAdaptor`.
 public final class PixelBufferAdaptor: Sendable {
-    /// The input that is fed.
+    /// The input to which pixel buffers are appended.
     public let input: AssetWriterInput
-    /// Where pictures for it come from.
+    /// The pool that provides pixel buffers for the input.
     public let pixelBufferPool: PixelBufferPool
 
-    /// An adaptor for an input that has none yet.
+    /// Creates an adaptor for an input that has none yet.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an input that encodes no pictures, has an adaptor,
-    ///   or for an unknown pixel format.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the input does not encode video, if it already has
+    ///   an adaptor, or if the pixel format is unknown.
     public init(input: AssetWriterInput, dimensions: Dimensions, pixelFormat: PixelFormat) throws(MediaError) {
         guard case .video = input.settings else {
             throw MediaError(.invalidArgument, "only an input that encodes pictures takes pixel buffers")
@@ -79,40 +79,40 @@ public final class PixelBufferAdaptor: Sendable {
         guard isFree else { throw MediaError(.invalidArgument, "the input has an adaptor already") }
     }
 
-    /// Appends a picture that is on screen from a time on, until the next one's.
+    /// Appends a video frame that is shown from the given time until the next frame.
     ///
-    /// Throws and waits as the synchronous `append` of ``AssetWriterInput`` does.
+    /// Throws and blocks as the synchronous `append` of ``AssetWriterInput`` does.
     public func append(_ picture: PixelBuffer, withPresentationTime time: MediaTime) throws(MediaError) {
         try input.append(SampleBuffer(picture: picture, presentationTime: time))
     }
 }
 
-/// Memory for pictures of one size and format, which is used again when nobody has them any more: `CVPixelBufferPool`.
+/// A pool of pixel buffers of one size and format, which reuses the memory of released buffers: `CVPixelBufferPool`.
 ///
-/// It may be used from any thread.
+/// A pool may be used from any thread.
 public final class PixelBufferPool: Sendable {
     private let pool: FramePool
 
-    /// A pool that has no memory yet.
+    /// Creates a pool without allocating memory yet.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an unknown pixel format,
-    ///   ``MediaError/Code-swift.struct/limitExceeded`` for a picture that is too large.
+    ///   ``MediaError/Code-swift.struct/limitExceeded`` for dimensions that are too large.
     public init(dimensions: Dimensions, pixelFormat: PixelFormat) throws(MediaError) {
         pool = try FramePool(dimensions: dimensions, pixelFormat: pixelFormat)
     }
 
-    /// The size of the pictures.
+    /// The size of the pixel buffers.
     public var dimensions: Dimensions { pool.dimensions }
-    /// How their pixels are stored.
+    /// The pixel format of the buffers.
     public var pixelFormat: PixelFormat { pool.pixelFormat }
 
-    /// Makes a picture.
+    /// Returns a new pixel buffer.
     ///
     /// - Parameters:
-    ///   - sampleAspectRatio: Width of a pixel by its height.
-    ///   - color: How its numbers stand for colours.
-    ///   - fill: Called once for each plane, from the first row to the last row's last pixel; a row begins `stride` bytes
-    ///     after the one before. What it leaves is whatever lay there before.
+    ///   - sampleAspectRatio: The width of a pixel divided by its height.
+    ///   - color: The colour tags of the pixel values.
+    ///   - fill: Called once for each plane, with the bytes from the first row to the last row's last pixel. A row
+    ///     starts `stride` bytes after the previous one. Bytes that `fill` does not write keep arbitrary old content.
     public func makePixelBuffer(
         sampleAspectRatio: Rational? = nil, color: ColorInfo = ColorInfo(),
         fill: (_ plane: Int, inout MutableRawSpan, _ stride: Int) -> Void

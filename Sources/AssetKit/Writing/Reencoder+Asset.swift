@@ -2,29 +2,30 @@ import LibAV
 public import MediaBase
 
 extension Reencoder {
-    /// What becomes of tracks of one kind.
+    /// The treatment of tracks of one media type.
     public enum Treatment<Settings: Sendable>: Sendable {
-        /// They are encoded anew.
+        /// The tracks are re-encoded.
         case encode(Settings)
-        /// Their samples are taken as they are.
+        /// The stored samples are copied unchanged.
         case copy
-        /// They are left out.
+        /// The tracks are omitted.
         case leaveOut
     }
 
-    /// A re-encoding of an asset, which carries over what its tracks and the file say of themselves.
+    /// Creates a re-encoding of an asset that carries over the properties of the file and its tracks.
     ///
-    /// Language, names, dates, metadata, chapters, turn, start timecode, colours, pixel aspect and clean aperture stay;
-    /// the last two are scaled with the picture, so that the shape in which it is shown stays exact.
+    /// Language, names, dates, metadata, chapters, rotation, start timecode, colours, pixel aspect ratio and clean
+    /// aperture are kept. Pixel aspect ratio and clean aperture are scaled with the frame, so that the displayed shape
+    /// stays exact.
     /// - Parameters:
-    ///   - asset: What is read.
-    ///   - writer: What is written, without inputs yet.
-    ///   - video: What becomes of pictures; cover pictures are metadata. Where they are copied, subtitles are too as far as
-    ///     the file can hold them.
-    ///   - audio: What becomes of sound.
-    ///   - timeRange: The part that is written.
-    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` where there is nothing of what is wanted, and what the
-    ///   reader or the writer refuses.
+    ///   - asset: The source.
+    ///   - writer: The writer of the new file, without inputs yet.
+    ///   - video: The treatment of video tracks; cover pictures are metadata. Copying video also copies the subtitles
+    ///     that the file can hold.
+    ///   - audio: The treatment of audio tracks.
+    ///   - timeRange: The part of the asset to write.
+    /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` if the asset has none of the wanted tracks, and errors of
+    ///   the reader or the writer.
     public convenience init(
         asset: Asset, writer: AssetWriter, video: Treatment<VideoOutputSettings>,
         audio: Treatment<AudioOutputSettings>,
@@ -44,11 +45,11 @@ extension Reencoder {
         }
     }
 
-    /// A re-encoding of an asset to which the tracks that are wanted are still to be added.
+    /// Creates a re-encoding of an asset without tracks; add them afterwards.
     ///
-    /// Metadata and chapters of the file as a whole are carried over. Start and end of the range are rounded to the nearest
-    /// times from which all times of the first track of pictures, or without one of audio, can be counted exactly: less
-    /// than a hundred-thousandth of a second away.
+    /// Metadata and chapters of the file as a whole are carried over. The start and end of the range are rounded to the
+    /// nearest times from which all times of the first video track, or without one of the first audio track, can be
+    /// counted exactly: less than a hundred-thousandth of a second away.
     public convenience init(
         asset: Asset, writer: AssetWriter, timeRange: MediaTimeRange
     ) throws(MediaError) {
@@ -59,7 +60,7 @@ extension Reencoder {
         try self.init(asset: asset, writer: writer, rounded: grid?.rounded(timeRange) ?? timeRange)
     }
 
-    /// The same for a range that lies on the grid of what is written already.
+    /// Creates a re-encoding for a range that is already rounded to the grid of the written tracks.
     package convenience init(
         asset: Asset, writer: AssetWriter, rounded timeRange: MediaTimeRange
     ) throws(MediaError) {
@@ -71,15 +72,15 @@ extension Reencoder {
         writer.chapters = contents.chapters.compactMap { $0.shifted(into: timeRange) }
     }
 
-    /// Adds a track of pictures, with what it says of itself.
+    /// Adds a video track with its properties.
     ///
     /// - Parameters:
     ///   - track: A track of the asset.
-    ///   - video: What becomes of it.
-    ///   - appliesPreferredTrackTransform: Whether pictures are turned instead of being marked as to be turned; sizes in
-    ///     the settings are those after the turn.
-    /// - Returns: What writes it; `nil` where it is left out.
-    /// - Throws: what the reader or the writer refuses.
+    ///   - video: The treatment of the track.
+    ///   - appliesPreferredTrackTransform: True to rotate the frames themselves instead of storing a transform; sizes
+    ///     in the settings are those after rotation.
+    /// - Returns: The input that writes the track; `nil` if the track is omitted.
+    /// - Throws: Errors of the reader or the writer.
     @discardableResult public func add(
         _ track: AssetTrack, video: Treatment<VideoOutputSettings>, appliesPreferredTrackTransform: Bool = false
     ) throws(MediaError) -> AssetWriterInput? {
@@ -106,10 +107,10 @@ extension Reencoder {
         }
     }
 
-    /// Adds a track of sound, with what it says of itself.
+    /// Adds an audio track with its properties.
     ///
-    /// - Returns: What writes it; `nil` where it is left out.
-    /// - Throws: what the reader or the writer refuses.
+    /// - Returns: The input that writes the track; `nil` if the track is omitted.
+    /// - Throws: Errors of the reader or the writer.
     @discardableResult public func add(
         _ track: AssetTrack, audio: Treatment<AudioOutputSettings>
     ) throws(MediaError) -> AssetWriterInput? {
@@ -122,7 +123,7 @@ extension Reencoder {
             try add(TrackOutput(track: track), to: input)
             return input
         case .encode(let settings):
-            // The writer converts once, to what its encoder takes.
+            // The writer converts once, to the format of its encoder.
             let output = TrackOutput(track: track, audioSettings: AudioSettings())
             output.passesOverUndecodable = passesOverUndecodableAudio
             let input = AssetWriterInput(audioSettings: settings, like: track)
@@ -131,7 +132,7 @@ extension Reencoder {
         }
     }
 
-    /// Refuses to copy what an edit list puts together: stored samples are written in one run.
+    /// Throws if the track's edit list cannot be copied: stored samples are written as one continuous run.
     private static func checkEdits(of track: AssetTrack) throws(MediaError) {
         guard let reason = track.reasonAgainstCopying else { return }
         throw MediaError(.unsupported, "track \(track.index) is \(reason), which a copy cannot keep; encode it")
@@ -141,7 +142,7 @@ extension Reencoder {
 // MARK: - Timecode
 
 extension Reencoder {
-    /// Makes the start timecode that of the picture on screen where the session starts.
+    /// Sets the start timecode to that of the frame on screen at the session's start.
     private func setTimecode(of input: AssetWriterInput, _ track: AssetTrack) throws(MediaError) {
         let contents = try reader.asset.contents()
         guard let text = track.startTimecode ?? contents.container.startTimecode else { return }
@@ -155,7 +156,7 @@ extension Reencoder {
         if let moved = try? Self.timecode(text, movedBy: elapsed, frameRate: rate) { input.startTimecode = moved }
     }
 
-    /// When the picture that is on screen at a time began to be; `nil` where the file can be read only once.
+    /// Returns the start time of the frame on screen at a time; `nil` if the file can be read only once.
     private func firstPicture(of track: AssetTrack, from start: MediaTime) throws(MediaError) -> MediaTime? {
         guard reader.asset.canBeReadAgain else { return nil }
         let scout = try AssetReader(asset: reader.asset)
@@ -172,21 +173,21 @@ extension Reencoder {
     ) throws(MediaError) -> String? {
         let rate = try Timecode.Rate(frameRate: frameRate, isDropFrame: text.contains(";"))
         let first = try Timecode(text, rate: rate)
-        // Containers round times to their clock's ticks.
+        // Containers round times to the ticks of their clock.
         let passed = try Timecode(elapsed: time, rate: rate, rounding: .halfAwayFromZero)
         return first.advanced(byFrames: passed.frameNumber)?.wrappedAt24Hours.description
     }
 }
 
 extension MetadataItem {
-    /// What a writer says itself of the files it writes.
+    /// The metadata keys whose values the writer generates for each file.
     package static let keysOfFiles: Set<String> = [
         "encoder", "timecode", "duration", "major_brand", "minor_version", "compatible_brands",
     ]
 }
 
 extension Chapter {
-    /// The chapter as it lies in a part of the presentation that begins at zero; `nil` where it lies outside.
+    /// Returns the part of the chapter inside a range, counted from the range's start; `nil` if it lies outside.
     fileprivate func shifted(into range: MediaTimeRange) -> Chapter? {
         let start = max(timeRange.start, range.start)
         let end = min(timeRange.end, range.end)
@@ -195,16 +196,17 @@ extension Chapter {
     }
 }
 
-// What an export writes of several tracks that become one.
+// Compositions: several source tracks that are exported as one.
 
 extension Reencoder {
     /// Adds the frames of a video composition.
     ///
     /// - Parameters:
-    ///   - tracks: The tracks of pictures that it is made of.
-    ///   - wanted: How the frames are encoded.
-    /// - Returns: What writes them.
-    /// - Throws: what the reader or the writer refuses.
+    ///   - composition: The composition.
+    ///   - tracks: The source video tracks.
+    ///   - wanted: The encoder settings for the frames.
+    /// - Returns: The input that writes the frames.
+    /// - Throws: Errors of the reader or the writer.
     @discardableResult package func add(
         _ composition: VideoComposition, of tracks: [AssetTrack], encodedWith wanted: VideoOutputSettings
     ) throws(MediaError) -> AssetWriterInput {
@@ -217,9 +219,9 @@ extension Reencoder {
         return input
     }
 
-    /// Adds the mix of several tracks of sound, of which there is at least one.
+    /// Adds the mix of one or more audio tracks.
     ///
-    /// - Throws: what the reader or the writer refuses.
+    /// - Throws: Errors of the reader or the writer.
     @discardableResult package func add(
         _ mix: AudioMix, of tracks: [AssetTrack], encodedWith settings: AudioOutputSettings
     ) throws(MediaError) -> AssetWriterInput {
@@ -230,9 +232,9 @@ extension Reencoder {
         return input
     }
 
-    /// Throws where sound that is taken as it is has a gap that the file's times cannot hold.
+    /// Throws if copied audio has a gap that the file's timestamps cannot represent.
     ///
-    /// Linear PCM gets silence there.
+    /// In linear PCM, gaps are filled with silence.
     func checkHoles(in track: AssetTrack) throws(MediaError) {
         guard let edited = reader.asset.composition?.track(withID: track.id), !writer.fileType.keepsLateStarts,
             track.formatDescriptions.first?.codec.hasPrefix("pcm_") != true,
@@ -243,10 +245,10 @@ extension Reencoder {
 }
 
 extension AssetTrack {
-    /// What is known of the frames of a video composition, as if they were a track of a file.
+    /// Creates a track that describes the frames of a video composition as if they came from a file.
     package init(framesOf composition: VideoComposition) { self.init(framesOf: composition, index: 0) }
 
-    /// The same as a track of an asset.
+    /// Creates such a track at an index of an asset.
     init(framesOf composition: VideoComposition, index: Int, duration: MediaTime? = nil, timecode: String? = nil) {
         let video = VideoFormat(
             encodedSize: composition.outputSize, sampleAspectRatio: .one, pixelFormat: .rgba, bitDepth: 8,

@@ -3,7 +3,7 @@ public import MediaBase
 import SystemCalls
 import Threading
 
-/// Joins the outputs of a reader to the inputs of a writer: each pair on a thread of its own, one end for all of them.
+/// Connects the outputs of a reader to the inputs of a writer, with one thread per pair.
 ///
 /// ```swift
 /// let reencoder = Reencoder(reader: reader, writer: writer)
@@ -12,19 +12,19 @@ import Threading
 /// try await reencoder.run()
 /// ```
 ///
-/// The reader's time range is what is written: its start is the new file's zero. ``cancel()`` ends it from any thread at
-/// any moment, any number of times.
+/// The reader's time range is written, and its start becomes the new file's zero. ``cancel()`` may be called from any
+/// thread, at any time and any number of times.
 public final class Reencoder: Sendable {
-    /// What is read.
+    /// The reader of the source.
     public let reader: AssetReader
-    /// What is written.
+    /// The writer of the new file.
     public let writer: AssetWriter
 
     private let state = Monitor(State())
 
     private struct State {
         var pairs: [Pair] = []
-        /// Tracks that are read before all others.
+        /// Tracks that are read completely before all others.
         var sparse: [(track: AssetTrack, input: AssetWriterInput)] = []
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var passesOverUndecodableAudio = false
@@ -37,22 +37,22 @@ public final class Reencoder: Sendable {
     private struct Pair: Sendable {
         let output: any ReaderOutput
         let input: AssetWriterInput
-        /// Up to where it has come on the source's time line; +∞ at its end.
+        /// The source time up to which the pair has read; +∞ at its end.
         var position: MediaTime
     }
 
-    /// How far a pair may be ahead of the slowest, so that packets of the other do not pile up in the reader.
+    /// The maximum lead of a pair over the slowest one, so that the latter's packets do not pile up in the reader.
     private static let lead = MediaTime(value: 1, timescale: 8)
 
-    /// Joins a reader and a writer, neither of which was started.
+    /// Creates a re-encoder from a reader and a writer that have not been started.
     public init(reader: AssetReader, writer: AssetWriter) {
         self.reader = reader
         self.writer = writer
     }
 
-    /// Adds an output to the reader and an input to the writer, and joins them.
+    /// Adds an output to the reader and an input to the writer, and connects them.
     ///
-    /// - Throws: what either refuses.
+    /// - Throws: Errors of the reader or the writer.
     public func add(_ output: any ReaderOutput, to input: AssetWriterInput) throws(MediaError) {
         try reader.add(output)
         try writer.add(input)
@@ -61,25 +61,25 @@ public final class Reencoder: Sendable {
         state.updateQuietly { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
 
-    /// Has a track written that is read by itself, before all others.
+    /// Adds a track that is read separately, before all others.
     func addSparse(_ track: AssetTrack, to input: AssetWriterInput) {
         state.updateQuietly { $0.sparse.append((track, input)) }
     }
 
-    /// Is shown every buffer that is read, on the thread of its pair, after it was handed to the writer; set before
-    /// running.
+    /// Observes every buffer after it was appended to the writer, on the thread of its pair; set it before running.
     package var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)? {
         get { state.read { $0.observer } }
         set { state.updateQuietly { $0.observer = newValue } }
     }
 
-    /// Whether tracks of sound of which nothing can be decoded are left out instead of being errors; set before adding.
+    /// Indicates whether audio tracks without any decodable audio are omitted instead of being errors; set it before
+    /// adding.
     package var passesOverUndecodableAudio: Bool {
         get { state.read { $0.passesOverUndecodableAudio } }
         set { state.updateQuietly { $0.passesOverUndecodableAudio = newValue } }
     }
 
-    /// Why tracks gave nothing that were left out therefore, by ``AssetTrack/index``.
+    /// The reasons why tracks were omitted as undecodable, by ``AssetTrack/index``.
     package var undecodable: [Int: MediaError] {
         let outputs = state.read { $0.pairs.flatMap(\.output.trackOutputs) }
         return Dictionary(
@@ -87,15 +87,15 @@ public final class Reencoder: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Up to where the slowest pair has come on the source's time line.
+    /// The source time up to which the slowest pair has read.
     public var position: MediaTime {
         let slowest = state.read { $0.pairs.map(\.position).min() } ?? .zero
         return slowest.isNumeric ? slowest : .positiveInfinity
     }
 
-    /// Reads, encodes and writes everything, and puts the file in its place; blocks until that is done.
+    /// Reads, encodes and writes everything, and moves the file to its final name; blocks until that is done.
     ///
-    /// - Throws: the first thing that went wrong on any side; nothing remains of the file then.
+    /// - Throws: The first error of the reader, the encoders or the writer; the partial file is then removed.
     public func run() throws(MediaError) {
         do throws(MediaError) {
             try start()
@@ -115,7 +115,7 @@ public final class Reencoder: Sendable {
         }
     }
 
-    /// Runs as ``run()-()`` does, on threads of its own; cancelling the task cancels it.
+    /// Runs as ``run()-()`` does, on separate threads; cancelling the task cancels the re-encoding.
     public func run() async throws(MediaError) {
         try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
             let run: () throws(MediaError) -> Void = self.run
@@ -123,7 +123,7 @@ public final class Reencoder: Sendable {
         }
     }
 
-    /// Ends reading and writing; nothing remains of a file that is not complete.
+    /// Cancels reading and writing; an incomplete file is removed.
     public func cancel() {
         state.update { $0.isCancelled = true }
         reader.cancelReading()
@@ -158,10 +158,12 @@ public final class Reencoder: Sendable {
         }
     }
 
-    /// Each thread of a decoder holds pictures, scaling and encoding keep processors busy too, and of a composition several
-    /// sources may be open at once.
+    /// The number of decoding threads per output.
+    ///
+    /// Each thread of a decoder holds frames, scaling and encoding use processors too, and a composition may have
+    /// several sources open at once.
     private var threadsForDecoding: Int {
-        // One more than there are, and no more than 16, as libavcodec counts them.
+        // Like libavcodec, uses one thread more than there are processors, but at most 16.
         let count = min(availableProcessors() + 1, 16)
         return reader.asset.composition == nil ? count : max(1, count / 2)
     }
@@ -193,7 +195,7 @@ public final class Reencoder: Sendable {
         }
     }
 
-    /// An error that says which of several tracks cannot be used.
+    /// Returns a decoding error with the track that it concerns.
     private static func named(_ error: MediaError, _ output: any ReaderOutput) -> MediaError {
         guard error.code == .damaged, let track = output.trackOutputs.first?.track, output.trackOutputs.count == 1
         else {
@@ -204,7 +206,7 @@ public final class Reencoder: Sendable {
         return named
     }
 
-    /// Waits until the others have come as far; `false` where all is over.
+    /// Waits until the other pairs have caught up; returns false if the run has failed or was cancelled.
     private func waitForOthers(_ index: Int) -> Bool {
         state.wait { state in
             if state.isCancelled || state.error != nil { return false }
@@ -215,28 +217,28 @@ public final class Reencoder: Sendable {
 
     private func fail(_ error: MediaError) {
         state.update { state in
-            // What others report after a cancellation is not the cause.
+            // Errors that follow a cancellation are not its cause.
             state.error = state.error ?? (state.isCancelled ? MediaError(.cancelled, "cancelled") : error)
         }
         reader.cancelReading()
     }
 }
 
-/// A track of an asset that is not carried to a new file, and why.
+/// A track of an asset that is not carried over to the new file, and the reason.
 public struct TrackLeftOut: Sendable, Hashable {
     /// The track.
     public let track: AssetTrack
-    /// Why it is not there, in words that follow "because".
+    /// The reason, in words that follow "because".
     public let reason: String
 }
 
 extension Reencoder {
-    /// Adds a subtitle track as it is, with what it says of itself.
+    /// Adds a subtitle track with its properties, copying its samples.
     ///
-    /// Subtitles are few and far between, so that they are read before everything else: the file is read twice.
-    /// - Returns: What writes it.
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` where the file cannot hold it, and what the reader or the
-    ///   writer refuses.
+    /// Subtitles are sparse, so they are read before everything else, and the file is read twice.
+    /// - Returns: The input that writes the track.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the file cannot hold the track, and errors of the
+    ///   reader or the writer.
     @discardableResult public func add(subtitles track: AssetTrack) throws(MediaError) -> AssetWriterInput {
         if let reason = writer.fileType.reasonAgainstCopying(track, of: reader.asset) {
             throw MediaError(.unsupported, "track \(track.index) cannot be copied: \(reason)")
@@ -247,10 +249,10 @@ extension Reencoder {
         return input
     }
 
-    /// Adds the subtitle tracks that the file can hold, as they are.
+    /// Adds the subtitle tracks that the file can hold, copying their samples.
     ///
-    /// - Returns: The asset's tracks that are neither video, audio nor timecode, and are not carried.
-    /// - Throws: what ``add(subtitles:)`` throws.
+    /// - Returns: The asset's omitted tracks that are neither video, audio nor timecode.
+    /// - Throws: The errors of ``add(subtitles:)``.
     @discardableResult public func addFurtherTracks() throws(MediaError) -> [TrackLeftOut] {
         var leftOut: [TrackLeftOut] = []
         for track in try reader.asset.contents().tracks where ![.video, .audio, .timecode].contains(track.mediaType) {
@@ -263,7 +265,7 @@ extension Reencoder {
         return leftOut
     }
 
-    /// Reads all of a sparse track and hands it to the writer.
+    /// Reads all of a sparse track and appends its samples to the writer.
     func writeSparse(_ track: AssetTrack, to input: AssetWriterInput) throws(MediaError) {
         let scout = try AssetReader(asset: reader.asset, cancellation: reader.cancellation)
         scout.timeRange = reader.timeRange
@@ -280,8 +282,8 @@ extension Reencoder {
 }
 
 extension MediaFileType {
-    /// Why a track that is neither video nor audio cannot be taken as it is, in words that follow "because"; `nil` where it
-    /// can.
+    /// Returns the reason why a track that is neither video nor audio cannot be copied, in words that follow "because";
+    /// `nil` if it can.
     package func reasonAgainstCopying(_ track: AssetTrack, of asset: Asset) -> String? {
         guard track.mediaType == .subtitle, asset.composition == nil, asset.rendering == nil else {
             return "\(track.mediaType.rawValue) tracks are not carried"

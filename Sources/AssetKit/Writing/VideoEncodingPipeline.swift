@@ -1,28 +1,28 @@
 import LibAV
 public import MediaBase
 
-/// Pictures to packets: scaled and converted, encoded, each at its exact time.
+/// Turns video frames into packets: scales, converts and encodes them, each at its exact time.
 final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private let settings: VideoOutputSettings
-    /// As it was begun; from the first picture on with its start on the track's own grid.
+    /// The session; from the first frame on, its start lies on the track's own grid.
     private(set) var session: SessionFacts
-    /// Ticks a second in which the pictures' times are whole; 0 for what the first one's asks for.
+    /// The ticks per second in which frame times are whole; 0 to derive them from the first frame.
     private let timescale: Int32
     private let frameRate: Rational?
 
     private var encoder: Encoder?
     private var converter: PixelConverter?
     private var timeBase = Rational.invalid
-    /// The encoder's clock, which is coarser where it does not take the other one.
+    /// The encoder's time base, which is coarser than `timeBase` if the encoder does not accept that.
     private var encoderBase = Rational.invalid
-    /// A picture whose end is not known before the next one comes, or that the session's start may cut off.
+    /// A frame that waits for the next one, which determines its end; the session's start may still cut it off.
     private var held: SampleBuffer?
     private var lastTicks: Int64?
     private var lastEncoderTicks: Int64?
-    /// When pictures that the encoder still has are shown, and how long, by their ticks of its clock.
+    /// The times and durations of frames inside the encoder, by their ticks in the encoder's time base.
     private var pending: [Int64: (ticks: Int64, duration: Int64)] = [:]
     private var usualDuration: Int64 = 0
-    /// The last packet so far in decode order, whose duration is known at the end.
+    /// The latest packet in decode order; its duration is known only at the end.
     private var lastPacket: CompressedSample?
     private var firstDecodeTicks: Int64?
     private(set) var presented: (start: MediaTime, end: MediaTime)?
@@ -36,7 +36,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         self.frameRate = frameRate
     }
 
-    /// A picture in the size and format that are encoded.
+    /// Returns the frame in the size and pixel format that are encoded.
     func prepared(_ buffer: SampleBuffer) throws(MediaError) -> SampleBuffer {
         guard let picture = buffer.pixelBuffer else {
             throw MediaError(.invalidArgument, "a video input takes pictures, not other samples")
@@ -76,13 +76,13 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
             last.packet.retimed(pts: last.packet.pts, dts: last.packet.dts, duration: durationOfLast(last.packet)))
     }
 
-    /// Encodes a picture of open duration behind which nothing comes: until the session's end, or as long as others.
+    /// Encodes the last frame of open duration: until the session's end, or as long as the frame before it.
     private func endHeld(to sink: any PacketSink) throws(MediaError) {
         guard let last = held.take(), last.presentationTime < session.end else { return }
         try encode(last, until: session.end.isNumeric ? session.end : .indefinite, to: sink)
     }
 
-    /// So long that all durations together are the track's, as those of samples are counted by decode times.
+    /// Returns the duration that makes all durations add up to the track's, counted by decode times.
     private func durationOfLast(_ packet: borrowing Packet) -> Int64 {
         guard let presented, let first = firstDecodeTicks, let last = packet.dts,
             let whole = (presented.end - presented.start).ticks(in: timeBase, rounding: .halfAwayFromZero),
@@ -92,14 +92,13 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         return whole - passed
     }
 
-    /// Encodes a picture that is on screen until a time of the source; not at all where that is not after the session's
-    /// start.
+    /// Encodes a frame that is on screen until a source time, unless that time is not after the session's start.
     private func encode(_ buffer: SampleBuffer, until last: MediaTime, to sink: any PacketSink) throws(MediaError) {
         guard let picture = buffer.pixelBuffer, last > session.start else { return }
         if !timeBase.isValid { settleClock(buffer.presentationTime, buffer.duration, last) }
         let end = last - session.start
         guard end > .zero else { return }
-        // The picture on screen at the session's start is shown from there on.
+        // The frame on screen at the session's start is shown from then on.
         let time = max(buffer.presentationTime - session.start, .zero)
         if encoder == nil { try open(for: picture, of: buffer, until: end, to: sink) }
         guard let ticks = time.ticks(in: timeBase, rounding: .halfAwayFromZero) else {
@@ -131,7 +130,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
                 ?? packet.pts.flatMap {
                     MediaTime(ticks: $0, timeBase: encoderBase).ticks(in: timeBase, rounding: .halfAwayFromZero)
                 }
-            // Encoders with a coarser clock do not change the pictures' order.
+            // Encoders with a coarser clock do not reorder frames.
             let decode = encoderBase == timeBase ? packet.dts : presentation
             firstDecodeTicks = firstDecodeTicks ?? decode
             if let before = lastPacket { try sink.add(before.packet.shared()) }
@@ -140,7 +139,7 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         }
     }
 
-    /// Settles in which ticks times are written: in those of the pictures' own times, counted from the session's start.
+    /// Chooses the time base: the ticks of the frames' own times, counted from the session's start.
     private func settleClock(_ times: MediaTime...) {
         let scales = times.map(\.timescale)
         let own = timescale > 0 ? timescale : MediaTime.commonTimescale(of: scales) ?? scales.max() ?? 1
@@ -171,27 +170,27 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     }
 }
 
-/// How large encoded pictures may become when they are made smaller.
+/// The maximum size of encoded video frames when they are scaled down.
 public enum PictureSizeLimit: Sendable, Hashable {
-    /// As large as the source's.
+    /// No limit except the size of the source.
     case none
-    /// So many pixels along the shorter side at most: 540 for 960x540 and for 540x960.
+    /// A maximum number of pixels along the shorter side: 540 for 960x540 and for 540x960.
     case shorterSide(Int)
-    /// So many rows at most.
+    /// A maximum number of rows.
     case height(Int)
-    /// Inside a box, whichever way up the picture is.
+    /// A box that the frame must fit into, in either orientation.
     case box(Dimensions)
 }
 
 extension PictureSizeLimit {
-    /// The size for pictures of a format: even sides, and never more than there is.
+    /// Returns the size for video frames of a format: even sides, never larger than the source.
     ///
-    /// The pixel aspect makes up for rounding, where it is not to be square. Of the sizes within a fiftieth of the exact
-    /// one, the nearest is taken whose pixel aspect is a fraction that codecs and containers can keep.
+    /// The pixel aspect ratio compensates for rounding, unless pixels are to be square. Among the sizes within a
+    /// fiftieth of the exact one, the result is the nearest whose pixel aspect ratio is a fraction that codecs and
+    /// containers can store.
     /// - Parameters:
-    ///   - format: What there is.
-    ///   - hasSquarePixels: Whether pixels are to be square. Then one side becomes shorter instead of the other one
-    ///     longer.
+    ///   - format: The format of the source.
+    ///   - hasSquarePixels: True to produce square pixels. One side is then shortened rather than the other lengthened.
     public func size(for format: VideoFormat, hasSquarePixels: Bool = false) -> Dimensions {
         var width = Rational(Int64(format.encodedSize.width))
         var height = Rational(Int64(format.encodedSize.height))
@@ -204,12 +203,12 @@ extension PictureSizeLimit {
             width: Self.even(width, scale, most: format.encodedSize.width),
             height: Self.even(height, scale, most: format.encodedSize.height))
         if hasSquarePixels { return nearest }
-        // What x264 writes, and what libavformat reads of QuickTime files.
+        // The first limit is that of x264, the second that of libavformat when it reads QuickTime files.
         return Self.keepable(nearest, for: format, most: 4096) ?? Self.keepable(nearest, for: format, most: 32767)
             ?? nearest
     }
 
-    /// The size nearest to another whose pixel aspect has no longer terms than `most`; `nil` where there is none.
+    /// Returns the nearest size whose pixel aspect ratio has no term above `most`; `nil` if none exists.
     private static func keepable(_ nearest: Dimensions, for format: VideoFormat, most: Int64) -> Dimensions? {
         let source = format.encodedSize
         func isKept(_ size: Dimensions) -> Bool {
@@ -224,7 +223,7 @@ extension PictureSizeLimit {
             let reach = side / 50 / 2
             return (-reach...reach).map { side + 2 * $0 }.filter { $0 >= 2 && $0 <= max(2, most) }
         }
-        // Rows before columns, as the number of rows is what is asked for.
+        // Rows take precedence over columns, because the caller asks for a number of rows.
         let candidates = steps(nearest.height, most: nearest.height).reversed().lazy.compactMap {
             height -> Dimensions? in
             steps(nearest.width, most: source.width).sorted { abs($0 - nearest.width) < abs($1 - nearest.width) }
@@ -235,7 +234,7 @@ extension PictureSizeLimit {
 
     private func scale(width: Rational, height: Rational) -> Rational {
         func ratio(_ limit: Int, _ side: Rational) -> Rational {
-            // An even side above an odd limit would be one too many.
+            // Rounds an odd limit down, because the even side above it would exceed it.
             Rational(Int64(max(2, limit) / 2 * 2)).divided(by: side) ?? .one
         }
         switch self {
@@ -249,7 +248,7 @@ extension PictureSizeLimit {
         }
     }
 
-    /// The even number nearest to a scaled side, not above the side there is unless that is below 2.
+    /// Returns the even number nearest to a scaled side, at most the source's side but never less than 2.
     private static func even(_ side: Rational, _ scale: Rational, most: Int) -> Int {
         let halves = side.multiplied(by: scale)?.divided(by: Rational(2))?.rounded() ?? 1
         return max(2, min(Int(clamping: halves) * 2, most / 2 * 2))

@@ -1,14 +1,15 @@
 import LibAV
 import MediaBase
 
-// What a track says of its pictures, when they are encoded anew.
+// Video properties of a source track that carry over when it is re-encoded.
 
 extension VideoOutputSettings {
-    /// The settings with what a track says of its pictures where they say nothing themselves.
+    /// Returns the settings with unset properties filled in from a source track.
     ///
     /// - Parameters:
-    ///   - asset: Where the track's pictures are, whose own headers are read for HDR; `nil` where they are nowhere.
-    ///   - turn: How pictures are turned before they are encoded; sizes are those after the turn.
+    ///   - track: The source track.
+    ///   - asset: The asset to read HDR metadata in the coded frames from; `nil` if the track has no stored frames.
+    ///   - turn: The transform that is applied to frames before they are encoded; sizes are those after it.
     package func carrying(
         _ track: AssetTrack, of asset: Asset?, turnedBy turn: DisplayTransform = .identity
     ) throws(MediaError) -> VideoOutputSettings {
@@ -40,7 +41,7 @@ extension VideoOutputSettings {
             settings.hdr = source.hdr
             if settings.isHDR, let asset { settings.hdr = try asset.hdr(of: track) }
         }
-        // Scaling mixes the fields of interlaced pictures.
+        // Scaling mixes the fields of interlaced frames.
         let keepsFields = keepsFields(of: stored, turnedBy: turn)
         settings.fieldOrder =
             fieldOrder ?? (keepsFields || source.fieldOrder == nil ? source.fieldOrder : "progressive")
@@ -48,7 +49,8 @@ extension VideoOutputSettings {
         return settings
     }
 
-    /// What a reader is asked for: pictures as they are decoded, where the writer can do the rest beside the decoder.
+    /// Returns the reader's settings for a track: frames as decoded if the writer can convert them in parallel to
+    /// decoding.
     func readerSettings(for track: AssetTrack, turnedBy turn: DisplayTransform) -> VideoSettings {
         var settings = VideoSettings()
         settings.deinterlaces =
@@ -62,10 +64,10 @@ extension VideoOutputSettings {
         return settings
     }
 
-    /// How luma and chroma that are encoded are coded.
+    /// The coding of luma and chroma for the encoder.
     var lumaCoding: LumaCoding { LumaCoding(matrix: codec.matrix, range: codec.range, fromRGB: color) }
 
-    /// What the encoded pictures say of their colours; `nil` where nothing is said of them.
+    /// The colour tags of the encoded video; `nil` if it has none.
     package var writtenColor: ColorInfo? {
         guard var color else { return nil }
         if color.range != nil, let range = codec.range { color.range = range }
@@ -73,13 +75,13 @@ extension VideoOutputSettings {
         return color
     }
 
-    /// Whether what is encoded may be transparent.
+    /// Indicates whether the encoded video has an alpha channel.
     package var keepsAlpha: Bool { encodedPixelFormat.hasAlpha }
 
-    /// Significant bits of a component of what is encoded.
+    /// The significant bits of each component of the encoded video.
     package var encodedBitDepth: Int { encodedPixelFormat.bitDepth }
 
-    /// Whether the encoded pictures are tagged as PQ or HLG.
+    /// Indicates whether the encoded video is tagged as PQ or HLG.
     private var isHDR: Bool { color?.transfer == "smpte2084" || color?.transfer == "arib-std-b67" }
 
     private func keepsFields(of source: VideoFormat, turnedBy turn: DisplayTransform) -> Bool {
@@ -89,7 +91,7 @@ extension VideoOutputSettings {
 }
 
 extension VideoFormat {
-    /// What pictures are after they were flipped and turned.
+    /// Returns the format of frames after they are flipped and rotated.
     package func turned(by turn: DisplayTransform) throws(MediaError) -> VideoFormat {
         guard turn != .identity, turn.isQuarterTurn else { return self }
         var format = self
@@ -114,10 +116,10 @@ extension VideoFormat {
         return format
     }
 
-    /// Whether pixels may be transparent.
+    /// Indicates whether pixels have an alpha component.
     package var hasAlpha: Bool { pixelFormat?.hasAlpha ?? false }
 
-    /// Whether pixels are red, green and blue.
+    /// Indicates whether pixels are red, green and blue.
     var isRGB: Bool { color.matrix == "gbr" || pixelFormat?.isRGB ?? false }
 }
 
@@ -126,7 +128,7 @@ extension Rational {
 }
 
 extension ColorInfo {
-    /// The stream's word, and the container's where the stream says nothing.
+    /// Merges colour tags: those of the stream, and for each that it lacks that of the container.
     package init(container: ColorInfo?, stream: ColorInfo) {
         self.init(
             primaries: stream.primaries ?? container?.primaries, transfer: stream.transfer ?? container?.transfer,
@@ -136,9 +138,9 @@ extension ColorInfo {
 }
 
 extension CleanAperture {
-    /// The same part of the picture when that is scaled.
+    /// Returns the same part of the frame after scaling.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/damaged`` where no whole pixel of it is left.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if no whole pixel is left.
     func scaled(across: Rational, down: Rational, in size: Dimensions) throws(MediaError) -> CleanAperture {
         guard let width = width.multiplied(by: across), let height = height.multiplied(by: down),
             let horizontal = horizontalOffset.multiplied(by: across),

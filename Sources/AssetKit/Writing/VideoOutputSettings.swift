@@ -1,16 +1,16 @@
 import LibAV
 public import MediaBase
 
-/// How a writer encodes pictures.
+/// Settings with which a writer encodes video.
 ///
-/// What is `nil` follows from the first picture that is appended.
+/// Settings that are `nil` are taken from the first video frame that is appended.
 ///
 /// ```swift
 /// var settings = VideoOutputSettings(codec: .h264, dimensions: Dimensions(width: 960, height: 540))
 /// settings.quality = 23
 /// ```
 public struct VideoOutputSettings: Sendable, Hashable {
-    /// A codec that pictures can be encoded with.
+    /// A video codec for encoding.
     public enum Codec: String, Sendable, Hashable, CaseIterable {
         /// H.264 (x264).
         case h264
@@ -42,60 +42,60 @@ public struct VideoOutputSettings: Sendable, Hashable {
         case av1
     }
 
-    /// How much time the encoder takes to save bits.
+    /// The trade-off between encoding time and file size.
     public enum Speed: String, Sendable, Hashable, CaseIterable {
-        /// Small files.
+        /// Slowest, with the smallest files.
         case slow
-        /// The encoder's own middle.
+        /// The encoder's own middle setting.
         case medium
-        /// Quicker.
+        /// Faster than medium.
         case fast
-        /// Several times quicker than medium.
+        /// Several times as fast as medium.
         case veryFast
-        /// As quick as the encoder can.
+        /// As fast as the encoder can be.
         case fastest
     }
 
     /// The codec.
     public var codec: Codec
-    /// The size that pictures are scaled to, whatever their shape.
+    /// The size that frames are scaled to, regardless of their shape.
     public var dimensions: Dimensions?
-    /// Bits a second on average; `nil` where ``quality`` rules.
+    /// The average bit rate in bits per second; `nil` to encode with constant ``quality``.
     public var bitRate: Int?
-    /// The quality that is kept, by the codec's own scale: 0 to 51 with H.264 and HEVC (crf), 0 to 63 with VP9 and AV1,
-    /// 2 to 31 with Motion JPEG (qscale); less is better.
+    /// The constant quality, on the codec's own scale; lower is better.
     ///
-    /// Not used by ProRes and DNxHR, where the codec says it all.
+    /// The scale is 0 to 51 for H.264 and HEVC (crf), 0 to 63 for VP9 and AV1, and 2 to 31 for Motion JPEG (qscale).
+    /// ProRes and DNxHR ignore it, because the codec variant determines the quality.
     public var quality: Int?
-    /// Frames from one sync sample to the next, at most; 1 for pictures that all stand by themselves.
+    /// The maximum number of frames between sync samples; 1 makes every frame a sync sample.
     public var maximumKeyFrameInterval: Int?
-    /// How much time the encoder takes.
+    /// The trade-off between encoding time and file size.
     public var speed = Speed.medium
-    /// The codec's profile by the encoder's name of it, such as `main` or `high`.
+    /// The codec's profile by the encoder's name, such as `main` or `high`.
     public var profile: String?
-    /// How pixels are stored; `nil` for the codec's most usual, such as `yuv420p`.
+    /// The pixel format; `nil` for the codec's most common one, such as `yuv420p`.
     public var pixelFormat: PixelFormat?
-    /// Width of a pixel by its height.
+    /// The width of a pixel divided by its height.
     public var pixelAspectRatio: Rational?
-    /// The part of the encoded picture that is meant to be seen; written by QuickTime and MPEG-4 files.
+    /// The visible part of the encoded frame; QuickTime and MPEG-4 files store it.
     public var cleanAperture: CleanAperture?
-    /// How numbers stand for colours.
+    /// The colour tags of the video.
     ///
-    /// Luma and chroma are tagged so, not converted; red, green and blue are converted by
-    /// its matrix and range. What is `nil` is what the first picture says of itself.
+    /// Luma and chroma are tagged with them but not converted; red, green and blue are converted by the matrix and
+    /// range. Components that are `nil` are taken from the first frame.
     public var color: ColorInfo?
-    /// The order of fields of interlaced pictures, as ``VideoFormat/fieldOrder`` names it.
+    /// The field order of interlaced video, named as in ``VideoFormat/fieldOrder``.
     public var fieldOrder: String?
     /// Static HDR metadata.
     public var hdr: HDRInfo?
-    /// Frames a second, for rate control and timecode; `nil` where the first picture's duration tells.
+    /// The frames per second, for rate control and timecode; `nil` to derive it from the first frame's duration.
     public var expectedFrameRate: Rational?
-    /// Codec threads; what x264 makes depends on their number, hence a fixed one.
+    /// The number of codec threads; it is fixed because the output of x264 depends on it.
     public var threads = 4
-    /// Further options of the encoder by libavcodec's names; one that it does not have is an error.
+    /// Further options of the encoder by libavcodec's names; an unknown option is an error.
     public var encoderOptions: [String: String] = [:]
 
-    /// Settings that keep what is not given.
+    /// Creates settings; values that are omitted are taken from the source.
     public init(codec: Codec, dimensions: Dimensions? = nil) {
         self.codec = codec
         self.dimensions = dimensions
@@ -103,7 +103,7 @@ public struct VideoOutputSettings: Sendable, Hashable {
 }
 
 extension VideoOutputSettings.Codec {
-    /// libavcodec's name of what is made.
+    /// libavcodec's name of the codec.
     public var codecName: String {
         switch self {
         case .h264, .hevc, .mjpeg, .vp9, .av1: rawValue
@@ -112,9 +112,9 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// The finest clock in which the encoder gives back the times that it was given, in ticks a second.
+    /// The finest timescale, in ticks per second, in which the encoder returns times exactly as it received them.
     ///
-    /// libvpx counts in 10⁷ by itself, and refuses more than 10⁹.
+    /// libvpx counts in 10⁷ internally, and refuses more than 10⁹.
     var finestTimescale: Int64 { self == .vp9 ? 10_000_000 : Int64(Int32.max) }
 
     /// libavcodec's name of the encoder.
@@ -130,7 +130,7 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// The pixel format that players expect of it.
+    /// The pixel format that players expect of the codec.
     var usualPixelFormat: PixelFormat {
         switch self {
         case .h264, .hevc, .vp9, .av1: .yuv420p
@@ -141,7 +141,7 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// What its quality may be; `nil` where it has none to choose.
+    /// The valid range of the quality; `nil` if the codec has no quality setting.
     var qualityRange: ClosedRange<Int>? {
         switch self {
         case .h264, .hevc: 0...51
@@ -151,7 +151,7 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// Whether each picture stands by itself whatever the settings say.
+    /// Indicates whether the codec codes every frame independently, whatever the settings are.
     public var isIntraOnly: Bool {
         switch self {
         case .h264, .hevc, .vp9, .av1: false
@@ -159,16 +159,16 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// Whether pictures of two fields can be told apart from others.
+    /// Indicates whether the codec can mark frames as interlaced.
     package var holdsFields: Bool { self != .vp9 && self != .av1 }
 
-    /// Whether it is one of Avid's.
+    /// Indicates whether the codec is a variant of Avid DNxHR.
     var isDNxHR: Bool { codecName == "dnxhd" }
 
-    /// Whether its players expect limited range, whatever is said.
+    /// Indicates whether the codec's players expect limited range, whatever the tags say.
     package var isLimitedRangeOnly: Bool { range == "tv" }
 
-    /// The only range that its players expect; `nil` where both have a tag.
+    /// The only range that the codec's players expect; `nil` if the codec tags the range.
     var range: String? {
         switch self {
         case .proRes422Proxy, .proRes422LT, .proRes422, .proRes422HQ, .proRes4444, .dnxhrLB, .dnxhrSQ, .dnxhrHQ,
@@ -179,7 +179,7 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// The only matrix by which its decoders read it, whatever a container says; `nil` where it has a tag.
+    /// The only matrix that the codec's decoders use, whatever the container says; `nil` if the codec tags the matrix.
     package var matrix: String? {
         switch self {
         case .dnxhrLB, .dnxhrSQ, .dnxhrHQ, .dnxhrHQX: "bt709"
@@ -188,7 +188,7 @@ extension VideoOutputSettings.Codec {
         }
     }
 
-    /// Whether its pictures must have even sides.
+    /// Indicates whether the sides of frames must be even.
     public var needsEvenSides: Bool {
         switch self {
         case .proRes4444: false
@@ -197,17 +197,17 @@ extension VideoOutputSettings.Codec {
     }
 }
 
-// From settings to libavcodec's encoders and their options.
+// Configurations and options of libavcodec's encoders.
 
 extension VideoOutputSettings {
-    /// The pixel format that pictures are brought to.
+    /// The pixel format that frames are converted to.
     var encodedPixelFormat: PixelFormat { pixelFormat ?? codec.usualPixelFormat }
 
-    /// How the encoder is opened for pictures of a form.
+    /// Returns the configuration that opens the encoder for frames of a format.
     ///
     /// - Parameters:
-    ///   - source: The first picture: its size, pixel aspect, and colours hold where the settings say nothing.
-    ///   - frameRate: Frames a second, as far as is known.
+    ///   - source: The format of the first frame: its size, pixel aspect ratio and colour tags replace unset settings.
+    ///   - frameRate: The frames per second, if known.
     func configuration(
         for source: VideoFormat, timeBase: Rational, frameRate: Rational?, in fileType: MediaFileType,
         usesGlobalHeader: Bool
@@ -215,7 +215,7 @@ extension VideoOutputSettings {
         try check(in: fileType)
         try check(dimensions ?? source.encodedSize)
         var configuration = Encoder.Configuration(name: codec.encoderName, timeBase: timeBase)
-        // What was converted says by which matrix and to which range.
+        // The converter determines the matrix and the range of converted frames.
         var color = ColorInfo(container: source.color, stream: color ?? ColorInfo())
         if let matrix = codec.matrix { color.matrix = matrix }
         if encodedPixelFormat.isRGB { (color.matrix, color.range) = ("gbr", "pc") }
@@ -228,13 +228,13 @@ extension VideoOutputSettings {
         configuration.bitRate = bitRate.map(Int64.init)
         configuration.threads = threads
         configuration.usesGlobalHeader = usesGlobalHeader
-        // The name under which QuickTime and its relatives play it.
+        // The codec tag under which QuickTime and related players accept HEVC.
         if codec == .hevc, fileType.isISO { configuration.codecTag = "hvc1" }
         configuration.options = options
         return configuration
     }
 
-    /// Whether an encoder for pictures of a form opens without the bit rate, and with it does not.
+    /// Returns true if an encoder for frames of a format opens only without the bit rate.
     package func isBitRateRefused(for source: VideoFormat, in fileType: MediaFileType) -> Bool {
         guard bitRate != nil else { return false }
         var others = self
@@ -255,7 +255,7 @@ extension VideoOutputSettings {
         }
     }
 
-    /// Throws for what no picture can be encoded with, as far as that is known before any has come.
+    /// Throws if the settings are already known to be unusable, before any frame arrives.
     func check(in fileType: MediaFileType) throws(MediaError) {
         guard Encoder.exists(codec.encoderName) else {
             throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(codec.encoderName)")
@@ -270,10 +270,10 @@ extension VideoOutputSettings {
         try checkNumbers()
     }
 
-    /// x264 prints what is wrong with a profile on standard error, past libav's log, so it is not asked.
+    /// Checks the profile before x264 does, because x264 reports errors on standard error, past libav's log.
     private func checkProfile() throws(MediaError) {
         guard codec == .h264, let profile else { return }
-        // ITU-T H.264, annex A.2: the highest bit depth and chroma format of each.
+        // ITU-T H.264, annex A.2: the highest bit depth and chroma format of each profile.
         let known: [(name: String, depth: Int, chroma: Set<String>)] = [
             ("baseline", 8, ["420"]), ("main", 8, ["420"]), ("high", 8, ["400", "420"]),
             ("high10", 10, ["400", "420"]),
@@ -365,9 +365,9 @@ extension VideoOutputSettings {
         case .dnxhrHQ: add("profile", "dnxhr_hq")
         case .dnxhrHQX: add("profile", "dnxhr_hqx")
         }
-        // It stores the lines of both fields together; the container says which came first.
+        // DNxHR stores the lines of both fields together; the container says which field comes first.
         if codec.isDNxHR { add("flags", "-ildct") }
-        // FFmpeg's own letters would stand for the maker otherwise, and some editors look at them.
+        // Otherwise FFmpeg's own vendor code would be written, which some editors check.
         if codec.encoderName == "prores_ks" { add("vendor", "apl0") }
         let own = encoderOptions.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) }
         return options.filter { option in encoderOptions[option.key] == nil } + own
