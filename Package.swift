@@ -32,10 +32,10 @@ let examples: [Target] = ["JoinClips", "VolumeRamp", "RedBackground"].map { name
 let fuzzers: [Target] =
     Context.environment["MEDIATOOL_FUZZERS"] == nil
     ? []
-    : ["FuzzTimelines", "FuzzQC"].map { name in
+    : ["FuzzTimelines", "FuzzQC", "FuzzDrawing"].map { name in
         .executableTarget(
-            name: name, dependencies: ["AssetKit", "MediaBase", "MediaJobs", system], path: "Tests/Fuzz/\(name)",
-            swiftSettings: common)
+            name: name, dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Pictures", system],
+            path: "Tests/Fuzz/\(name)", swiftSettings: common)
     }
 
 let package = Package(

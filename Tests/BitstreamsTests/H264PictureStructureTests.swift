@@ -128,16 +128,4 @@ import Testing
         #expect(scan(timing(4)) == .interlaced)
         #expect(scan([]) == .interlaced)
     }
-
-    @Test func headersCutAnywhereSayLess() {
-        let set = parameterSet()
-        let sample = timing(3) + slice(0, bottom: false)
-        for length in 0..<set.count {
-            _ = H264FieldPairs(header: Array(set.prefix(length)))
-            _ = PictureHeaders(codec: "h264", header: Array(set.prefix(length)), sample: sample)
-        }
-        for length in 0..<sample.count {
-            _ = PictureHeaders(codec: "h264", header: set, sample: Array(sample.prefix(length)))
-        }
-    }
 }

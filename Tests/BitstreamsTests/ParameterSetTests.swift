@@ -136,22 +136,4 @@ import Testing
         #expect(info.color == SequenceInfo.CodePoints(primaries: 9, transfer: 18, matrix: 9, isFullRange: false))
         #expect(info.chromaLocation == 0)
     }
-
-    @Test(arguments: 0..<64) func randomBytesNeverTrap(_ seed: Int) {
-        var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
-        let bytes = (0..<256).map { _ -> UInt8 in
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            return UInt8(truncatingIfNeeded: state)
-        }
-        for codec in ["h264", "hevc", "av1", "vp9", "mpeg2video"] {
-            _ = PictureHeaders(codec: codec, header: bytes, sample: bytes)
-            _ = PictureHeaders(
-                codec: codec, header: [1] + bytes, sample: [0, 0, 1, 0xB3] + bytes + [0, 0, 1, 0xB5] + bytes)
-        }
-        _ = try? SequenceInfo(h264ParameterSet: bytes[...])
-        _ = try? SequenceInfo(hevcParameterSet: bytes[...])
-        _ = try? SequenceInfo(av1SequenceHeader: bytes[...])
-    }
 }

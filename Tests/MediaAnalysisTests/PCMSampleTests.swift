@@ -15,8 +15,8 @@ import Testing
             #expect((steps / 32768).int16Value == expected, "\(steps)")
             #expect(Float(steps / 32768).int16Value == expected, "\(steps)")
         }
-        #expect(Double.maximumFiniteMagnitude.int16Value == 32767)
-        #expect((-Float.maximumFiniteMagnitude).int16Value == -32768)
+        #expect(Double.greatestFiniteMagnitude.int16Value == 32767)
+        #expect((-Float.greatestFiniteMagnitude).int16Value == -32768)
         #expect(Float.signalingNaN.int16Value == 0 && Double.signalingNaN.int16Value == 0)
     }
 

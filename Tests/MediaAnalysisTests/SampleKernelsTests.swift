@@ -51,7 +51,7 @@ import Testing
     @Test func floatsAgreeWithScalar() {
         var generator = SeededGenerator(state: 11)
         var numbers: [Float] = [
-            0, -0, 1, -1, .nan, -.nan, .infinity, -.infinity, 1e30, -1e30, .minimumNonzeroMagnitude, 32766.5 / 32768,
+            0, -0, 1, -1, .nan, -.nan, .infinity, -.infinity, 1e30, -1e30, .leastNonzeroMagnitude, 32766.5 / 32768,
             32767.5 / 32768, 0.5 / 32768, 1.5 / 32768, -0.5 / 32768, -1.5 / 32768, -32768.5 / 32768,
         ]
         numbers += (0..<300).map { _ in Float(Int32(truncatingIfNeeded: generator.next())) / 1_900_000_000 }

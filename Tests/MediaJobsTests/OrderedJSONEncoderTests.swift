@@ -54,7 +54,7 @@ import Testing
         #expect(read.first.map { Array($0.unicodeScalars) } == Array(text.unicodeScalars))
     }
 
-    @Test(arguments: [0.1, 1e-7, 1e22, .pi, -0.0, .minimumNonzeroMagnitude, 1.7976931348623157e308, 48000, 1.0 / 3])
+    @Test(arguments: [0.1, 1e-7, 1e22, .pi, -0.0, .leastNonzeroMagnitude, 1.7976931348623157e308, 48000, 1.0 / 3])
     func doublesReadBackTheSame(number: Double) throws {
         let bytes = try OrderedJSONEncoder().encode([number])
         #expect(try JSONDecoder().decode([Double].self, from: Data(bytes)) == [number])

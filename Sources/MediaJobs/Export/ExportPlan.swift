@@ -277,9 +277,9 @@ extension ExportPlan {
             case .track(let track): track.trimGrid
             case .none: audio.first?.trimGrid ?? TrimGrid(timescale: 1)
             }
-        try WaveformRange.check(start: first, end: last)
+        try RequestedRange.check(start: first, end: last)
         let start = first.map(grid.rounded)
-        try WaveformRange.check(start: start, end: last.map(grid.rounded))
+        try RequestedRange.check(start: start, end: last.map(grid.rounded))
         if let start, start >= end {
             throw MediaError(
                 .outOfRange, "the start, \(start.seconds) s, is not before the timeline's end at \(end.seconds) s")

@@ -177,3 +177,22 @@ package struct QCRunParameters: Sendable, Hashable {
     /// The threshold in dBFS, converted to a fraction of full scale.
     var amplitude: Double { QCRunParameters.amplitude(ofDecibels: threshold) }
 }
+
+extension QCCheck {
+    var unitText: String { facts.unit.isEmpty ? "" : " " + facts.unit }
+
+    /// The reason why the check is not applicable.
+    var missing: String {
+        switch self {
+        case .fieldMismatch: return "the file has no pictures that move enough to tell"
+        case .missingFrames: return "the file has no pictures, or none that stay for a usual time"
+        default: break
+        }
+        return switch facts.subject {
+        case .sound: "the file has no sound of which \(rawValue) can be measured"
+        case .pictures: "the file has no pictures of which \(rawValue) can be measured"
+        case .file: "the file has not both sound and pictures"
+        case .reference: "there is no --reference"
+        }
+    }
+}

@@ -5,13 +5,13 @@ internal import MediaBase
 enum QCOutcome {
     case passed
     /// The condition does not hold; `more` counts the violations not listed.
-    case failed([QCFact], more: Int64 = 0)
+    case failed([QCViolation], more: Int64 = 0)
     /// The file has nothing to which the condition applies; the text states the reason.
     case notApplicable(String)
 }
 
 /// A violation of a condition.
-struct QCFact {
+struct QCViolation {
     var subject: String
     var measured: String
     var wanted: String
@@ -23,7 +23,7 @@ struct QCFact {
 /// Evaluates conditions against a file's probe report and measurements.
 package struct QCEvaluation {
     private let report: JSONValue
-    private let measurements: QCMeasurements
+    let measurements: QCMeasurements
 
     /// - Throws: The errors of encoding the report.
     init(report: ProbeReport, measurements: QCMeasurements) throws {
@@ -32,7 +32,7 @@ package struct QCEvaluation {
     }
 
     /// The maximum number of violations listed for a condition.
-    private static let maximumFacts = 10_000
+    static let maximumFacts = 10_000
 
     func outcome(of condition: QCCondition) -> QCOutcome {
         switch condition {
@@ -55,7 +55,7 @@ package struct QCEvaluation {
         case .not(let part):
             switch outcome(of: part) {
             case .passed:
-                return .failed([QCFact(subject: "the condition", measured: "met", wanted: "not met")])
+                return .failed([QCViolation(subject: "the condition", measured: "met", wanted: "not met")])
             case .failed: return .passed
             case .notApplicable(let reason): return .notApplicable(reason)
             }
@@ -63,7 +63,7 @@ package struct QCEvaluation {
     }
 
     /// Returns a failure that lists the maximum number of violations and counts the rest.
-    private static func failed(_ facts: [QCFact], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
+    private static func failed(_ facts: [QCViolation], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
         let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - maximumFacts))) { $0 + $1.more }
         return .failed(Array(facts.prefix(maximumFacts)), more: unlisted)
     }
@@ -76,10 +76,10 @@ package struct QCEvaluation {
             guard let exists = test.exists else { return .notApplicable("the file has nothing at \(path.text)") }
             // A test for existence applies even if nothing is found.
             guard exists else { return .passed }
-            return .failed([QCFact(subject: path.text, measured: "not there", wanted: test.text)])
+            return .failed([QCViolation(subject: path.text, measured: "not there", wanted: test.text)])
         }
         let facts = found.filter { !test.holds(for: $0) }.map {
-            QCFact(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
+            QCViolation(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
         }
         return facts.isEmpty ? .passed : Self.failed(facts)
     }
@@ -96,7 +96,7 @@ package struct QCEvaluation {
         }
         if check.facts.subject == .reference { return reference(check, test) }
         var isApplicable = false
-        var facts: [QCFact] = []
+        var facts: [QCViolation] = []
         for track in measurements.tracks {
             guard let measured = measured(check, track) else { continue }
             isApplicable = true
@@ -105,7 +105,7 @@ package struct QCEvaluation {
             // A violation by the whole track has no place of its own.
             if places.isEmpty { places = [Place()] }
             facts += places.prefix(max(0, Self.maximumFacts - facts.count)).map { place in
-                QCFact(
+                QCViolation(
                     subject: check.rawValue, measured: place.text ?? measured.text, wanted: test.text + check.unitText,
                     trackIndex: track.trackIndex, channel: place.channel, range: place.range)
             }
@@ -135,10 +135,10 @@ package struct QCEvaluation {
         let (damage, empty) = (measurements.damage, measurements.emptyTracks ?? [])
         let count = damage.packets + (damage.truncated ? 1 : 0) + (damage.skippedBytes > 0 ? 1 : 0) + empty.count
         guard !test.holds(for: .number(Double(count))) else { return .passed }
-        var facts: [QCFact] = []
+        var facts: [QCViolation] = []
         let packets = damage.packets == 1 ? "1 packet in all" : "\(damage.packets) packets in all"
-        func fact(_ measured: String, _ range: DamageSummary.Range? = nil) -> QCFact {
-            QCFact(
+        func fact(_ measured: String, _ range: DamageSummary.Range? = nil) -> QCViolation {
+            QCViolation(
                 subject: "damage", measured: measured, wanted: test.text, trackIndex: range?.trackIndex,
                 range: range.map { .init(start: $0.start, end: $0.start + $0.duration) })
         }
@@ -153,7 +153,7 @@ package struct QCEvaluation {
             facts.append(end)
         }
         facts += empty.map {
-            QCFact(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
+            QCViolation(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
         }
         return .failed(facts.isEmpty ? [fact("none")] : facts)
     }
@@ -199,7 +199,7 @@ package struct QCEvaluation {
             $0 + ($1.pairedTrackIndex == nil ? 1 : 2)
         }
         guard !test.holds(for: .number(Double(count))) else { return .passed }
-        return .failed([QCFact(subject: QCCheck.audioTracks.rawValue, measured: "\(count)", wanted: test.text)])
+        return .failed([QCViolation(subject: QCCheck.audioTracks.rawValue, measured: "\(count)", wanted: test.text)])
     }
 
     /// Tests the largest difference between the start times, or the end times, of tracks.
@@ -216,7 +216,7 @@ package struct QCEvaluation {
         let seconds = (most - least).seconds
         guard !test.holds(for: .number(seconds)) else { return .passed }
         return .failed([
-            QCFact(
+            QCViolation(
                 subject: check.rawValue, measured: Self.decimals(seconds, 3) + " s", wanted: test.text + " s",
                 range: .init(start: least, end: most))
         ])
@@ -228,11 +228,11 @@ package struct QCEvaluation {
         }
         guard !test.holds(for: .number(Double(found.count))) else { return .passed }
         if found.isEmpty {
-            return .failed([QCFact(subject: "headerMismatches", measured: "0", wanted: test.text)])
+            return .failed([QCViolation(subject: "headerMismatches", measured: "0", wanted: test.text)])
         }
         return .failed(
             found.map {
-                QCFact(
+                QCViolation(
                     subject: $0.what, measured: $0.media, wanted: "the container's \($0.container)",
                     trackIndex: $0.trackIndex)
             })
@@ -270,14 +270,14 @@ package struct QCEvaluation {
                 return .notApplicable("the reference has nothing of which \(check.rawValue) can be measured")
             }
             return .failed([
-                QCFact(
+                QCViolation(
                     subject: check.rawValue, measured: "not to be found, as the file \(missing)",
                     wanted: test.text + check.unitText)
             ])
         }
         guard !test.holds(for: .number(value)) else { return .passed }
         return .failed([
-            QCFact(
+            QCViolation(
                 subject: check.rawValue,
                 measured: check == .referenceSoundOffset && value == .infinity
                     ? "not to be found, as the two are alike nowhere" : Self.decimals(value, digits) + check.unitText,
@@ -386,98 +386,11 @@ package struct QCEvaluation {
         if fields.swapped > 0 { parts.append("\(fields.swapped) look as if the other field came first") }
         return parts.joined(separator: ", ") + ", of \(fields.count) moving pictures"
     }
-
-    // MARK: Runs
-
-    private func runs(of check: QCCheck, _ parameters: QCRunParameters, _ stretch: QCStretch) -> QCOutcome {
-        var isApplicable = false
-        var facts: [QCFact] = []
-        var more: Int64 = 0
-        for track in measurements.tracks {
-            for runs in track.runs
-            where runs.check == check.rawValue && runs.threshold == parameters.threshold
-                && runs.minimumDuration == parameters.minimumSeconds
-            {
-                isApplicable = true
-                // Runs that are not listed cannot be assigned to a part of the track.
-                if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
-                for range in runs.ranges {
-                    guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
-                    guard facts.count < Self.maximumFacts else {
-                        more += 1
-                        continue
-                    }
-                    let length = kept.end - kept.start
-                    // Clipping lasts a few samples, so its duration in seconds would round to almost nothing.
-                    let measured =
-                        check == .clipping ? "\(length.value) samples" : Self.decimals(length.seconds, 3) + " s"
-                    facts.append(
-                        QCFact(
-                            subject: check.rawValue, measured: measured,
-                            wanted: parameters.minimumSeconds > 0
-                                ? "less than \(QCValue.number(parameters.minimumSeconds).text) s" : "none",
-                            trackIndex: track.trackIndex, channel: runs.channel, range: kept))
-                }
-            }
-        }
-        guard isApplicable else { return .notApplicable(check.missing) }
-        return facts.isEmpty ? .passed : .failed(facts, more: more)
-    }
-
-    /// Returns the part of a run that lies in a stretch, or `nil` if there is none or it is too short.
-    private func clipped(
-        _ range: QCMeasurements.Range, to stretch: QCStretch, of track: QCMeasurements.Track,
-        _ parameters: QCRunParameters
-    ) -> QCMeasurements.Range? {
-        var range = range
-        let start = track.pictures?.start ?? .zero
-        let end = track.sound?.duration ?? track.pictures?.end ?? range.end
-        if let head = stretch.head {
-            range.end = min(range.end, start + MediaTime(seconds: head, preferredTimescale: 1_000_000))
-        }
-        if let tail = stretch.tail {
-            range.start = max(range.start, end - MediaTime(seconds: tail, preferredTimescale: 1_000_000))
-        }
-        guard range.start < range.end else { return nil }
-        let isCut = stretch.head != nil || stretch.tail != nil
-        let least = MediaTime(seconds: parameters.minimumSeconds, preferredTimescale: 1_000_000)
-        return isCut && range.end - range.start < least ? nil : range
-    }
-
-    /// Returns a number with a fixed number of decimal places, at most 9.
-    package static func decimals(_ number: Double, _ digits: Int) -> String {
-        guard number.isFinite, number.magnitude < 1e9 else { return "\(number)" }
-        var scale: Int64 = 1
-        for _ in 0..<min(max(digits, 0), 9) { scale *= 10 }
-        let rounded = Int64((number.magnitude * Double(scale)).rounded())
-        let sign = number < 0 && rounded > 0 ? "-" : ""
-        guard scale > 1 else { return "\(sign)\(rounded)" }
-        return "\(sign)\(rounded / scale)." + padded(rounded % scale, to: digits)
-    }
 }
 
 extension QCOutcome {
-    fileprivate var facts: [QCFact] { if case .failed(let facts, _) = self { facts } else { [] } }
+    fileprivate var facts: [QCViolation] { if case .failed(let facts, _) = self { facts } else { [] } }
     fileprivate var more: Int64 { if case .failed(_, let more) = self { more } else { 0 } }
     fileprivate var isPassed: Bool { if case .passed = self { true } else { false } }
     fileprivate var isApplicable: Bool { if case .notApplicable = self { false } else { true } }
-}
-
-extension QCCheck {
-    fileprivate var unitText: String { facts.unit.isEmpty ? "" : " " + facts.unit }
-
-    /// The reason why the check is not applicable.
-    fileprivate var missing: String {
-        switch self {
-        case .fieldMismatch: return "the file has no pictures that move enough to tell"
-        case .missingFrames: return "the file has no pictures, or none that stay for a usual time"
-        default: break
-        }
-        return switch facts.subject {
-        case .sound: "the file has no sound of which \(rawValue) can be measured"
-        case .pictures: "the file has no pictures of which \(rawValue) can be measured"
-        case .file: "the file has not both sound and pictures"
-        case .reference: "there is no --reference"
-        }
-    }
 }

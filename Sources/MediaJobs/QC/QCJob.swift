@@ -172,7 +172,7 @@ private struct FindingsBuilder {
         }
     }
 
-    private func finding(_ rule: QCRule, _ fact: QCFact) -> QCFinding {
+    private func finding(_ rule: QCRule, _ fact: QCViolation) -> QCFinding {
         var id = rule.id
         if let track = fact.trackIndex { id += "@\(track)" }
         if let channel = fact.channel { id += ".\(channel)" }

@@ -18,10 +18,10 @@ package struct TimelineFile: Sendable {
     ///
     /// A file whose name ends with `.otio` is a timeline regardless of its contents.
     ///
-    /// - Parameter isSure: True to accept other JSON files only if they start with OpenTimelineIO's schema.
+    /// - Parameter requiresSchema: True to accept other JSON files only if they start with OpenTimelineIO's schema.
     /// - Throws: `limitExceeded` if the file is too large, and reading errors.
     package init?(
-        path: FilePath, isSure: Bool = false, until deadline: ContinuousClock.Instant? = nil
+        path: FilePath, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
         guard let status = try? Stat(path), status.type == .regular,
             let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
@@ -30,7 +30,7 @@ package struct TimelineFile: Sendable {
         let folder = path.removingLastComponent()
         try self.init(
             reading: file, path: path, folder: folder,
-            isNamed: path.extension?.lowercased() == "otio", isSure: isSure, until: deadline)
+            isNamed: path.extension?.lowercased() == "otio", requiresSchema: requiresSchema, until: deadline)
     }
 
     /// Reads a timeline from standard input; leaves the input unread and returns `nil` if it is not a timeline.
@@ -39,28 +39,30 @@ package struct TimelineFile: Sendable {
     ///
     /// - Parameters:
     ///   - standardInput: The descriptor of standard input.
-    ///   - isSure: True to accept JSON only if it starts with OpenTimelineIO's schema.
+    ///   - requiresSchema: True to accept JSON only if it starts with OpenTimelineIO's schema.
     ///   - deadline: The time until which a silent pipe is waited for; `nil` for no limit.
     package init?(
-        standardInput: FileDescriptor, isSure: Bool = false, until deadline: ContinuousClock.Instant? = nil
+        standardInput: FileDescriptor, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
         if let place = try? standardInput.seek(offset: 0, from: .current) {
             defer { _ = try? standardInput.seek(offset: place, from: .start) }
             // Read from the start of the file, as for media and peaks files.
             _ = try? standardInput.seek(offset: 0, from: .start)
             try self.init(
-                reading: standardInput, path: "-", folder: "", isNamed: false, isSure: isSure, until: deadline)
+                reading: standardInput, path: "-", folder: "", isNamed: false, requiresSchema: requiresSchema,
+                until: deadline)
         } else {
             let prefix = peekPipe(standardInput, atMost: Self.prefixBytes, until: deadline)
-            guard Self.isTimeline(prefix, isSure: isSure) else { return nil }
+            guard Self.isTimeline(prefix, requiresSchema: requiresSchema) else { return nil }
             try self.init(
-                reading: standardInput, path: "-", folder: "", isNamed: false, isSure: isSure, until: deadline)
+                reading: standardInput, path: "-", folder: "", isNamed: false, requiresSchema: requiresSchema,
+                until: deadline)
         }
     }
 
     private init?(
         reading file: FileDescriptor, path: FilePath, folder: FilePath, isNamed: Bool,
-        isSure: Bool, until deadline: ContinuousClock.Instant?
+        requiresSchema: Bool, until deadline: ContinuousClock.Instant?
     ) throws(MediaError) {
         func some(_ count: Int) throws(MediaError) -> [UInt8] {
             _ = waitForInput(file, until: deadline)
@@ -72,7 +74,7 @@ package struct TimelineFile: Sendable {
             }
         }
         var bytes = try some(Self.prefixBytes)
-        guard isNamed || Self.isTimeline(bytes, isSure: isSure) else { return nil }
+        guard isNamed || Self.isTimeline(bytes, requiresSchema: requiresSchema) else { return nil }
         while bytes.count <= TimelineReader.maximumBytes, case let more = try some(1 << 20), !more.isEmpty {
             bytes += more
         }
@@ -86,9 +88,9 @@ package struct TimelineFile: Sendable {
 
     /// Returns whether a file starts like a JSON object, which no media file does.
     ///
-    /// - Parameter isSure: True to require the name of OpenTimelineIO's schema as well.
-    private static func isTimeline(_ prefix: [UInt8], isSure: Bool) -> Bool {
-        guard !isSure || prefix.firstRange(of: Array("\"OTIO_SCHEMA\"".utf8)) != nil else { return false }
+    /// - Parameter requiresSchema: True to require the name of OpenTimelineIO's schema as well.
+    private static func isTimeline(_ prefix: [UInt8], requiresSchema: Bool) -> Bool {
+        guard !requiresSchema || prefix.firstRange(of: Array("\"OTIO_SCHEMA\"".utf8)) != nil else { return false }
         let text = prefix.starts(with: [0xEF, 0xBB, 0xBF]) ? prefix.dropFirst(3) : prefix[...]
         return text.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) } == UInt8(ascii: "{")
     }

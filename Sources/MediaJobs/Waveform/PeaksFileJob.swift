@@ -129,7 +129,7 @@ package struct PeaksFileJob: Sendable {
         let context = TimeExpression.Context(timeRange: MediaTimeRange(start: .zero, duration: end))
         let start = try options.start?.resolve(in: context)
         let until = options.end == .end ? nil : try options.end?.resolve(in: context)
-        try WaveformRange.check(start: start, end: until)
+        try RequestedRange.check(start: start, end: until)
         guard options.start != nil || options.end != nil else { return (0..<peaks.length, nil) }
 
         let spacing = Int64(peaks.samplesPerPixel)

@@ -128,23 +128,11 @@ struct WaveformRange {
         let start = try options.start?.resolve(in: context, frameTime: frameTime)
         // The audio is read to its own end, regardless of the end declared by the container.
         let end = options.end == .end ? nil : try options.end?.resolve(in: context, frameTime: frameTime)
-        try Self.check(start: start, end: end)
+        try RequestedRange.check(start: start, end: end)
         self.start = start ?? .zero
         self.end = end
         let isAsked = options.start != nil || options.end != nil
         requested = isAsked ? RequestedRange(start: start, end: end) : nil
-    }
-
-    /// Throws ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range.
-    static func check(start: MediaTime?, end: MediaTime?) throws(MediaError) {
-        if let start, start < .zero {
-            throw MediaError(
-                .outOfRange, "the start, \(start.seconds) s, is before the beginning; times count from 0")
-        }
-        if let end, end <= start ?? .zero {
-            throw MediaError(
-                .invalidArgument, "there is nothing from \((start ?? .zero).seconds) s to \(end.seconds) s")
-        }
     }
 
     /// Returns the context for times; frame rate, frame numbers and timecodes are those of the video track, if there is

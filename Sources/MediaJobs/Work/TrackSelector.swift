@@ -185,10 +185,10 @@ struct TrimRange {
         }
         let first = try start?.resolve(in: context, frameTime: frameTime)
         let last = try end?.resolve(in: context, frameTime: frameTime)
-        try WaveformRange.check(start: first, end: last)
+        try RequestedRange.check(start: first, end: last)
         let grid = grid ?? track.trimGrid
         let (start, end) = (first.map(grid.rounded), last.map(grid.rounded))
-        try WaveformRange.check(start: start, end: end)
+        try RequestedRange.check(start: start, end: end)
         if let start, case let end = track.timeRange.end, end.isNumeric, start >= end {
             let what = track.mediaType == .video ? "pictures'" : "sound's"
             throw MediaError(
@@ -213,6 +213,18 @@ package struct RequestedRange: Encodable, Sendable {
     package var start: MediaTime?
     /// The end time, which is excluded; `nil` for the end of the media.
     package var end: MediaTime?
+
+    /// Throws ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range.
+    static func check(start: MediaTime?, end: MediaTime?) throws(MediaError) {
+        if let start, start < .zero {
+            throw MediaError(
+                .outOfRange, "the start, \(start.seconds) s, is before the beginning; times count from 0")
+        }
+        if let end, end <= start ?? .zero {
+            throw MediaError(
+                .invalidArgument, "there is nothing from \((start ?? .zero).seconds) s to \(end.seconds) s")
+        }
+    }
 }
 
 /// The warning for media that ends before the requested end.

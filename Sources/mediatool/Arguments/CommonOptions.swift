@@ -282,14 +282,14 @@ struct TimelineOptions: ParsableArguments {
 
     /// Returns the timeline in an input, or `nil` for media, of which nothing is consumed.
     ///
-    /// - Parameter isSure: True to accept other JSON only if it declares itself a timeline, because the input could be
+    /// - Parameter requiresSchema: True to accept other JSON only if it declares itself a timeline, because the input could be
     ///   something else.
     static func file(
-        _ file: PathArgument, isSure: Bool = false, until deadline: ContinuousClock.Instant?
+        _ file: PathArgument, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant?
     ) throws(MediaError) -> TimelineFile? {
         file.isStandardStream
-            ? try TimelineFile(standardInput: .standardInput, isSure: isSure, until: deadline)
-            : try TimelineFile(path: file.path, isSure: isSure, until: deadline)
+            ? try TimelineFile(standardInput: .standardInput, requiresSchema: requiresSchema, until: deadline)
+            : try TimelineFile(path: file.path, requiresSchema: requiresSchema, until: deadline)
     }
 }
 

@@ -122,7 +122,7 @@ extension ThumbsCommand {
     ) throws(MediaError) -> ThumbsJob.Input {
         let options = running.assetOptions()
         var made: TimelineAsset?
-        if let timeline = try TimelineOptions.file(file, isSure: true, until: options.limits.deadline) {
+        if let timeline = try TimelineOptions.file(file, requiresSchema: true, until: options.limits.deadline) {
             made = try TimelineAsset(timeline, timelines, opening: options)
         }
         if !running.quiet { for warning in made?.warnings ?? [] { StandardError.warn(warning, path: file.path) } }

@@ -128,7 +128,7 @@ struct WaveformCommand: ParsableCommand {
         func run(_ file: PathArgument, part: Int) throws -> WaveformResult {
             var opening = running.assetOptions()
             if raw == nil,
-                let timeline = try TimelineOptions.file(file, isSure: true, until: opening.limits.deadline)
+                let timeline = try TimelineOptions.file(file, requiresSchema: true, until: opening.limits.deadline)
             {
                 let made = try TimelineAsset(timeline, timelines, opening: opening)
                 if !running.quiet { for warning in made.warnings { StandardError.warn(warning, path: file.path) } }
