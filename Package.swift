@@ -71,6 +71,7 @@ let package = Package(
             name: "LibAV",
             dependencies: ["MediaBase", "SystemCalls", "Threading", "CFFmpeg", "CSampleKernels", system],
             swiftSettings: common),
+        .target(name: "JSONText", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
@@ -86,21 +87,21 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(
-            name: "MediaAnalysis", dependencies: ["MediaBase", "Threading", "CSampleKernels"], swiftSettings: safe),
+            name: "MediaAnalysis", dependencies: ["MediaBase", "Threading", "JSONText", "CSampleKernels"],
+            swiftSettings: safe),
         .target(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Bitstreams", "Pictures",
                 "MediaAnalysis",
-                "YAMLText", "EmbeddedFiles", system,
+                "YAMLText", "JSONText", "EmbeddedFiles", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures",
-                "EmbeddedFiles", "CStartup",
-                system,
+                "JSONText", "EmbeddedFiles", "CStartup", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),
@@ -122,11 +123,12 @@ let package = Package(
             name: "FileOutputTests", dependencies: ["FileOutput", "MediaBase", "SystemCalls", system],
             swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
+        .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "MediaBase"], swiftSettings: common),
         .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "MediaBase"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
         .testTarget(
-            name: "MediaJobsTests", dependencies: ["MediaJobs", "SystemCalls", "TestSupport", system],
+            name: "MediaJobsTests", dependencies: ["MediaJobs", "JSONText", "SystemCalls", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
             name: "MediaToolTests",

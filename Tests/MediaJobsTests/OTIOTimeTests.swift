@@ -1,3 +1,4 @@
+import JSONText
 import MediaBase
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
 
     @Test func timesAreValuesByRates() throws {
         let json = #"{"OTIO_SCHEMA":"X.1","t":{"OTIO_SCHEMA":"RationalTime.1","rate":23.976,"value":48.0}}"#
-        let object = try OTIOObject(JSONParser.parse(Array(json.utf8)), place: "x")
+        let object = try OTIOObject(JSONReader.parse(Array(json.utf8)), place: "x")
         let found = try #require(try object.time("t"))
         #expect(found.time == MediaTime(value: 2002, timescale: 1000))
         #expect(found.rate == Rational(24000, 1001))

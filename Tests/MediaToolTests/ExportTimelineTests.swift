@@ -275,6 +275,6 @@ import Testing
 
     @Test func whatLooksLikeATimelineAndIsNoneIsRefused() throws {
         try folder.write("a.otio", "hello".utf8)
-        #expect(try export(["a.otio", "-o", "o.mov"]).error.contains("is no JSON"))
+        #expect(try export(["a.otio", "-o", "o.mov"]).error.contains("is not JSON"))
     }
 }

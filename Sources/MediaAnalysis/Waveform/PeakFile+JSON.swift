@@ -1,3 +1,4 @@
+internal import JSONText
 package import MediaBase
 
 extension PeakFile {
@@ -61,29 +62,26 @@ extension PeakFile {
     ///
     /// Files written by audiowaveform before 1.3 have no version and no channels.
     static func decodeJSON(_ bytes: [UInt8]) throws(MediaError) -> Peaks {
-        var scanner = JSONScanner(bytes: bytes)
+        var reader = JSONReader(bytes)
         var numbers: [String: Int] = [:]
         var data: [Int16]?
-        try scanner.expect("{")
-        var isFirst = true
-        while try !scanner.take("}") {
-            if !isFirst { try scanner.expect(",") }
-            isFirst = false
-            let key = try scanner.key()
-            try scanner.expect(":")
-            switch key {
-            case "data":
-                guard data == nil else { throw scanner.failure("says data twice") }
-                data = try scanner.int16Array()
-            case "version", "channels", "sample_rate", "samples_per_pixel", "bits", "length":
-                guard numbers.updateValue(try scanner.integer(), forKey: key) == nil else {
-                    throw scanner.failure("says \(key) twice")
+        do throws(MediaError) {
+            try reader.forEachMember { key, reader throws(MediaError) in
+                switch key {
+                case "data":
+                    guard data == nil else { throw reader.failure("'data' stands twice") }
+                    data = try values(&reader)
+                case "version", "channels", "sample_rate", "samples_per_pixel", "bits", "length":
+                    guard numbers.updateValue(try reader.integer(), forKey: key) == nil else {
+                        throw reader.failure("'\(key)' stands twice")
+                    }
+                default: throw reader.failure("peaks files have no such key")
                 }
-            default:
-                throw scanner.failure("has a key that peaks files do not have")
             }
+            try reader.expectEnd()
+        } catch {
+            throw MediaError(error.code, "the peaks file \(error.message)")
         }
-        guard scanner.isAtEnd else { throw scanner.failure("goes on after its end") }
 
         let version = numbers["version"] ?? 1
         guard version == 1 || version == 2 else {
@@ -103,104 +101,18 @@ extension PeakFile {
             sampleRate: sampleRate, samplesPerPixel: samplesPerPixel, channels: channels,
             bits: numbers["bits"] ?? 16, data: data)
     }
-}
 
-/// Reads the subset of JSON that a peaks file uses: one object of integers and one array of integers.
-///
-/// Memory is bounded by the input: an array holds at most half as many numbers as there are bytes. Nothing nests.
-struct JSONScanner {
-    private let bytes: [UInt8]
-    private var position = 0
-
-    init(bytes: [UInt8]) { self.bytes = bytes }
-
-    static func isBlank(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
-    }
-
-    func failure(_ what: String) -> MediaError {
-        MediaError(.damaged, "the peaks file \(what), at byte \(position)")
-    }
-
-    /// True if only whitespace is left.
-    var isAtEnd: Bool { bytes[position...].allSatisfy(Self.isBlank) }
-
-    private mutating func skipBlanks() {
-        while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
-    }
-
-    /// Consumes a character if it comes next.
-    mutating func take(_ character: Unicode.Scalar) throws(MediaError) -> Bool {
-        skipBlanks()
-        guard position < bytes.count else { throw failure("ends too early") }
-        guard UInt32(bytes[position]) == character.value else { return false }
-        position += 1
-        return true
-    }
-
-    /// Consumes a character, which must come next.
-    mutating func expect(_ character: Unicode.Scalar) throws(MediaError) {
-        guard try take(character) else { throw failure("has something else where \(character) belongs") }
-    }
-
-    /// Reads a key of at most 64 plain ASCII characters.
-    mutating func key() throws(MediaError) -> String {
-        try expect("\"")
-        var key = ""
-        while position < bytes.count, key.utf8.count <= 64 {
-            let byte = bytes[position]
-            position += 1
-            if byte == UInt8(ascii: "\"") { return key }
-            guard byte >= 0x20, byte < 0x7F, byte != UInt8(ascii: "\\") else { break }
-            key.unicodeScalars.append(Unicode.Scalar(byte))
-        }
-        throw failure("has a key that is not a plain name")
-    }
-
-    /// Reads an integer of at most 18 digits, so that the additions here cannot overflow.
-    @inline(__always)
-    mutating func integer() throws(MediaError) -> Int {
-        skipBlanks()
-        var index = position
-        let isNegative = index < bytes.count && bytes[index] == UInt8(ascii: "-")
-        if isNegative { index += 1 }
-        let start = index
-        var value = 0
-        while index < bytes.count, index - start < 18 {
-            let digit = bytes[index] &- 48
-            guard digit < 10 else { break }
-            value = value &* 10 &+ Int(digit)
-            index += 1
-        }
-        let digits = index - start
-        let goesOn = index < bytes.count && (Self.isPartOfNumber(bytes[index]))
-        guard digits > 0, !goesOn, digits == 1 || bytes[start] != 48 else {
-            throw failure("has something else where a whole number belongs")
-        }
-        position = index
-        return isNegative ? -value : value
-    }
-
-    private static func isPartOfNumber(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"): true
-        default: false
-        }
-    }
-
-    /// Reads an array of 16-bit integers.
-    mutating func int16Array() throws(MediaError) -> [Int16] {
-        try expect("[")
+    private static func values(_ reader: inout JSONReader) throws(MediaError) -> [Int16] {
         var values: [Int16] = []
-        if try take("]") { return values }
-        repeat {
-            guard let value = Int16(exactly: try integer()) else { throw failure("has a value beyond 16 bits") }
+        try reader.forEachElement { reader throws(MediaError) in
+            guard let value = Int16(exactly: try reader.integer()) else {
+                throw reader.failure("a value has more than 16 bits")
+            }
             guard values.count < Peaks.maximumValueCount else {
-                throw MediaError(.limitExceeded, "the peaks file holds more than \(Peaks.maximumValueCount) values")
+                throw MediaError(.limitExceeded, "holds more than \(Peaks.maximumValueCount) values")
             }
             values.append(value)
-        } while try take(",")
-        try expect("]")
+        }
         return values
     }
 }

@@ -1,3 +1,4 @@
+internal import JSONText
 internal import MediaAnalysis
 internal import MediaBase
 
@@ -27,7 +28,7 @@ package struct QCEvaluation {
 
     /// - Throws: The errors of encoding the report.
     init(report: ProbeReport, measurements: QCMeasurements) throws {
-        self.report = try OrderedJSONTreeEncoder.tree(of: report, at: [])
+        self.report = try JSONValue(encoding: report)
         self.measurements = measurements
     }
 

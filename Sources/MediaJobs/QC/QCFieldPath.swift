@@ -1,3 +1,4 @@
+internal import JSONText
 package import MediaBase
 
 /// A path to values in a probe report: `tracks[type=video].video.displaySize.width`.
@@ -7,41 +8,15 @@ package import MediaBase
 package struct QCFieldPath: Sendable, Hashable {
     /// The path as written.
     package let text: String
-    let steps: [Step]
-
-    /// One step of a path.
-    enum Step: Sendable, Hashable {
-        case member(String)
-        case element(Int)
-        case every
-        case having(String, String)
-    }
+    let steps: [JSONPath.Step]
 
     /// Reads a path.
     ///
-    /// - Throws: `invalidArgument` if the text is not a path.
+    /// - Throws: `invalidArgument` if the text is not a path that starts with a name.
     package init(_ text: String) throws(MediaError) {
-        let failure = MediaError(
-            .invalidArgument, "'\(text)' is not a field; write it like tracks[type=video].video.displaySize.width")
-        var steps: [Step] = []
-        for (number, part) in text.split(separator: ".", omittingEmptySubsequences: false).enumerated() {
-            let pieces = part.split(separator: "[", omittingEmptySubsequences: false)
-            guard let name = pieces.first, !name.isEmpty, number < 64 else { throw failure }
-            steps.append(.member(String(name)))
-            for piece in pieces.dropFirst() {
-                guard piece.last == "]" else { throw failure }
-                let inner = piece.dropLast()
-                let sides = inner.split(separator: "=", maxSplits: 1)
-                if inner == "*" {
-                    steps.append(.every)
-                } else if let place = Int(inner) {
-                    steps.append(.element(place))
-                } else if sides.count == 2 {
-                    steps.append(.having(String(sides[0]), String(sides[1])))
-                } else {
-                    throw failure
-                }
-            }
+        guard let steps = JSONPath.steps(of: text), case .member? = steps.first else {
+            throw MediaError(
+                .invalidArgument, "'\(text)' is not a field; write it like tracks[type=video].video.displaySize.width")
         }
         self.text = text
         self.steps = steps
@@ -161,7 +136,7 @@ package struct QCFieldNames {
     ///
     /// - Parameter schema: The JSON text.
     package init?(schema: String) {
-        guard case .object(let root)? = try? JSONParser.parse(Array(schema.utf8)),
+        guard case .object(let root)? = try? JSONReader.parse(Array(schema.utf8)),
             let definitions = root.object(for: "$defs"), let report = definitions.object(for: "report")
         else { return nil }
         self.report = report

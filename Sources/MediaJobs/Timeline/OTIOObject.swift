@@ -1,3 +1,4 @@
+internal import JSONText
 package import MediaBase
 
 /// One object of an OpenTimelineIO file, with its schema, its members and its location for messages.

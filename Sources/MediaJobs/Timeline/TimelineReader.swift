@@ -1,3 +1,4 @@
+internal import JSONText
 internal import MediaBase
 
 /// An edit as described by an editing program, with exact times.
@@ -101,7 +102,7 @@ struct TimelineReader {
     ///   rendered.
     mutating func read(_ bytes: [UInt8]) throws(MediaError) -> Timeline {
         // Metadata is not used and may be large.
-        let tree = try JSONParser.parse(bytes, leavingOut: ["metadata", "markers"])
+        let tree = try JSONReader.parse(bytes, leavingOut: ["metadata", "markers"])
         return try timeline(OTIOObject(tree, place: "the file"))
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONText
 import MediaBase
 import MediaJobs
 import Pictures
@@ -33,8 +34,8 @@ enum CommonArgument {
     }
 
     /// Parses a path to one value of a result.
-    static func selection(_ text: String) throws -> JSONSelection {
-        try usage { () throws(MediaError) in try JSONSelection(RawArguments.displayed(text)) }
+    static func selection(_ text: String) throws -> JSONPath {
+        try usage { () throws(MediaError) in try JSONPath(RawArguments.displayed(text)) }
     }
 
     private static func usage<Value>(_ read: () throws(MediaError) -> Value) throws -> Value {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import JSONText
 import MediaBase
 import MediaJobs
 import SystemPackage
@@ -42,7 +43,7 @@ struct FileResult<Value: Encodable>: Encodable {
 /// ```
 struct ResultPrinter {
     private let form: OutputFormatOptions.Form
-    private let selection: JSONSelection?
+    private let selection: JSONPath?
     private let write: (String) throws -> Void
     private let report: (MediaError) -> Void
     private var count = 0
@@ -56,7 +57,7 @@ struct ResultPrinter {
     ///   - write: Writes to standard output.
     ///   - report: Reports errors on standard error.
     init(
-        form: OutputFormatOptions.Form, selection: JSONSelection? = nil,
+        form: OutputFormatOptions.Form, selection: JSONPath? = nil,
         write: @escaping (String) throws -> Void = StandardOutput.write,
         report: @escaping (MediaError) -> Void = StandardError.report
     ) {
@@ -98,7 +99,7 @@ struct ResultPrinter {
     ///
     /// As text, a file without the value has no line.
     private mutating func print<Value: Encodable>(
-        _ selection: JSONSelection, of path: FilePath, _ result: Result<Value, MediaError>
+        _ selection: JSONPath, of path: FilePath, _ result: Result<Value, MediaError>
     ) throws {
         let value = FileResult(path: path, result: result)
         if case .success = result {

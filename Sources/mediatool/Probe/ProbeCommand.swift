@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssetKit
 import EmbeddedFiles
+import JSONText
 import MediaBase
 import MediaJobs
 import SystemCalls
@@ -40,7 +41,7 @@ struct ProbeCommand: ParsableCommand {
             "Print one value of the JSON for each file, such as 'tracks[0].video.encodedSize'; a string as it is, or "
                 + "as JSON with a flag for JSON.", valueName: "path"),
         transform: CommonArgument.selection)
-    var select: JSONSelection?
+    var select: JSONPath?
 
     @OptionGroup var output: OutputFormatOptions
     @OptionGroup var options: RunOptions

@@ -1,55 +1,68 @@
 package import MediaBase
-internal import SystemCalls
-package import SystemPackage
 
 /// A path to one value in a result, such as `tracks[0].video.cleanAperture`.
 ///
 /// Member names are separated by dots. Array indices, from 0, stand in square brackets; a negative index counts from
 /// the end.
-package struct JSONSelection: Sendable, Hashable {
+package struct JSONPath: Sendable, Hashable {
     /// The path as written.
     package let text: String
     private let steps: [Step]
 
-    private enum Step: Sendable, Hashable {
+    /// One step of a path.
+    package enum Step: Sendable, Hashable {
+        /// The member of an object: `.name`.
         case member(String)
+        /// The element of an array: `[0]`, `[-1]`.
         case element(Int)
+        /// All elements of an array: `[*]`.
+        case every
+        /// The elements of an array that have a member with a value: `[type=video]`.
+        case having(String, String)
     }
 
-    /// Reads a path.
+    /// The maximum number of steps.
+    private static let maximumSteps = 128
+
+    /// Reads a path to one value, which has no `[*]` and no `[name=value]`.
     ///
-    /// - Throws: `invalidArgument` if the text is not a path.
+    /// - Throws: `invalidArgument` if the text is not such a path.
     package init(_ text: String) throws(MediaError) {
+        guard let steps = Self.steps(of: text), !steps.contains(where: \.selectsSeveral) else { throw Self.error(text) }
+        self.text = text
+        self.steps = steps
+    }
+
+    /// Returns the steps of a path, or `nil` if the text is not a path.
+    package static func steps(of text: String) -> [Step]? {
         var steps: [Step] = []
         var rest = text[...]
         // Users of jq write a dot at the beginning.
         if rest.first == "." { rest.removeFirst() }
         var expectsName = true
-        while let first = rest.first {
+        while let first = rest.first, steps.count <= maximumSteps {
             if first == "[", !(expectsName && !steps.isEmpty) {
-                guard let end = rest.firstIndex(of: "]"),
-                    let place = Int(rest[rest.index(after: rest.startIndex)..<end])
-                else { throw Self.error(text) }
-                steps.append(.element(place))
+                guard let end = rest.firstIndex(of: "]"), let step = Step(inBrackets: rest[..<end].dropFirst()) else {
+                    return nil
+                }
+                steps.append(step)
                 rest = rest[rest.index(after: end)...]
             } else {
                 let name = rest.prefix { $0 != "." && $0 != "[" }
-                guard expectsName, !name.isEmpty else { throw Self.error(text) }
+                guard expectsName, !name.isEmpty else { return nil }
                 steps.append(.member(String(name)))
                 rest = rest.dropFirst(name.count)
             }
             expectsName = rest.first == "."
             if expectsName { rest.removeFirst() }
         }
-        guard !steps.isEmpty, !expectsName else { throw Self.error(text) }
-        self.text = text
-        self.steps = steps
+        return steps.isEmpty || expectsName || steps.count > maximumSteps ? nil : steps
     }
 
     private static func error(_ text: String) -> MediaError {
         MediaError(
             .invalidArgument,
-            "'\(text)' is no path to one value; write it like tracks[0].video.encodedSize.width or tracks[-1].codec, "
+            "'\(text)' is not a path to one value; write it like tracks[0].video.encodedSize.width or tracks[-1].codec, "
                 + "with a number in the brackets")
     }
 
@@ -65,7 +78,7 @@ package struct JSONSelection: Sendable, Hashable {
     package func text(
         in value: some Encodable, layout: OrderedJSONEncoder.Layout, depth: Int = 0, quotesStrings: Bool
     ) throws -> String? {
-        var found = try OrderedJSONTreeEncoder.tree(of: value, at: []).settled
+        var found = try JSONValue(encoding: value).settled
         for step in steps {
             switch (step, found) {
             case (.member(let name), .object(let object)):
@@ -85,38 +98,24 @@ package struct JSONSelection: Sendable, Hashable {
     }
 }
 
-extension JSONValue {
-    /// The value itself, even if it was supplied later.
-    var settled: JSONValue {
-        var value = self
-        while case .later(let encoder) = value { value = encoder.value }
-        return value
-    }
-}
-
-extension FilePath {
-    /// The path's bytes in base64 if they are not UTF-8, so that programs can read them from JSON; otherwise `nil`.
-    package var pathBytes: String? {
-        String(validating: self) == nil ? base64(bytes) : nil
-    }
-}
-
-/// Returns bytes in base64 with padding (RFC 4648, section 4).
-package func base64(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text: [UInt8] = []
-    var bits = 0
-    var pending = 0
-    for byte in bytes {
-        pending = pending << 8 | Int(byte)
-        bits += 8
-        while bits >= 6 {
-            bits -= 6
-            text.append(digits[pending >> bits & 63])
+extension JSONPath.Step {
+    fileprivate init?(inBrackets text: Substring) {
+        let sides = text.split(separator: "=", maxSplits: 1)
+        if text == "*" {
+            self = .every
+        } else if let index = Int(text) {
+            self = .element(index)
+        } else if sides.count == 2 {
+            self = .having(String(sides[0]), String(sides[1]))
+        } else {
+            return nil
         }
-        pending &= 63
     }
-    if bits > 0 { text.append(digits[pending << (6 - bits) & 63]) }
-    while !text.count.isMultiple(of: 4) { text.append(UInt8(ascii: "=")) }
-    return String(decoding: text, as: UTF8.self)
+
+    fileprivate var selectsSeveral: Bool {
+        switch self {
+        case .member, .element: false
+        case .every, .having: true
+        }
+    }
 }

@@ -166,7 +166,7 @@ struct OrderedJSONUnkeyedContainer: UnkeyedEncodingContainer {
 /// An `Encoder` for one JSON value, which its containers fill.
 ///
 /// If containers of two kinds are requested, which `Encoder` forbids, the later one is kept.
-final class OrderedJSONTreeEncoder: Encoder {
+final class OrderedJSONTreeEncoder: Encoder, JSONPlaceholder {
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
     fileprivate(set) var value: JSONValue

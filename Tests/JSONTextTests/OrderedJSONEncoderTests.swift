@@ -2,7 +2,7 @@ import Foundation
 import MediaBase
 import Testing
 
-@testable import MediaJobs
+@testable import JSONText
 
 /// Expected texts are written by hand from RFC 8259; validity and values are checked with Foundation's reader.
 @Suite struct OrderedJSONEncoderTests {

@@ -1,8 +1,8 @@
+import JSONText
 import MediaBase
-import MediaJobs
 import Testing
 
-@Suite struct JSONSelectionTests {
+@Suite struct JSONPathTests {
     private struct Result: Encodable {
         var name = "a \"b\""
         var size = ["width": 4]
@@ -11,7 +11,7 @@ import Testing
     }
 
     private func text(_ path: String, quotes: Bool = false) throws -> String? {
-        try JSONSelection(path).text(in: Result(), layout: .compact, quotesStrings: quotes)
+        try JSONPath(path).text(in: Result(), layout: .compact, quotesStrings: quotes)
     }
 
     @Test func pathsLeadToValues() throws {
@@ -30,6 +30,6 @@ import Testing
 
     @Test(arguments: ["", ".", "a.", "a..b", "a[", "a[x]", "a[0]b", "a.[0]", "[0", "a]["])
     func whatIsNoPathIsRefused(_ path: String) {
-        #expect(throws: MediaError.self) { try JSONSelection(path) }
+        #expect(throws: MediaError.self) { try JSONPath(path) }
     }
 }

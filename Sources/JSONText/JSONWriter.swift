@@ -1,16 +1,20 @@
 /// Writes a tree of JSON values as text (RFC 8259, UTF-8).
-struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+package struct JSONWriter {
+    /// The text so far.
+    package private(set) var bytes: [UInt8] = []
     private let layout: OrderedJSONEncoder.Layout
     private var depth: Int
 
+    /// Creates a writer without text.
+    ///
     /// - Parameter depth: The indentation level of the text; the caller indents the first line.
-    init(layout: OrderedJSONEncoder.Layout, depth: Int = 0) {
+    package init(layout: OrderedJSONEncoder.Layout, depth: Int = 0) {
         self.layout = layout
         self.depth = depth
     }
 
-    mutating func write(_ value: JSONValue) {
+    /// Writes a value.
+    package mutating func write(_ value: JSONValue) {
         switch value {
         case .null: bytes += "null".utf8
         case .bool(let bool): bytes += (bool ? "true" : "false").utf8

@@ -1,12 +1,12 @@
 import MediaBase
 import Testing
 
-@testable import MediaJobs
+@testable import JSONText
 
-@Suite struct JSONParserTests {
+@Suite struct JSONReaderTests {
     private func text(_ json: String, leavingOut: Set<String> = []) throws -> String {
         var writer = JSONWriter(layout: .compact)
-        writer.write(try JSONParser.parse(Array(json.utf8), leavingOut: leavingOut))
+        writer.write(try JSONReader.parse(Array(json.utf8), leavingOut: leavingOut))
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
@@ -40,13 +40,13 @@ import Testing
     }
 
     @Test func textThatIsNotUTF8IsRefused() {
-        #expect(throws: MediaError.self) { try JSONParser.parse([0x22, 0xFF, 0x22]) }
+        #expect(throws: MediaError.self) { try JSONReader.parse([0x22, 0xFF, 0x22]) }
     }
 
     @Test func theNumberOfValuesIsBounded() throws {
         let bytes = Array(#"[1,{"a":null}]"#.utf8)
-        _ = try JSONParser.parse(bytes, atMost: 4)
-        #expect { try JSONParser.parse(bytes, atMost: 3) } throws: { ($0 as? MediaError)?.code == .limitExceeded }
+        _ = try JSONReader.parse(bytes, atMost: 4)
+        #expect { try JSONReader.parse(bytes, atMost: 3) } throws: { ($0 as? MediaError)?.code == .limitExceeded }
     }
 
     @Test func depthIsBounded() throws {

@@ -1,108 +1,20 @@
-internal import MediaBase
+package import MediaBase
 
-/// A tree of JSON values in which objects keep the order of their keys.
-///
-/// Containers are reference types because an `Encoder` may hand out a container and fill it later.
-enum JSONValue {
-    case null
-    case bool(Bool)
-    /// A number, as JSON text.
-    case number(String)
-    case string(String)
-    case array(JSONArray)
-    case object(JSONObject)
-    /// A value that is not known yet, such as that of `superEncoder()`.
-    case later(OrderedJSONTreeEncoder)
-}
-
-/// The elements of an array, in order.
-final class JSONArray {
-    var elements: [JSONValue] = []
-}
-
-/// The members of an object, in the order in which their keys were first set.
-final class JSONObject {
-    private(set) var members: [(key: String, value: JSONValue)] = []
-
-    /// The positions of members by the bytes of their keys, used once a linear search would be slower.
-    private var positions: [[UInt8]: Int] = [:]
-    private static let searched = 16
-
-    /// Adds a member, or replaces the value of an existing one in place.
-    ///
-    /// Keys are compared by their bytes. A composed and a decomposed "é", which Swift considers equal, are different
-    /// keys.
-    func set(_ value: JSONValue, for key: String) {
-        if let position = position(of: key) {
-            members[position].value = value
-            return
-        }
-        members.append((key, value))
-        if members.count == Self.searched {
-            for (position, member) in members.enumerated() { positions[Array(member.key.utf8)] = position }
-        } else if members.count > Self.searched {
-            positions[Array(key.utf8)] = members.count - 1
-        }
-    }
-
-    /// Returns the value of a key, or `nil`.
-    func value(for key: String) -> JSONValue? {
-        position(of: key).map { members[$0].value }
-    }
-
-    /// Sorts the members by the bytes of their keys.
-    func sort() {
-        members.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        for (position, member) in members.enumerated() where members.count >= Self.searched {
-            positions[Array(member.key.utf8)] = position
-        }
-    }
-
-    private func position(of key: String) -> Int? {
-        members.count < Self.searched
-            ? members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) } : positions[Array(key.utf8)]
-    }
-}
-
-extension JSONValue {
-    /// Returns a floating-point number as the shortest text that reads back as the same value.
-    ///
-    /// Numbers that are not finite become `null`, as JSON has no text for them.
-    static func floatingPoint(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> JSONValue {
-        number.isFinite ? .number(String(number)) : .null
-    }
-
-    /// Sorts the encoded content of an unordered collection, so that every run has the same output.
-    ///
-    /// Objects are sorted by key. Arrays are sorted by the text of their elements, or, for a dictionary whose keys are
-    /// not strings, by the text of their key-value pairs.
-    func sortedAsUnordered(pairs: Bool) {
-        switch self {
-        case .object(let object): object.sort()
-        case .array(let array):
-            let width = pairs ? 2 : 1
-            let groups = stride(from: 0, to: array.elements.count, by: width).map { start in
-                let group = array.elements[start..<min(start + width, array.elements.count)]
-                var writer = JSONWriter(layout: .compact)
-                for value in group { writer.write(value) }
-                return (text: writer.bytes, group: group)
-            }
-            array.elements = groups.sorted { $0.text.lexicographicallyPrecedes($1.text) }.flatMap(\.group)
-        case .later(let encoder): encoder.value.sortedAsUnordered(pairs: pairs)
-        case .null, .bool, .number, .string: break
-        }
-    }
-}
-
-/// Reads JSON (RFC 8259) into a tree, within limits.
+/// Reads JSON (RFC 8259) within limits: value by value, or into a tree.
 ///
 /// ```swift
-/// let tree = try JSONParser.parse(bytes, leavingOut: ["metadata"])
+/// let tree = try JSONReader.parse(bytes, leavingOut: ["metadata"])
+///
+/// var reader = JSONReader(bytes)
+/// try reader.forEachMember { key, reader throws(MediaError) in
+///     if key == "length" { length = try reader.integer() } else { _ = try reader.value() }
+/// }
+/// try reader.expectEnd()
 /// ```
 ///
 /// `NaN`, `Infinity` and `Inf` are accepted as numbers, because several programs write them. If an object contains a
-/// key twice, the last value counts.
-struct JSONParser {
+/// key twice, the last value counts in a tree.
+package struct JSONReader {
     private let bytes: [UInt8]
     private let leftOut: Set<String>
     private var position = 0
@@ -110,9 +22,9 @@ struct JSONParser {
     private var valuesLeft: Int
 
     /// The maximum nesting depth of arrays and objects.
-    static let maximumLevels = 512
+    package static let maximumLevels = 512
     /// The maximum number of values; each takes many times more memory than its text.
-    static let maximumValues = 10_000_000
+    package static let maximumValues = 10_000_000
 
     /// Parses JSON text.
     ///
@@ -121,32 +33,40 @@ struct JSONParser {
     ///   - most: The maximum number of values, including those not kept.
     /// - Throws: ``MediaError`` `damaged` with line and column if the text is not JSON; `limitExceeded` if it is nested
     ///   too deeply or has too many values.
-    static func parse(
+    package static func parse(
         _ bytes: [UInt8], leavingOut leftOut: Set<String> = [], atMost most: Int = maximumValues
     ) throws(MediaError) -> JSONValue {
-        var parser = JSONParser(bytes: bytes, leftOut: leftOut, valuesLeft: most)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { parser.position = 3 }
-        let value = try parser.value()
-        parser.skipBlanks()
-        guard parser.position == bytes.count else { throw parser.failure("something follows the value") }
+        var reader = JSONReader(bytes, leavingOut: leftOut, atMost: most)
+        let value = try reader.value()
+        try reader.expectEnd()
         return value
     }
 
-    private init(bytes: [UInt8], leftOut: Set<String>, valuesLeft: Int) {
+    /// Creates a reader at the start of a text; a byte order mark is skipped.
+    ///
+    /// - Parameters:
+    ///   - leftOut: The keys of objects whose values are read but not kept in trees, at any level.
+    ///   - most: The maximum number of values in trees, including those not kept.
+    package init(_ bytes: [UInt8], leavingOut leftOut: Set<String> = [], atMost most: Int = maximumValues) {
         self.bytes = bytes
         self.leftOut = leftOut
-        self.valuesLeft = valuesLeft
+        valuesLeft = most
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    private func failure(_ what: String) -> MediaError {
+    /// Returns an error that names the current line and column.
+    package func failure(_ what: String) -> MediaError {
         let read = bytes[..<min(position, bytes.count)]
         let line = read.count { $0 == 0x0A } + 1
         let column = read.count - (read.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0) + 1
-        return MediaError(.damaged, "is no JSON: \(what), at line \(line), column \(column)")
+        return MediaError(.damaged, "is not JSON: \(what), at line \(line), column \(column)")
     }
 
+    /// Returns whether a byte is white space between values.
+    package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
     private mutating func skipBlanks() {
-        while position < bytes.count, [0x20, 0x0A, 0x0D, 0x09].contains(bytes[position]) { position += 1 }
+        while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }
     }
 
     private mutating func take(_ character: Unicode.Scalar) -> Bool {
@@ -156,7 +76,14 @@ struct JSONParser {
         return true
     }
 
-    private mutating func value() throws(MediaError) -> JSONValue {
+    /// Throws if anything but blanks is left.
+    package mutating func expectEnd() throws(MediaError) {
+        skipBlanks()
+        guard position == bytes.count else { throw failure("something follows the value") }
+    }
+
+    /// Reads the next value, with all that it contains.
+    package mutating func value() throws(MediaError) -> JSONValue {
         skipBlanks()
         guard position < bytes.count else { throw failure("the text ends too early") }
         guard valuesLeft > 0 else {
@@ -164,28 +91,28 @@ struct JSONParser {
         }
         valuesLeft -= 1
         switch bytes[position] {
-        case UInt8(ascii: "{"): return .object(try nested { parser throws(MediaError) in try parser.object() })
-        case UInt8(ascii: "["): return .array(try nested { parser throws(MediaError) in try parser.array() })
+        case UInt8(ascii: "{"): return .object(try object())
+        case UInt8(ascii: "["): return .array(try array())
         case UInt8(ascii: "\""): return .string(try string())
         default: return try word()
         }
     }
 
-    private mutating func nested<Result>(
-        _ read: (inout JSONParser) throws(MediaError) -> Result
-    ) throws(MediaError) -> Result {
+    private mutating func nest() throws(MediaError) {
         depth += 1
-        defer { depth -= 1 }
         guard depth <= Self.maximumLevels else {
             throw MediaError(.limitExceeded, "nests more than \(Self.maximumLevels) levels deep")
         }
-        position += 1
-        return try read(&self)
     }
 
-    private mutating func object() throws(MediaError) -> JSONObject {
-        let object = JSONObject()
-        if take("}") { return object }
+    /// Reads an object; calls the closure with each key, to read its value.
+    package mutating func forEachMember(
+        _ body: (String, inout JSONReader) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        guard take("{") else { throw failure("an object is missing") }
+        try nest()
+        defer { depth -= 1 }
+        if take("}") { return }
         repeat {
             skipBlanks()
             guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
@@ -193,22 +120,61 @@ struct JSONParser {
             }
             let key = try string()
             guard take(":") else { throw failure("a colon is missing") }
-            let value = try value()
-            if !leftOut.contains(key) { object.set(value, for: key) }
+            try body(key, &self)
         } while take(",")
         guard take("}") else { throw failure("a comma or a closing brace is missing") }
+    }
+
+    /// Reads an array; calls the closure to read each element.
+    package mutating func forEachElement(
+        _ body: (inout JSONReader) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        guard take("[") else { throw failure("an array is missing") }
+        try nest()
+        defer { depth -= 1 }
+        if take("]") { return }
+        repeat { try body(&self) } while take(",")
+        guard take("]") else { throw failure("a comma or a closing bracket is missing") }
+    }
+
+    private mutating func object() throws(MediaError) -> JSONObject {
+        let object = JSONObject()
+        try forEachMember { key, reader throws(MediaError) in
+            let value = try reader.value()
+            if !reader.leftOut.contains(key) { object.set(value, for: key) }
+        }
         return object
     }
 
     private mutating func array() throws(MediaError) -> JSONArray {
         let array = JSONArray()
-        if take("]") { return array }
-        repeat { array.elements.append(try value()) } while take(",")
-        guard take("]") else { throw failure("a comma or a closing bracket is missing") }
+        try forEachElement { reader throws(MediaError) in array.elements.append(try reader.value()) }
         return array
     }
 
     // MARK: Words and numbers
+
+    /// Reads a whole number of at most 18 digits, written without a fraction or an exponent.
+    @inline(__always)
+    package mutating func integer() throws(MediaError) -> Int {
+        skipBlanks()
+        var index = position
+        let isNegative = index < bytes.count && bytes[index] == UInt8(ascii: "-")
+        if isNegative { index += 1 }
+        let start = index
+        var value = 0
+        while index < bytes.count, index - start < 18 {
+            let digit = bytes[index] &- 48
+            guard digit < 10 else { break }
+            value = value &* 10 &+ Int(digit)
+            index += 1
+        }
+        let digits = index - start
+        let goesOn = index < bytes.count && Self.isPartOfWord(bytes[index])
+        guard digits > 0, !goesOn, digits == 1 || bytes[start] != 48 else { throw failure("a whole number is missing") }
+        position = index
+        return isNegative ? -value : value
+    }
 
     private mutating func word() throws(MediaError) -> JSONValue {
         let start = position
