@@ -23,8 +23,8 @@ import Testing
         }
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
-        try input.feed(Made.buffer(Made.noise(48_000), at: 0))
-        try writer.finishWriting()
+        try input.appendNow(Made.buffer(Made.noise(48_000), at: 0))
+        try writer.finishWritingNow()
         #expect(writer.status == .completed)
         let metadata = try file.asset.loadNow(.metadata)
         #expect(metadata.first { $0.identifier == "title" }?.value.text == "Titel")
@@ -54,7 +54,7 @@ import Testing
                 let turn = order == 0 ? open[0] : order == 1 ? open[open.count - 1] : open.removeFirst()
                 if order == 2 { open.append(turn) }
                 if let buffer = try outputs[turn].nextSampleBuffer() {
-                    try inputs[turn].feed(buffer)
+                    try inputs[turn].appendNow(buffer)
                 } else {
                     inputs[turn].markAsFinished()
                     open.removeAll { $0 == turn }
@@ -81,7 +81,7 @@ import Testing
             let inputs = (0..<2).map { _ in AssetWriterInput(mediaType: .audio, sourceFormatHint: format) }
             func feed(_ track: Int, _ place: Int) throws {
                 let bytes = [UInt8](repeating: UInt8(100 * track + place), count: 2 * count)
-                try inputs[track].feed(
+                try inputs[track].appendNow(
                     SampleBuffer(
                         stored: bytes, formatDescription: format, presentationTime: .samples(place * count, at: 48000),
                         duration: .samples(count, at: 48000), isSync: true))
@@ -109,9 +109,9 @@ import Testing
         try writer.add(input)
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
-        try input.feed(Made.buffer(Made.noise(100), at: 0))
+        try input.appendNow(Made.buffer(Made.noise(100), at: 0))
         #expect(try file.folder.bytes("a.wav") == [1, 2, 3])
-        try writer.finishWriting()
+        try writer.finishWritingNow()
         #expect(try file.folder.bytes("a.wav").count == 244)
         #expect(try file.folder.names() == ["a.wav"])
     }
@@ -139,16 +139,16 @@ import Testing
         try writer.add(input)
         #expect(errorCode { try writer.add(input) } == .invalidArgument)
         let buffer = try Made.buffer([1], at: 0)
-        #expect(errorCode { try input.feed(buffer) } == .invalidArgument)
+        #expect(errorCode { try input.appendNow(buffer) } == .invalidArgument)
         #expect(errorCode { try writer.startSession(atSourceTime: .zero) } == .invalidArgument)
-        #expect(errorCode { try writer.finishWriting() } == .invalidArgument)
+        #expect(errorCode { try writer.finishWritingNow() } == .invalidArgument)
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
         #expect(errorCode { try writer.startSession(atSourceTime: .zero) } == .invalidArgument)
         input.markAsFinished()
-        #expect(errorCode { try input.feed(buffer) } == .invalidArgument)
+        #expect(errorCode { try input.appendNow(buffer) } == .invalidArgument)
         // Nothing was appended.
-        #expect(errorCode { try writer.finishWriting() } == .invalidArgument)
+        #expect(errorCode { try writer.finishWritingNow() } == .invalidArgument)
         #expect(writer.status == .failed)
         #expect(try file.folder.names() == [])
     }
@@ -172,7 +172,9 @@ import Testing
         settings.encoderOptions = ["no_such_option": "1"]
         let input = AssetWriterInput(audioSettings: settings)
         #expect(
-            errorCode { try file.write(.m4a, [input]) { _ in try input.feed(Made.buffer(Made.noise(9000), at: 0)) } }
+            errorCode {
+                try file.write(.m4a, [input]) { _ in try input.appendNow(Made.buffer(Made.noise(9000), at: 0)) }
+            }
                 == .invalidArgument)
         #expect(try file.folder.names() == [])
     }
@@ -194,7 +196,7 @@ import Testing
                     try writer.startSession(atSourceTime: .zero)
                     let pool = try Made.pool()
                     for index in 0... {
-                        try input.feed(
+                        try input.appendNow(
                             SampleBuffer(
                                 picture: Made.picture(UInt8(index % 256), from: pool),
                                 presentationTime: MediaTime(value: Int64(index), timescale: 25)))
@@ -202,7 +204,7 @@ import Testing
                 } == .cancelled)
             try cancel.value()
             #expect(writer.status == .cancelled)
-            #expect(errorCode { try writer.finishWriting() } == .cancelled)
+            #expect(errorCode { try writer.finishWritingNow() } == .cancelled)
             #expect(try file.folder.names() == [])
         }
     }
@@ -228,7 +230,7 @@ import Testing
                         return
                     }
                     let time = MediaTime(value: Int64(index), timescale: 25)
-                    try? input.feed(SampleBuffer(picture: picture, presentationTime: time))
+                    try? input.appendNow(SampleBuffer(picture: picture, presentationTime: time))
                 }
             }
         }

@@ -22,7 +22,7 @@ import Testing
                 guard !isFinished else { return }
                 while input.isReadyForMoreMediaData, !isFinished {
                     do {
-                        if let buffer = try next(count) { try input.feed(buffer) } else { isFinished = true }
+                        if let buffer = try next(count) { try input.appendNow(buffer) } else { isFinished = true }
                         count += 1
                     } catch {
                         self.error = error as? MediaError
@@ -60,8 +60,7 @@ import Testing
         try writer.startSession(atSourceTime: .zero)
         if step == 2 { ask() }
         #expect(feeder?.isDone == true)
-        let finish: () throws -> Void = writer.finishWriting
-        try finish()
+        try writer.finishWritingNow()
         #expect(try Written.frameTimes(file.path).count == 40)
     }
 
@@ -86,8 +85,7 @@ import Testing
             #expect(feeder.error?.code == .unsupported)
         }
         #expect(writer.status == .failed)
-        let finish: () throws -> Void = writer.finishWriting
-        #expect(errorCode(finish) == .unsupported)
+        #expect(errorCode { try writer.finishWritingNow() } == .unsupported)
         writer.cancelWriting()
         #expect(try file.folder.names() == [])
     }
@@ -130,7 +128,7 @@ import Testing
         queue.sync {}
         #expect(calls.count == 1)
         #expect(input.isReadyForMoreMediaData)
-        #expect(errorCode { try input.feed(Made.buffer([1], at: 0)) } == .cancelled)
+        #expect(errorCode { try input.appendNow(Made.buffer([1], at: 0)) } == .cancelled)
     }
 
     private final class Calls: @unchecked Sendable { var count = 0 }
@@ -167,7 +165,7 @@ import Testing
             let buffer =
                 isStored
                 ? try Self.stored(place, count: 1000) : try Made.buffer(Made.noise(1000, from: place), at: place)
-            if isAsync { try await input.append(buffer) } else { try input.feed(buffer) }
+            if isAsync { try await input.append(buffer) } else { try input.appendNow(buffer) }
         }
         for (run, isInOrder) in [(0, true), (2, true), (1, false), (2, false), (0, false), (3, true)] {
             do throws(any Error) {
@@ -192,7 +190,7 @@ import Testing
             for place in stride(from: 0, to: samples.count, by: count) {
                 let run = Array(samples[place..<place + count])
                 let time = MediaTime.samples(place, at: 44100).converted(toTimescale: 1000)
-                try input.feed(
+                try input.appendNow(
                     SampleBuffer(
                         sound: AudioBuffer(interleaved: run, sampleRate: 44100, channelLayout: .mono),
                         presentationTime: time))
@@ -207,7 +205,7 @@ import Testing
         let pool = try Made.pool()
         try file.write(.mov, [input]) { _ in
             for (index, isInOrder) in [(0, true), (2, true), (2, false), (1, false), (0, false), (3, true)] {
-                let code = errorCode { try input.feed(picture(index, pool)) }
+                let code = errorCode { try input.appendNow(picture(index, pool)) }
                 #expect(code == (isInOrder ? nil : .invalidArgument), "\(index)")
             }
         }
@@ -223,9 +221,9 @@ import Testing
         let file = try Written("v.mov")
         try file.write(.mov, [AssetWriterInput(copying: track)]) { writer in
             let input = writer.inputs[0]
-            for sample in samples.prefix(10) { try input.feed(sample) }
-            #expect(errorCode { try input.feed(samples[4]) } == .invalidArgument)
-            for sample in samples.dropFirst(10) { try input.feed(sample) }
+            for sample in samples.prefix(10) { try input.appendNow(sample) }
+            #expect(errorCode { try input.appendNow(samples[4]) } == .invalidArgument)
+            for sample in samples.dropFirst(10) { try input.appendNow(sample) }
         }
         #expect(try file.probe("v:0", "packet=size") == Written.packetSizes("av.mp4"))
     }
@@ -249,16 +247,16 @@ import Testing
                 (inputs[2], try picture(0, pool)), (inputs[3], pictures[0]), (inputs[3], try Made.buffer([1], at: 0)),
             ]
             for (place, (input, sample)) in wrong.enumerated() {
-                #expect(errorCode { try input.feed(sample) } == .invalidArgument, "\(place)")
+                #expect(errorCode { try input.appendNow(sample) } == .invalidArgument, "\(place)")
             }
             // What was refused did no harm.
-            for picture in pictures { try inputs[0].feed(picture) }
-            try inputs[1].feed(Self.stored(0, count: 100))
-            try inputs[2].feed(Made.buffer(Made.noise(2000), at: 0))
+            for picture in pictures { try inputs[0].appendNow(picture) }
+            try inputs[1].appendNow(Self.stored(0, count: 100))
+            try inputs[2].appendNow(Made.buffer(Made.noise(2000), at: 0))
             #expect(
-                errorCode { try inputs[2].feed(Made.buffer(Made.noise(100), at: 2000, rate: 44100)) }
+                errorCode { try inputs[2].appendNow(Made.buffer(Made.noise(100), at: 2000, rate: 44100)) }
                     == .invalidArgument)
-            try inputs[3].feed(picture(0, pool))
+            try inputs[3].appendNow(picture(0, pool))
             #expect(writer.status == .writing)
         }
         #expect(
@@ -276,7 +274,7 @@ import Testing
         try writer.add(input)
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
-        #expect(errorCode { try input.feed(sounds[0]) } == .unsupported)
+        #expect(errorCode { try input.appendNow(sounds[0]) } == .unsupported)
     }
 
     // MARK: What is set too late, or makes no sense
@@ -297,12 +295,11 @@ import Testing
         // It is told once, and nothing is lost.
         try writer.startSession(atSourceTime: .zero)
         input.transform = DisplayTransform(matrix: [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x4000_0000])
-        #expect(message { try input.feed(Made.buffer([1, 2, 3], at: 0)) }.hasPrefix("transform was set too late"))
-        try input.feed(Made.buffer([1, 2, 3], at: 0))
+        #expect(message { try input.appendNow(Made.buffer([1, 2, 3], at: 0)) }.hasPrefix("transform was set too late"))
+        try input.appendNow(Made.buffer([1, 2, 3], at: 0))
         input.languageCode = "deu"
-        let finish: () throws -> Void = writer.finishWriting
-        #expect(message(finish).hasPrefix("languageCode was set too late"))
-        try finish()
+        #expect(message { try writer.finishWritingNow() }.hasPrefix("languageCode was set too late"))
+        try writer.finishWritingNow()
         #expect(try file.sound().samples == [1, 2, 3])
     }
 
@@ -356,7 +353,7 @@ import Testing
         let file = try Written("a.m4a")
         let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac, bitRate: 5_000_000))
         let error = #expect(throws: MediaError.self) {
-            try file.write(.m4a, [input]) { _ in try input.feed(Made.buffer(Made.noise(48_000), at: 0)) }
+            try file.write(.m4a, [input]) { _ in try input.appendNow(Made.buffer(Made.noise(48_000), at: 0)) }
         }
         #expect(error?.code == .invalidArgument && error?.message.contains("5000000") == true)
         #expect(try file.folder.names() == [])

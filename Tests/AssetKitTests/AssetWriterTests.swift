@@ -22,7 +22,7 @@ import Testing
             // Runs of odd lengths.
             for start in stride(from: 0, to: samples.count, by: 997) {
                 let run = Array(samples[start..<min(samples.count, start + 997)])
-                try input.feed(Made.buffer(run, at: start))
+                try input.appendNow(Made.buffer(run, at: start))
             }
         }
         #expect(try file.sound().samples == samples)
@@ -39,8 +39,8 @@ import Testing
         let samples = Made.noise(20_000)
         try file.write(type, [input], from: .samples(1_234, at: 48000)) { writer in
             try writer.endSession(atSourceTime: .samples(18_001, at: 48000))
-            try input.feed(Made.buffer(Array(samples[..<8_000]), at: 0))
-            try input.feed(Made.buffer(Array(samples[10_000...]), at: 10_000))
+            try input.appendNow(Made.buffer(Array(samples[..<8_000]), at: 0))
+            try input.appendNow(Made.buffer(Array(samples[10_000...]), at: 10_000))
         }
         let expected = samples[1_234..<8_000] + Array(repeating: 0, count: 2_000) + samples[10_000..<18_001]
         #expect(try file.sound().samples == Array(expected))
@@ -56,7 +56,7 @@ import Testing
         var samples = [Int16](repeating: 0, count: 96_000)
         let clicks = [20_000, 50_003, 90_010]
         for click in clicks { for index in 0..<3 { samples[click + index] = 30_000 } }
-        try file.write(type, [input]) { _ in try input.feed(Made.buffer(samples, at: 0)) }
+        try file.write(type, [input]) { _ in try input.appendNow(Made.buffer(samples, at: 0)) }
         let (start, read) = try file.sound()
         #expect(start == .zero)
         for click in clicks {
@@ -76,7 +76,7 @@ import Testing
         let file = try Written("a.\(type)")
         let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .alac))
         let samples = Made.noise(10_000)
-        try file.write(type, [input]) { _ in try input.feed(Made.buffer(samples, at: 7_777)) }
+        try file.write(type, [input]) { _ in try input.appendNow(Made.buffer(samples, at: 7_777)) }
         let (start, read) = try file.sound()
         #expect(start == .samples(7_777, at: 48000))
         #expect(read == samples)
@@ -88,7 +88,7 @@ import Testing
         let input = AssetWriterInput(
             audioSettings: AudioOutputSettings(codec: .aac, sampleRate: 44100, channelLayout: .stereo, bitRate: 128_000)
         )
-        try file.write(.m4a, [input]) { _ in try input.feed(Made.buffer(Made.noise(48_000), at: 0)) }
+        try file.write(.m4a, [input]) { _ in try input.appendNow(Made.buffer(Made.noise(48_000), at: 0)) }
         #expect(
             try file.probe("a:0", "stream=codec_name,sample_rate,channels,channel_layout") == ["aac,44100,2,stereo"])
         #expect(try file.asset.loadNow(.duration) == .samples(44_100, at: 44_100))
@@ -159,7 +159,7 @@ import Testing
         let pool = try Made.pool()
         try file.write(.mov, [input], from: MediaTime(value: 1, timescale: 10)) { _ in
             for (index, time) in [0, 2, 4, 5].enumerated() {
-                try input.feed(
+                try input.appendNow(
                     SampleBuffer(
                         picture: Made.picture(UInt8(40 * index + 40), from: pool),
                         presentationTime: MediaTime(value: Int64(time), timescale: 25)))
@@ -191,7 +191,7 @@ import Testing
         let pool = try Made.pool()
         try file.write(.mov, [input]) { writer in
             for index in 0..<5 {
-                try input.feed(
+                try input.appendNow(
                     SampleBuffer(
                         picture: Made.picture(100, from: pool),
                         presentationTime: MediaTime(value: Int64(index * 1001), timescale: 30000)))
@@ -226,7 +226,7 @@ import Testing
             for index in 0..<30 {
                 #expect(input.isReadyForMoreMediaData, "\(index)")
                 let time = MediaTime(value: Int64(index), timescale: 25)
-                try input.feed(SampleBuffer(picture: picture, presentationTime: time))
+                try input.appendNow(SampleBuffer(picture: picture, presentationTime: time))
             }
         }
         #expect(try Written.frameTimes(file.path).count == 30)
@@ -240,7 +240,7 @@ import Testing
         try file.write(.mov, [input]) { writer in
             try writer.endSession(atSourceTime: MediaTime(value: 5, timescale: 1))
             for second in [0, 10] as [Int64] {
-                try input.feed(
+                try input.appendNow(
                     SampleBuffer(
                         picture: Made.picture(90, from: pool), presentationTime: MediaTime(value: second, timescale: 1))
                 )
@@ -258,7 +258,7 @@ import Testing
         let input = AssetWriterInput(videoSettings: settings)
         #expect(throws: MediaError.self) {
             try file.write(.mkv, [input]) { _ in
-                try input.feed(
+                try input.appendNow(
                     SampleBuffer(
                         picture: Made.picture(90, from: Made.pool()), presentationTime: .zero,
                         duration: MediaTime(value: 1, timescale: 25)))
@@ -290,7 +290,7 @@ extension AssetWriterTests {
         try file.write(.mp4, [input], from: start) { _ in
             for number in 0..<Int64(130) {
                 let time = MediaTime(value: number * frame, timescale: scale)
-                try input.feed(SampleBuffer(picture: Made.picture(90, from: pool), presentationTime: time))
+                try input.appendNow(SampleBuffer(picture: Made.picture(90, from: pool), presentationTime: time))
             }
         }
         let step = fine / Int64(scale)
@@ -320,7 +320,7 @@ extension AssetWriterTests {
         ] {
             let file = try Written("a.\(type)")
             let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: codec))
-            try file.write(type, [input], from: start) { _ in try input.feed(Made.buffer(samples, at: 0)) }
+            try file.write(type, [input], from: start) { _ in try input.appendNow(Made.buffer(samples, at: 0)) }
             let read = try file.sound()
             #expect(read.start == .zero)
             #expect(read.samples == Array(samples[first...]), "\(start)")

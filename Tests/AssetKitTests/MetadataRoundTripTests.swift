@@ -34,8 +34,8 @@ import Testing
         writer.metadata = items
         try writer.startWriting()
         try writer.startSession(atSourceTime: .zero)
-        try input.feed(Made.buffer(Made.noise(9_600), at: 0))
-        try writer.finishWriting()
+        try input.appendNow(Made.buffer(Made.noise(9_600), at: 0))
+        try writer.finishWritingNow()
         return writer
     }
 

@@ -139,10 +139,8 @@ import Testing
             try writer.startWriting()
             try writer.startSession(atSourceTime: range.start)
             try writer.endSession(atSourceTime: range.end)
-            let append: (SampleBuffer) throws(MediaError) -> Void = input.append
-            for buffer in buffers { try append(buffer) }
-            let finish: () throws(MediaError) -> Void = writer.finishWriting
-            try finish()
+            for buffer in buffers { try input.appendNow(buffer) }
+            try writer.finishWritingNow()
             func sums(_ arguments: [String]) throws -> [Substring] {
                 let table = try FFmpeg.run(arguments + ["-fps_mode", "passthrough", "-f", "framemd5", "-"])
                 return String(decoding: table, as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }

@@ -97,7 +97,7 @@ import Testing
         let input = AssetWriterInput(copying: original)
         try file.write(.mp4, [input], from: range.start) { writer in
             try writer.endSession(atSourceTime: range.end)
-            while let buffer = try output.nextSampleBuffer() { try input.feed(buffer) }
+            while let buffer = try output.nextSampleBuffer() { try input.appendNow(buffer) }
         }
         let track = try Media.track(file.asset, .video)
         let cut = try Media.all(TrackOutput(track: track, videoSettings: VideoSettings()), of: file.asset)
@@ -312,9 +312,4 @@ import Testing
         #expect(job.writer.status == .failed)
         #expect(try file.folder.names() == [])
     }
-}
-
-extension Reencoder {
-    /// The one that blocks, also where the test is asynchronous.
-    fileprivate func runNow() throws { try run() }
 }

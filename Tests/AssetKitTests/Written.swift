@@ -29,7 +29,7 @@ struct Written {
         try writer.startWriting()
         try writer.startSession(atSourceTime: start)
         try feed(writer)
-        try writer.finishWriting()
+        try writer.finishWritingNow()
     }
 
     /// The columns that ffprobe prints of each packet or frame of a stream, line by line.
@@ -91,9 +91,4 @@ enum Made {
     static func pool() throws -> PixelBufferPool {
         try PixelBufferPool(dimensions: Dimensions(width: 64, height: 48), pixelFormat: .yuv420p)
     }
-}
-
-extension AssetWriterInput {
-    /// The one that waits, also where the test is asynchronous.
-    func feed(_ buffer: SampleBuffer) throws { try append(buffer) }
 }

@@ -60,7 +60,7 @@ func copy(_ asset: Asset, _ arguments: [String]) throws {
     let job = try Reencoder(
         asset: asset, writer: writer(arguments[0]), video: .copy, audio: .copy,
         timeRange: range(arguments.dropFirst()))
-    try job.run()
+    try job.runNow()
 }
 
 func encode(_ asset: Asset, _ arguments: [String]) throws {
@@ -74,7 +74,7 @@ func encode(_ asset: Asset, _ arguments: [String]) throws {
     let job = try Reencoder(
         asset: asset, writer: writer(arguments[0]), video: .encode(video),
         audio: .encode(AudioOutputSettings(codec: sound)), timeRange: range(arguments.dropFirst(4)))
-    try job.run()
+    try job.runNow()
 }
 
 /// Each track is read by itself, so that only the writer has to hold what waits for the other.
@@ -106,10 +106,10 @@ func feed(_ asset: Asset, _ arguments: [String]) throws {
             inputs[turn].markAsFinished()
             continue
         }
-        try inputs[turn].append(buffer)
+        try inputs[turn].appendNow(buffer)
         open.insert(turn, at: arguments[1] == "turns" ? open.count : 0)
     }
-    try writer.finishWriting()
+    try writer.finishWritingNow()
 }
 
 func pcm(_ asset: Asset, _ arguments: [String], segments: (bytes: Int, threads: Int)? = nil) throws {

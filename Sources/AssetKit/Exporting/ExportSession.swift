@@ -212,8 +212,7 @@ extension ExportSession {
                 }
                 // A cancellation before this point has not reached the re-encoder.
                 if self.cancellation.isCancelled || misuse != nil { reencoder.cancel() }
-                let run: () throws(MediaError) -> Void = reencoder.run
-                try run()
+                try reencoder.runNow()
             }
             progressState.withLock { $0.result = .success(()) }
         } catch {

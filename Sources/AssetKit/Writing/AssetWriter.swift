@@ -11,9 +11,9 @@ import Threading
 /// try writer.add(input)
 /// try writer.startWriting()
 /// try writer.startSession(atSourceTime: .zero)
-/// while let buffer = try output.nextSampleBuffer() { try input.append(buffer) }
+/// while let buffer = try output.nextSampleBuffer() { try input.appendNow(buffer) }
 /// input.markAsFinished()
-/// try writer.finishWriting()
+/// try writer.finishWritingNow()
 /// ```
 ///
 /// The file is written beside its final name and renamed once it is complete, so a partial file never appears there. A
@@ -307,7 +307,7 @@ extension AssetWriter {
     ///
     /// Blocks until the file is complete.
     /// - Throws: The current or an earlier error of the writer; the partial file is then removed.
-    public func finishWriting() throws(MediaError) {
+    public func finishWritingNow() throws(MediaError) {
         let (core, inputs, links) = try state.withLock { state throws(MediaError) in
             try check(&state)
             guard let core = state.core, state.sessionStart != nil else {
@@ -330,12 +330,9 @@ extension AssetWriter {
         }
     }
 
-    /// Finishes as ``finishWriting()-()`` does, on a Dispatch thread; cancelling the task cancels writing.
+    /// Finishes as ``finishWritingNow()`` does, on a Dispatch thread; cancelling the task cancels writing.
     public func finishWriting() async throws(MediaError) {
-        try await offload(onCancel: { self.cancelWriting() }) { () throws(MediaError) in
-            let finish: () throws(MediaError) -> Void = self.finishWriting
-            try finish()
-        }
+        try await offload(onCancel: { self.cancelWriting() }) { () throws(MediaError) in try self.finishWritingNow() }
     }
 
     /// Cancels writing and removes the partial file; a complete file is kept.

@@ -258,19 +258,14 @@ extension AssetWriterInput {
     ///   finished, and for samples of another kind, in another coding than the previous ones, or out of order.
     ///   ``MediaError/Code-swift.struct/unsupported`` for samples that the file cannot hold. Refused samples are not
     ///   written, and others may follow. Later calls throw errors from encoding earlier samples.
-    public func append(_ buffer: SampleBuffer) throws(MediaError) {
+    public func appendNow(_ buffer: SampleBuffer) throws(MediaError) {
         let link = try open()
-        do throws(MediaError) {
-            let append: (SampleBuffer) throws(MediaError) -> Void = link.append
-            try append(buffer)
-        } catch {
-            throw told(error)
-        }
+        do throws(MediaError) { try link.appendNow(buffer) } catch { throw told(error) }
     }
 
     /// Appends samples; waits without blocking a thread while the encoder's queue is full.
     ///
-    /// - Throws: The errors of the synchronous `append`, and ``MediaError/Code-swift.struct/cancelled`` if the task is
+    /// - Throws: The errors of ``appendNow(_:)``, and ``MediaError/Code-swift.struct/cancelled`` if the task is
     ///   cancelled while it waits; the samples are then not appended.
     public func append(_ buffer: SampleBuffer) async throws(MediaError) {
         let link = try open()

@@ -64,7 +64,8 @@ final class InputSession: Sendable {
     /// The source time from which on stored samples were written; `nil` for encoded tracks and before the first sample.
     var storedFrom: MediaTime? { turn.withLock { _ in (pipeline as? PassthroughWritingPipeline)?.storedFrom } }
 
-    func append(_ buffer: SampleBuffer) throws(MediaError) {
+    /// Appends a sample; blocks while the encoder's queue is full.
+    func appendNow(_ buffer: SampleBuffer) throws(MediaError) {
         try check(buffer)
         if let worker {
             guard worker.append(buffer) else {
@@ -82,10 +83,7 @@ final class InputSession: Sendable {
     /// Appends a sample, waiting without blocking a thread; if the task is cancelled meanwhile, throws and appends
     /// nothing.
     func append(_ buffer: SampleBuffer) async throws(MediaError) {
-        guard let worker else {
-            let append: (SampleBuffer) throws(MediaError) -> Void = self.append
-            return try append(buffer)
-        }
+        guard let worker else { return try appendNow(buffer) }
         while true {
             try check(buffer)
             switch worker.appendAtOnce(buffer) {

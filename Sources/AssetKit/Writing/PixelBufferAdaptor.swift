@@ -83,7 +83,7 @@ public final class PixelBufferAdaptor: Sendable {
     ///
     /// Throws and blocks as the synchronous `append` of ``AssetWriterInput`` does.
     public func append(_ picture: PixelBuffer, withPresentationTime time: MediaTime) throws(MediaError) {
-        try input.append(SampleBuffer(picture: picture, presentationTime: time))
+        try input.appendNow(SampleBuffer(picture: picture, presentationTime: time))
     }
 }
 

@@ -96,7 +96,7 @@ public final class Reencoder: Sendable {
     /// Reads, encodes and writes everything, and moves the file to its final name; blocks until that is done.
     ///
     /// - Throws: The first error of the reader, the encoders or the writer; the partial file is then removed.
-    public func run() throws(MediaError) {
+    public func runNow() throws(MediaError) {
         do throws(MediaError) {
             try start()
             let failure = state.wait { $0.running == 0 ? .some($0.error) : nil }
@@ -107,7 +107,7 @@ public final class Reencoder: Sendable {
             {
                 throw first.value
             }
-            try finish()
+            try writer.finishWritingNow()
         } catch {
             reader.cancelReading()
             writer.cancelWriting()
@@ -115,12 +115,9 @@ public final class Reencoder: Sendable {
         }
     }
 
-    /// Runs as ``run()-()`` does, on separate threads; cancelling the task cancels the re-encoding.
+    /// Runs as ``runNow()`` does, on separate threads; cancelling the task cancels the re-encoding.
     public func run() async throws(MediaError) {
-        try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
-            let run: () throws(MediaError) -> Void = self.run
-            try run()
-        }
+        try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in try self.runNow() }
     }
 
     /// Cancels reading and writing; an incomplete file is removed.
@@ -168,18 +165,12 @@ public final class Reencoder: Sendable {
         return reader.asset.composition == nil ? count : max(1, count / 2)
     }
 
-    private func finish() throws(MediaError) {
-        let finish: () throws(MediaError) -> Void = writer.finishWriting
-        try finish()
-    }
-
     private func work(_ index: Int, _ output: any ReaderOutput, _ input: AssetWriterInput) {
         do throws(MediaError) {
-            let append: (SampleBuffer) throws(MediaError) -> Void = input.append
             let observer = observer
             while waitForOthers(index), let buffer = try output.nextSampleBuffer() {
                 let place = buffer.presentationTime.isNumeric ? buffer.presentationTime : buffer.decodeTime
-                try append(buffer)
+                try input.appendNow(buffer)
                 observer?(input, buffer)
                 state.update { state in
                     if let place { state.pairs[index].position = max(state.pairs[index].position, place) }
@@ -272,9 +263,8 @@ extension Reencoder {
         let output = TrackOutput(track: track)
         try scout.add(output)
         try scout.startReading()
-        let append: (SampleBuffer) throws(MediaError) -> Void = input.append
         while let buffer = try output.nextSampleBuffer() {
-            try append(buffer)
+            try input.appendNow(buffer)
             observer?(input, buffer)
         }
         input.markAsFinished()

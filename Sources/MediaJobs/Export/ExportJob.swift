@@ -101,9 +101,8 @@ package struct ExportJob: Sendable {
                 throw MediaError(error.code, error.message, cause: error.cause)
             }
         }
-        let run: () throws(MediaError) -> Void = reencoder.run
         do throws(MediaError) {
-            try run()
+            try reencoder.runNow()
         } catch {
             // If nothing was written, report the error of the input, which is the cause.
             if error.code == .invalidArgument, plan.requested == nil,

@@ -119,8 +119,7 @@ package struct ProxyJob: Sendable {
     }
 
     private func run(_ reencoder: Reencoder) throws(MediaError) {
-        let run: () throws(MediaError) -> Void = reencoder.run
-        do throws(MediaError) { try run() } catch { throw error.at(path: asset.displayName) }
+        do throws(MediaError) { try reencoder.runNow() } catch { throw error.at(path: asset.displayName) }
     }
 
     /// Adds the tracks of a plan, and returns the source track of each input.
