@@ -34,7 +34,7 @@ let fuzzers: [Target] =
     ? []
     : ["FuzzTimelines", "FuzzQC", "FuzzDrawing"].map { name in
         .executableTarget(
-            name: name, dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Pictures", system],
+            name: name, dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Pictures", "QualityControl", system],
             path: "Tests/Fuzz/\(name)", swiftSettings: common)
     }
 
@@ -90,17 +90,30 @@ let package = Package(
             name: "MediaAnalysis", dependencies: ["MediaBase", "Threading", "JSONText", "CSampleKernels"],
             swiftSettings: safe),
         .target(
+            name: "Inspection",
+            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Bitstreams", "MediaAnalysis", system],
+            swiftSettings: safe),
+        .target(
+            name: "QualityControl",
+            dependencies: [
+                "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaAnalysis", "Pictures",
+                "YAMLText",
+                "JSONText", "EmbeddedFiles",
+            ],
+            swiftSettings: safe),
+        .target(
             name: "MediaJobs",
             dependencies: [
-                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Bitstreams", "Pictures",
-                "MediaAnalysis",
-                "YAMLText", "JSONText", "EmbeddedFiles", system,
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Bitstreams",
+                "Pictures",
+                "MediaAnalysis", "JSONText", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
-                "MediaBase", "SystemCalls", "Threading", "AssetKit", "MediaJobs", "MediaAnalysis", "Pictures",
+                "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
+                "MediaAnalysis", "Pictures",
                 "JSONText", "EmbeddedFiles", "CStartup", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -127,6 +140,12 @@ let package = Package(
         .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "MediaBase"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
+        .testTarget(
+            name: "InspectionTests",
+            dependencies: ["Inspection", "JSONText", "SystemCalls", "TestSupport", system], swiftSettings: common),
+        .testTarget(
+            name: "QualityControlTests", dependencies: ["QualityControl", "MediaAnalysis", "TestSupport", system],
+            swiftSettings: common),
         .testTarget(
             name: "MediaJobsTests", dependencies: ["MediaJobs", "JSONText", "SystemCalls", "TestSupport", system],
             swiftSettings: common),

@@ -1,5 +1,5 @@
 import Foundation
-import MediaJobs
+import QualityControl
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 internal import JSONText
-package import MediaBase
+internal import MediaBase
 
 /// One object of an OpenTimelineIO file, with its schema, its members and its location for messages.
 struct OTIOObject {
@@ -145,48 +145,5 @@ extension OTIOObject {
             throw failure(.damaged, "\(key) has a duration of \(duration.time.seconds) s, which is negative")
         }
         return TimelineRange(start: start.time, duration: duration.time, rate: duration.rate)
-    }
-}
-
-extension Rational {
-    /// Creates the fraction for a floating-point number; `nil` if it is not a number or beyond 10¹².
-    ///
-    /// The result is the simplest fraction within the number's precision, else the nearest whose denominator is at most
-    /// a million.
-    init?(nearest number: Double) {
-        guard number.magnitude <= 1e12, let whole = Int64(exactly: number.rounded(.down)) else { return nil }
-        let tolerance = max(number.magnitude, 1) * 1e-12
-        // Compute the continued fraction of the fractional part.
-        var rest = number - number.rounded(.down)
-        var (before, last) = ((num: Int64(0), den: Int64(1)), (num: Int64(1), den: Int64(0)))
-        let part = rest
-        for _ in 0..<40 {
-            guard let term = Int64(exactly: rest.rounded(.down)), term <= 1_000_000 else { break }
-            let next = (num: term * last.num + before.num, den: term * last.den + before.den)
-            guard next.den <= 1_000_000 else { break }
-            (before, last) = (last, next)
-            let found = Double(last.num) / Double(last.den)
-            guard (found - part).magnitude > tolerance else { break }
-            rest = 1 / (rest - rest.rounded(.down))
-            guard rest.isFinite else { break }
-        }
-        guard let sum = Rational(last.num, last.den).adding(Rational(whole)) else { return nil }
-        self = sum
-    }
-
-    /// Creates a frame rate; `nil` if the number is not a rate.
-    ///
-    /// A number that approximates n·1000/1001 (23.976, 23.98, 29.97, 59.94) becomes exactly that.
-    package init?(rate number: Double) {
-        guard number.isFinite, number > 0, number <= 1e9 else { return nil }
-        let whole = (number * 1.001).rounded()
-        if number != number.rounded(), whole >= 1, whole <= 1000, (number - whole * 1000 / 1001).magnitude < 0.0051,
-            let count = Int64(exactly: whole)
-        {
-            self = Rational(count * 1000, 1001)
-            return
-        }
-        guard let rate = Rational(nearest: number), rate.isPositive else { return nil }
-        self = rate
     }
 }

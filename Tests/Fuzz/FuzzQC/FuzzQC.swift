@@ -1,7 +1,7 @@
 import AssetKit
 import Glibc
 import MediaBase
-import MediaJobs
+import QualityControl
 import SystemPackage
 
 /// One file without a name for all inputs, which is written anew for each.

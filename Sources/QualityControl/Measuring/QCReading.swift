@@ -1,4 +1,5 @@
 internal import AssetKit
+internal import Inspection
 internal import MediaAnalysis
 internal import MediaBase
 internal import SystemCalls

@@ -1,3 +1,4 @@
+internal import Inspection
 internal import MediaBase
 internal import YAMLText
 

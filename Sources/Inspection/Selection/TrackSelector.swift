@@ -86,7 +86,9 @@ extension TrackSelector {
     /// Returns the selected audio tracks in file order; all audio tracks if `wanted` is `nil`.
     ///
     /// - Throws: ``MediaError`` `noSuchTrack`, which lists the existing tracks.
-    static func audioTracks(_ wanted: [TrackSelector]?, in tracks: [AssetTrack]) throws(MediaError) -> [AssetTrack] {
+    package static func audioTracks(_ wanted: [TrackSelector]?, in tracks: [AssetTrack]) throws(MediaError)
+        -> [AssetTrack]
+    {
         let all = tracks.filter { $0.mediaType == .audio }
         guard let wanted else { return all }
         var indices: Set<Int> = []
@@ -145,26 +147,26 @@ extension TimeExpression.Context {
 
 extension Sequence<TimeExpression> {
     /// The highest frame number among the times; `nil` if there is none.
-    var highestFrame: Int64? {
+    package var highestFrame: Int64? {
         compactMap { if case .frame(let number) = $0 { number } else { nil } }.max()
     }
 }
 
 /// The part of a file to write, as requested.
-struct TrimRange {
+package struct TrimRange {
     /// The range to write; the whole file if none was requested.
     ///
     /// Both ends are rounded to times from which all output times can be counted exactly.
-    let range: MediaTimeRange
+    package let range: MediaTimeRange
     /// The range in exact times as requested; `nil` if none was.
-    let requested: RequestedRange?
+    package let requested: RequestedRange?
 
     /// - Parameters:
     ///   - track: The track that times refer to.
     ///   - grid: The possible start and end times of the output; `nil` for those of the track.
     /// - Throws: `outOfRange` for a start before zero or after the track, `invalidArgument` for an empty range, and
     ///   errors of resolving the times.
-    init(
+    package init(
         start: TimeExpression?, end: TimeExpression?, of track: AssetTrack, in asset: Asset, grid: TrimGrid? = nil,
         threads: Int
     ) throws(MediaError) {
@@ -202,7 +204,7 @@ struct TrimRange {
     }
 
     /// Returns whether times depend on the track's duration, so that an asset has to be opened with exact timing.
-    static func needsExactDuration(_ times: [TimeExpression?]) -> Bool {
+    package static func needsExactDuration(_ times: [TimeExpression?]) -> Bool {
         times.contains { if case .percentage = $0 { true } else { $0 == .end } }
     }
 }
@@ -214,8 +216,14 @@ package struct RequestedRange: Encodable, Sendable {
     /// The end time, which is excluded; `nil` for the end of the media.
     package var end: MediaTime?
 
+    /// Creates a range.
+    package init(start: MediaTime?, end: MediaTime?) {
+        self.start = start
+        self.end = end
+    }
+
     /// Throws ``MediaError`` `outOfRange` for a start before 0, `invalidArgument` for an empty range.
-    static func check(start: MediaTime?, end: MediaTime?) throws(MediaError) {
+    package static func check(start: MediaTime?, end: MediaTime?) throws(MediaError) {
         if let start, start < .zero {
             throw MediaError(
                 .outOfRange, "the start, \(start.seconds) s, is before the beginning; times count from 0")

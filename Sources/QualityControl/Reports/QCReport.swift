@@ -1,4 +1,5 @@
 internal import Glibc
+package import Inspection
 package import MediaBase
 
 /// The result of checking one file against a policy.

@@ -54,7 +54,7 @@ package struct FrameTimes {
     }
 
     /// Returns the times of all frames.
-    mutating func allTimes() throws(MediaError) -> [MediaTime] {
+    package mutating func allTimes() throws(MediaError) -> [MediaTime] {
         if let times { return times }
         let read: [MediaTime]
         if let frame = asset.frameDuration {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import MediaJobs
+@testable import Inspection
 
 /// Expected times are ffprobe's, from the golden tables.
 @Suite struct FrameTimesTests {

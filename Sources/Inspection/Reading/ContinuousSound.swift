@@ -1,5 +1,5 @@
 package import AssetKit
-internal import MediaAnalysis
+package import MediaAnalysis
 package import MediaBase
 
 /// A track's audio as one continuous sequence from a time on, with gaps between sample buffers filled with silence.
@@ -70,13 +70,13 @@ package struct ContinuousSound {
 /// Reads a track's audio as planes of 32-bit floating-point samples, in blocks of the requested length.
 ///
 /// Late starts and holes become silence.
-struct SoundPlaneReader {
+package struct SoundPlaneReader {
     /// The sample rate in hertz; `nil` before the first sample has been read.
-    private(set) var sampleRate: Int?
+    package private(set) var sampleRate: Int?
     /// The number of samples of silence before the first audio.
-    var lateStart: Int64 { sound.lateStart }
+    package var lateStart: Int64 { sound.lateStart }
     /// Indicates whether the end has been reached.
-    private(set) var isOver = false
+    package private(set) var isOver = false
 
     private let output: TrackOutput
     private var sound: ContinuousSound
@@ -92,7 +92,7 @@ struct SoundPlaneReader {
     private static let block: Int64 = 1 << 14
 
     /// - Parameter output: An output of linear PCM whose reader has been started.
-    init(_ output: TrackOutput) {
+    package init(_ output: TrackOutput) {
         self.output = output
         sound = ContinuousSound(output)
     }
@@ -100,7 +100,7 @@ struct SoundPlaneReader {
     /// Returns the next `count` samples of each channel, or fewer at the track's end.
     ///
     /// - Throws: Reading errors, and `unsupported` if the number of channels or the sample rate changes.
-    mutating func read(_ count: Int) throws(MediaError) -> [[Float]] {
+    package mutating func read(_ count: Int) throws(MediaError) -> [[Float]] {
         while (waiting.first?.count ?? 0) - taken < count, !isOver { try advance() }
         let end = min(taken + max(0, count), waiting.first?.count ?? 0)
         let result = waiting.map { Array($0[taken..<end]) }
@@ -149,7 +149,7 @@ struct SoundPlaneReader {
 
 extension PlanarSamples {
     /// Copies a range of a buffer's frames; the buffer has the same number of channels.
-    mutating func fill(_ sound: AudioBuffer, _ range: Range<Int>) {
+    package mutating func fill(_ sound: AudioBuffer, _ range: Range<Int>) {
         switch sound.sampleFormat {
         case .uint8: fill(sound, range, UInt8.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
         case .int16: fill(sound, range, Int16.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })

@@ -3,7 +3,7 @@ import MediaAnalysis
 import MediaBase
 import Testing
 
-@testable import MediaJobs
+@testable import QualityControl
 
 /// Silence that is counted gives what silence that is measured gives.
 @Suite struct QCSilenceTests {

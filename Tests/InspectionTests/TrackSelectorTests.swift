@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import MediaJobs
+@testable import Inspection
 
 @Suite struct TrackSelectorTests {
     @Test func readsItsForms() throws {

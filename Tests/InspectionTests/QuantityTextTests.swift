@@ -1,7 +1,7 @@
 import MediaBase
 import Testing
 
-@testable import MediaJobs
+@testable import Inspection
 
 /// Numbers as a person reads them; expected values worked out by hand.
 @Suite struct QuantityTextTests {

@@ -1,5 +1,6 @@
 internal import AssetKit
 internal import EmbeddedFiles
+internal import Inspection
 internal import MediaAnalysis
 package import MediaBase
 internal import Pictures

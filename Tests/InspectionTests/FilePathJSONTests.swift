@@ -2,7 +2,7 @@ import SystemCalls
 import SystemPackage
 import Testing
 
-@testable import MediaJobs
+@testable import Inspection
 
 @Suite struct FilePathJSONTests {
     @Test func onlyWhatIsNotUTF8NeedsBytes() {

@@ -1,4 +1,5 @@
 internal import AssetKit
+internal import Inspection
 internal import MediaBase
 
 /// Compares a proxy with its source in the properties that editors need to swap one for the other.

@@ -1,4 +1,5 @@
 package import AssetKit
+internal import Inspection
 internal import MediaBase
 
 /// Checks one file against a policy.

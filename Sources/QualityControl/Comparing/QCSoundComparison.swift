@@ -1,5 +1,6 @@
 internal import AssetKit
 internal import Glibc
+internal import Inspection
 internal import MediaAnalysis
 internal import MediaBase
 

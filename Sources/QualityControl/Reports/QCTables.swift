@@ -1,3 +1,4 @@
+internal import Inspection
 package import MediaBase
 
 /// Formats the findings of a run as comma-separated values (RFC 4180), with one line per finding.

@@ -1,3 +1,4 @@
+internal import Inspection
 internal import JSONText
 internal import MediaAnalysis
 internal import MediaBase
