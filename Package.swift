@@ -78,10 +78,13 @@ let package = Package(
         .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
         .target(name: "YAMLText", dependencies: ["MediaBase", "CYAML"], swiftSettings: common),
         .target(
+            name: "ContainerFacts",
+            dependencies: ["MediaBase", "LibAV", "ISOMedia", "MatroskaMedia", "Bitstreams"], swiftSettings: safe),
+        .target(
             name: "AssetKit",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia",
-                "Bitstreams",
+                "Bitstreams", "ContainerFacts",
                 "Pictures",
                 "MediaAnalysis", system,
             ],
@@ -91,7 +94,9 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Inspection",
-            dependencies: ["MediaBase", "SystemCalls", "AssetKit", "Bitstreams", "MediaAnalysis", system],
+            dependencies: [
+                "MediaBase", "SystemCalls", "AssetKit", "ContainerFacts", "Bitstreams", "MediaAnalysis", system,
+            ],
             swiftSettings: safe),
         .target(
             name: "QualityControl",
@@ -139,6 +144,10 @@ let package = Package(
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "MediaBase"], swiftSettings: common),
         .testTarget(name: "YAMLTextTests", dependencies: ["YAMLText", "MediaBase"], swiftSettings: common),
         .testTarget(name: "MediaAnalysisTests", dependencies: ["MediaAnalysis", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "ContainerFactsTests",
+            dependencies: ["ContainerFacts", "LibAV", "ISOMedia", "MediaBase", "TestSupport", system],
+            swiftSettings: common),
         .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "InspectionTests",

@@ -255,3 +255,20 @@ extension Timecode.Fields: CustomStringConvertible {
         return (isNegative ? "-" : "") + clock.joined(separator: ":") + (isDropFrame ? ";" : ":") + frames
     }
 }
+
+/// The timecode of a track's first frame, as stored in a QuickTime timecode track.
+public struct TrackTimecode: Sendable, Hashable {
+    /// The number of the first frame, and the way in which frames are counted.
+    public let start: Timecode
+    /// The reel or tape to which the counter belongs; `nil` if it is not named.
+    public let source: String?
+    /// The frames per second that the track states for display; cameras that write 29 for 29.97 mean 30.
+    public let writtenFrameCount: Int
+
+    /// Creates the timecode of a first frame.
+    package init(start: Timecode, source: String?, writtenFrameCount: Int) {
+        self.start = start
+        self.source = source
+        self.writtenFrameCount = writtenFrameCount
+    }
+}

@@ -1,3 +1,4 @@
+import ContainerFacts
 package import FileOutput
 import LibAV
 import MediaBase

@@ -1,3 +1,4 @@
+import ContainerFacts
 import LibAV
 import MediaBase
 
@@ -48,7 +49,7 @@ struct AssetContents: Sendable {
             try EncoderDelay.complete(&streams[place], of: file)
             EncoderDelay.endOpus(&streams[place], of: file)
         }
-        var entries = Self.settleTimecodes(of: &streams, in: file)
+        var entries = file.metadata(settlingTimecodesOf: &streams)
         movie?.completeDate(of: &entries)
         // This is the time of a clock that was not set; libavformat 9.0 passes it on, and earlier versions do not.
         if file.format == .asf {
@@ -172,93 +173,5 @@ struct AssetContents: Sendable {
         }
         if let longest = ends.filter(\.isNumeric).max() { return longest }
         return file.duration ?? .indefinite
-    }
-}
-
-extension MetadataItem.KeySpace {
-    /// Selects the vocabulary from which a container's demuxer takes its keys.
-    init(format: ContainerFormat, majorBrand: String?) {
-        switch format {
-        // QuickTime files have their own user data and keys; all others of the family have iTunes atoms.
-        case .isoMedia: self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
-        case .mp3, .adts: self = .id3
-        case .matroska: self = .matroska
-        case .ogg, .flac: self = .vorbis
-        default: self = .common
-        }
-    }
-}
-
-extension MetadataItem {
-    /// Converts a libavformat dictionary to items, in its order.
-    ///
-    /// An item that libavformat repeats for each language is kept only with its language. Its text for an empty vendor
-    /// is omitted.
-    ///
-    /// - Parameters:
-    ///   - entries: The keys, some with a language suffix, and their texts.
-    ///   - keySpace: The vocabulary from which the container's demuxer takes its keys.
-    ///   - spaces: The vocabularies of individual keys; `nil` for containers with one vocabulary.
-    static func list(
-        _ entries: [(key: String, value: String)], keySpace: KeySpace, spaces: MetadataKeySpaces? = nil
-    ) -> [MetadataItem] {
-        let items = entries.filter { $0.value != "[0][0][0][0]" && $0.key != "timecode" }.map {
-            var item = MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
-            if let spaces { item.keySpace = spaces.space(of: item.identifier) }
-            return item
-        }
-        let inLanguages = Set(items.filter { $0.language != nil }.map { [$0.identifier, $0.value.text ?? ""] })
-        return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }
-    }
-
-    /// Replaces libavformat's items by those with the same key whose values were read with types and languages.
-    ///
-    /// Items with other keys are appended.
-    static func merging(_ known: [MetadataItem], with own: [MetadataItem]) -> [MetadataItem] {
-        var result: [MetadataItem] = []
-        var placed: Set<String> = []
-        let byKey = Dictionary(grouping: own, by: \.identifier)
-        for item in known {
-            guard let same = byKey[item.identifier] else {
-                result.append(item)
-                continue
-            }
-            if placed.insert(item.identifier).inserted { result += same }
-        }
-        return result + own.filter { !placed.contains($0.identifier) }
-    }
-
-    /// Creates an item from libavformat's key and text; the key determines the type of the value.
-    init(keySpace: KeySpace, key: String, text: String) {
-        // libavformat's demuxers for these formats append a tag's language to its key: `title-deu`.
-        var identifier = key
-        var language: String?
-        let marksLanguage = keySpace == .iTunes || keySpace == .quickTime || keySpace == .matroska || keySpace == .id3
-        if marksLanguage, let dash = key.lastIndex(of: "-"),
-            key.distance(from: dash, to: key.endIndex) == 4
-        {
-            let suffix = key[key.index(after: dash)...]
-            if suffix.allSatisfy({ $0.isASCII && $0.isLowercase }) {
-                identifier = String(key[..<dash])
-                language = String(suffix)
-            }
-        }
-        let value = Value(text: text, identifier: identifier)
-        let isQuickTime = identifier.hasPrefix("com.apple.quicktime.")
-        self.init(
-            keySpace: isQuickTime ? .quickTime : keySpace, identifier: identifier, value: value, language: language)
-    }
-}
-
-extension MetadataItem.Value {
-    /// Interprets the text of a value according to its key.
-    init(text: String, identifier: String) {
-        switch identifier.lowercased() {
-        case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":
-            self = .date(text)
-        case "location", "com.apple.quicktime.location.iso6709": self = .location(text)
-        case "compilation", "gapless_playback", "bpm", "tbpm": self = Double(text).map { .number($0) } ?? .text(text)
-        default: self = .text(text)
-        }
     }
 }

@@ -1,3 +1,4 @@
+import ContainerFacts
 import LibAV
 public import MediaBase
 import Threading
@@ -20,7 +21,7 @@ public struct AssetTrack: Sendable, Hashable {
     /// The duration of the stored media, before any edits; `nil` if unknown.
     public private(set) var mediaDuration: MediaTime?
     /// The edit list; empty if the media plays from its start to its end.
-    public let segments: [Segment]
+    public let segments: [TrackSegment]
     /// The formats of the samples: the one with which decoding starts, then any others.
     public let formatDescriptions: [FormatDescription]
     /// The transform of frames for display, as stated by the file; `nil` if it states none.
@@ -82,18 +83,8 @@ public struct AssetTrack: Sendable, Hashable {
     /// The coding parameters of the samples, for a writer that copies them unchanged.
     let codecParameters: CodecParameters?
 
-    /// An edit: the part of the media to play, for what duration, and at what speed (ISO/IEC 14496-12, 8.6.6).
-    public struct Segment: Sendable, Hashable {
-        /// The duration on the presentation timeline; 0 extends to the end of the media.
-        public let duration: MediaTime
-        /// The start time in the media; `nil` for an empty edit, during which nothing is shown.
-        public let mediaStart: MediaTime?
-        /// The playback speed; 1 is normal.
-        public let rate: Rational
-    }
-
     init(
-        _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: TrackEdits?,
+        _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: MovieTrackFacts?,
         shown: StreamEdits? = nil, scan: PacketScan?
     ) {
         let scanned = scan?.streams[stream.index]
@@ -159,12 +150,12 @@ public struct AssetTrack: Sendable, Hashable {
     }
 
     /// Returns the track's name as a metadata entry if libavformat does not pass it on.
-    private static func name(_ edits: TrackEdits?, besides stream: StreamInfo) -> [(key: String, value: String)] {
+    private static func name(_ edits: MovieTrackFacts?, besides stream: StreamInfo) -> [(key: String, value: String)] {
         guard let name = edits?.name, !stream.metadata.contains(where: { $0.key == "title" }) else { return [] }
         return [("title", name)]
     }
 
-    private static func end(_ segments: [Segment], _ shown: StreamEdits?, in timeBase: Rational) -> MediaTime? {
+    private static func end(_ segments: [TrackSegment], _ shown: StreamEdits?, in timeBase: Rational) -> MediaTime? {
         if let end = segments.end { return end }
         guard segments.isEmpty, let last = shown?.parts.last, last.end < .max else { return nil }
         return MediaTime(ticks: last.end, timeBase: timeBase)
@@ -177,7 +168,7 @@ public struct AssetTrack: Sendable, Hashable {
     }
 
     private static func timeRange(
-        _ stream: StreamInfo, origin: MediaTime, earliest: MediaTime, end: MediaTime?, edits: TrackEdits?,
+        _ stream: StreamInfo, origin: MediaTime, earliest: MediaTime, end: MediaTime?, edits: MovieTrackFacts?,
         scanned: PacketScan.Stream?
     ) -> MediaTimeRange {
         // Samples before the first edit (priming, frames needed by others) are not shown.
@@ -233,7 +224,7 @@ extension AssetTrack {
     }
 }
 
-extension [AssetTrack.Segment] {
+extension [TrackSegment] {
     /// The end of an edit list; `nil` if it is empty or if a segment extends to the end of the media.
     fileprivate var end: MediaTime? {
         guard !isEmpty, !contains(where: { $0.duration == .zero }) else { return nil }

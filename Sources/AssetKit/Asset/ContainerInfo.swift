@@ -1,4 +1,4 @@
-import Bitstreams
+import ContainerFacts
 import ISOMedia
 import LibAV
 public import MediaBase
@@ -115,7 +115,7 @@ struct FrameRate: Sendable, Hashable {
     /// - Parameters:
     ///   - edits: The track's data from the boxes; `nil` for other formats.
     ///   - measured: The result of reading all packets; `nil` if they were not read.
-    init(of stream: StreamInfo, edits: TrackEdits?, measured: PacketStatistics?) {
+    init(of stream: StreamInfo, edits: MovieTrackFacts?, measured: PacketStatistics?) {
         // For an empty track, libavformat makes up a rate of one clock tick per frame.
         if edits?.isEmpty == true, measured == nil { return }
         nominal = stream.nominalFrameRate
@@ -139,16 +139,5 @@ struct FrameRate: Sendable, Hashable {
         } else {
             isEstimate = nominal != nil || average != nil
         }
-    }
-}
-
-extension StreamInfo {
-    /// Uses the frame rate fixed by the codec's header if the container states none.
-    mutating func stateCodedFrameRate() {
-        guard statedFrameRate == nil, attachedPicture == nil,
-            ["h264", "mpeg1video", "mpeg2video"].contains(format.codec)
-        else { return }
-        let headers = PictureHeaders(codec: format.codec, header: format.extradata, sample: [])
-        statedFrameRate = headers.sequence?.fixedFrameRate
     }
 }

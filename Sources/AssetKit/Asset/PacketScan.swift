@@ -1,4 +1,5 @@
 import Bitstreams
+import ContainerFacts
 import LibAV
 public import MediaBase
 

@@ -1,3 +1,4 @@
+import ContainerFacts
 import LibAV
 import MediaBase
 

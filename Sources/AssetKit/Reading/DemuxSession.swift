@@ -1,3 +1,4 @@
+import ContainerFacts
 import LibAV
 import MediaBase
 import Threading
@@ -95,7 +96,10 @@ final class DemuxSession: Sendable {
                 guard !demux.isAtEnd, demux.isOpen(output) else { return nil }
                 guard let packet = try readPacket(&demux.isTruncated) else {
                     demux.isAtEnd = true
-                    if demux.isTruncated { demux.shortfall = file?.shortfall(of: demux.queues.map(\.stream)) }
+                    if demux.isTruncated {
+                        demux.shortfall = file?.shortfall(of: demux.queues.map(\.stream)).map(
+                            DamageReport.Shortfall.init)
+                    }
                     continue
                 }
                 let stream = packet.streamIndex

@@ -1,3 +1,4 @@
+import ContainerFacts
 import ISOMedia
 import LibAV
 public import MediaBase

@@ -170,7 +170,7 @@ package struct EditReport: Encodable, Sendable {
     /// The playback rate.
     package var rate: Rational
 
-    init(_ segment: AssetTrack.Segment) {
+    init(_ segment: TrackSegment) {
         segmentDuration = segment.duration.ifNumeric
         mediaTime = segment.mediaStart?.ifNumeric
         rate = segment.rate

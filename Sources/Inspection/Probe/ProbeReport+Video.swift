@@ -1,5 +1,6 @@
 internal import AssetKit
 internal import Bitstreams
+internal import ContainerFacts
 package import MediaBase
 
 /// The video properties of a track.

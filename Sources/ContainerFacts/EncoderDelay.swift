@@ -1,8 +1,8 @@
-import LibAV
-import MediaBase
+package import LibAV
+package import MediaBase
 
 /// The samples that an encoder added before and after the real ones, if a format records them outside an edit list.
-struct EncoderDelay: Equatable, Sendable {
+package struct EncoderDelay: Equatable, Sendable {
     /// The number of samples before the first real one.
     var priming: Int
     /// The number of samples after the last real one; `nil` if it is not recorded.
@@ -40,7 +40,7 @@ struct EncoderDelay: Equatable, Sendable {
     ///
     /// The number of packets is followed by the numbers of real samples, of samples before them and of samples after
     /// them.
-    init?(caf file: InputFile) throws(MediaError) {
+    package init?(caf file: InputFile) throws(MediaError) {
         guard file.format == .caf, file.isSeekable, let chunks = SoundFileChunks(.caf) else {
             return nil
         }
@@ -81,7 +81,7 @@ struct EncoderDelay: Equatable, Sendable {
     /// For CAF and MP3 it also sets the duration.
     ///
     /// - Throws: Any error from the file.
-    static func complete(_ stream: inout StreamInfo, of file: InputFile) throws(MediaError) {
+    package static func complete(_ stream: inout StreamInfo, of file: InputFile) throws(MediaError) {
         guard let audio = stream.format.audio else { return }
         let delay: EncoderDelay?
         if let table = try EncoderDelay(caf: file) {
@@ -114,7 +114,7 @@ struct EncoderDelay: Equatable, Sendable {
     /// libavformat 5.1 does not report it.
     ///
     /// - Parameter stream: The stream as completed by ``complete(_:of:)``.
-    static func times(of stream: StreamInfo, in file: InputFile) -> ListedTimes? {
+    package static func times(of stream: StreamInfo, in file: InputFile) -> ListedTimes? {
         guard file.format == .caf, let end = stream.duration?.ticks(in: stream.timeBase, rounding: .down),
             let last = file.indexOfKeyframe(stream: stream.index, notAfter: end),
             let entry = file.indexEntry(stream: stream.index, at: last)
@@ -129,7 +129,7 @@ struct EncoderDelay: Equatable, Sendable {
     ///
     /// - Parameter media: The number of samples on the clock of the stream's time base; `nil` if unknown. If the
     ///   recorded numbers add up to it, they are on the same clock. Otherwise they count samples from the decoder.
-    func edits(of stream: StreamInfo, media: Int64?) -> StreamEdits? {
+    package func edits(of stream: StreamInfo, media: Int64?) -> StreamEdits? {
         guard let audio = stream.format.audio, priming > 0 || count != nil else { return nil }
         let unit = media != nil && media == total ? stream.timeBase : Rational(1, Int64(max(1, audio.sampleRate)))
         func ticks(_ samples: Int64) -> Int64? {
@@ -146,7 +146,7 @@ struct EncoderDelay: Equatable, Sendable {
     ///
     /// libavformat 5.1 reports the position in the last page. This position includes the samples before the first real
     /// one, and is relative to the clock's zero even if the stream starts elsewhere (RFC 7845, 4.3).
-    static func endOpus(_ stream: inout StreamInfo, of file: InputFile) {
+    package static func endOpus(_ stream: inout StreamInfo, of file: InputFile) {
         guard file.format == .ogg, stream.format.codec == "opus", let end = stream.duration,
             let audio = stream.format.audio, let priming = audio.priming
         else { return }

@@ -1,5 +1,5 @@
-import LibAV
-import MediaBase
+package import LibAV
+package import MediaBase
 
 /// The clocks of a transport stream with several programs, each of which may have its own clock.
 ///
@@ -8,14 +8,14 @@ import MediaBase
 /// has its own clock; this happens if a service's packets were taken over from elsewhere.
 ///
 /// ISO/IEC 13818-1, 2.4.3.6 and 2.7.
-enum ProgramClocks {
+package enum ProgramClocks {
     /// The maximum distance between the start times of tracks on the same clock.
     ///
     /// libavformat searches the first 7 s for start times, and a timestamp is at most 10 s ahead of its clock.
     private static let reach = MediaTime(value: 30, timescale: 1)
 
     /// Returns the time that is zero for each stream; empty if there are fewer than two programs.
-    static func origins(of streams: [StreamInfo], in file: InputFile) -> [Int: MediaTime] {
+    package static func origins(of streams: [StreamInfo], in file: InputFile) -> [Int: MediaTime] {
         let programs = file.programs
         guard programs.count > 1 else { return [:] }
         let starts = Dictionary(
@@ -67,7 +67,7 @@ enum ProgramClocks {
     ///
     /// libavformat gives the container's times to data and text streams for which it knows none. Other times start
     /// before the clock of their program is known.
-    static func forgetForeignTimes(of stream: inout StreamInfo, origins: [Int: MediaTime], in file: InputFile) {
+    package static func forgetForeignTimes(of stream: inout StreamInfo, origins: [Int: MediaTime], in file: InputFile) {
         guard !isMedia(stream), let start = stream.startTime else { return }
         let isMadeUp = stream.duration.map { duration in file.duration.map { isSame($0, duration) } ?? false } ?? false
         guard isMadeUp || !(origins[stream.index].map { isNear(start, $0) } ?? false) else { return }

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import AssetKit
+@testable import ContainerFacts
 
 /// What codecs' headers say of streams, against what libavformat finds out by reading ahead and decoding.
 @Suite struct StreamFactsTests {

@@ -1,5 +1,5 @@
 import Bitstreams
-import LibAV
+package import LibAV
 import MatroskaMedia
 import MediaBase
 
@@ -11,7 +11,7 @@ extension StreamFacts {
     private static let sampleBeginning = 4096
 
     /// Reads the codec headers of a file's streams; omits streams whose header leaves something open.
-    @Sendable static func read(_ file: InputFile) -> [Int: StreamFacts] {
+    @Sendable package static func read(_ file: InputFile) -> [Int: StreamFacts] {
         var found: [Int: StreamFacts] = [:]
         let matroska = MatroskaTracks(file)
         let blocks = matroska?.firstBlocks(of: file, byteCount: sampleBeginning) ?? [:]

@@ -1,7 +1,23 @@
 import ISOMedia
-import LibAV
+package import LibAV
 import MatroskaMedia
-import MediaBase
+package import MediaBase
+
+/// The position after the last byte of a file's media, as declared by its container.
+enum DeclaredEnd {
+    /// The container states the position.
+    case position(UInt64)
+    /// The position is not stated or cannot be read, but is after the end of the file.
+    case afterEndOfFile
+
+    /// Returns true if a file of this many bytes ends before the declared position.
+    func isMissing(inFileOf length: UInt64) -> Bool {
+        switch self {
+        case .position(let end): end > length
+        case .afterEndOfFile: true
+        }
+    }
+}
 
 /// The end of the media in an AVI, MXF, ASF, FLV or GIF file as declared by the container.
 ///
@@ -23,10 +39,10 @@ struct ContainerEnd {
         self.length = length
     }
 
-    /// Returns the position after the last byte; `nil` for other formats, or if the header does not declare it.
+    /// Returns the declared end; `nil` for other formats, or if the header does not declare it.
     ///
     /// - Throws: Any error from the source.
-    func stated(_ format: ContainerFormat) throws(MediaError) -> UInt64? {
+    func declared(by format: ContainerFormat) throws(MediaError) -> DeclaredEnd? {
         switch format {
         case .avi: try endOfAVI()
         case .mxf: try endOfMXF()
@@ -38,12 +54,10 @@ struct ContainerEnd {
     }
 
     /// Finds the end of a GIF: its trailer, after blocks that each state their length (GIF89a, 23 to 27).
-    ///
-    /// - Returns: One byte more than the file's length if the trailer is missing.
-    private func endOfGIF() throws(MediaError) -> UInt64? {
+    private func endOfGIF() throws(MediaError) -> DeclaredEnd? {
         guard length > 13 else { return nil }
         // The data of a picture or an extension ends with an empty block.
-        if try source.read(at: length - 2, count: 2) == [0, 0x3B] { return length }
+        if try source.read(at: length - 2, count: 2) == [0, 0x3B] { return .position(length) }
         func tableSize(_ flags: UInt8) -> UInt64 { flags & 0x80 == 0 ? 0 : 3 << (UInt64(flags & 7) + 1) }
         var (start, window): (UInt64, [UInt8]) = (0, [])
         func byte(_ place: UInt64) throws(MediaError) -> UInt8? {
@@ -56,10 +70,10 @@ struct ContainerEnd {
         var place = 13 + tableSize(flags)
         while let kind = try byte(place) {
             switch kind {
-            case 0x3B: return place + 1
+            case 0x3B: return .position(place + 1)
             case 0x21: place += 2
             case 0x2C:
-                guard let flags = try byte(place + 9) else { return length + 1 }
+                guard let flags = try byte(place + 9) else { return .afterEndOfFile }
                 place += 11 + tableSize(flags)
             // Not a block: other code has to handle this.
             default: return nil
@@ -69,11 +83,11 @@ struct ContainerEnd {
                 if size == 0 { break }
             }
         }
-        return length + 1
+        return .afterEndOfFile
     }
 
     /// Finds the end of an AVI: each RIFF states its length (Microsoft, AVI RIFF File Reference; OpenDML AVI, 3.0).
-    private func endOfAVI() throws(MediaError) -> UInt64? {
+    private func endOfAVI() throws(MediaError) -> DeclaredEnd? {
         var place: UInt64 = 0
         for _ in 0..<Self.maximumParts {
             let header = try source.read(at: place, count: 12)
@@ -83,16 +97,16 @@ struct ContainerEnd {
             guard size > 4, size < UInt64(UInt32.max) - 1 else { return nil }
             let end = place + 8 + size
             // The last byte of padding may be missing.
-            guard end < length else { return end }
+            guard end < length else { return .position(end) }
             place = end + size % 2
         }
-        return place > 0 ? place : nil
+        return place > 0 ? .position(place) : nil
     }
 
     /// Finds the end of an MXF from its partition packs (SMPTE ST 377-1, 7.1).
     ///
     /// The header's pack states the position of the footer, and the footer's pack states the size of its contents.
-    private func endOfMXF() throws(MediaError) -> UInt64? {
+    private func endOfMXF() throws(MediaError) -> DeclaredEnd? {
         let head = try source.read(at: 0, count: Self.head)
         // A run-in of other bytes may come first; positions are relative to the partition pack.
         let key: [UInt8] = [0x06, 0x0E, 0x2B, 0x34, 0x02, 0x05, 0x01, 0x01, 0x0D, 0x01, 0x02, 0x01, 0x01]
@@ -100,14 +114,14 @@ struct ContainerEnd {
             let pack = try partition(at: UInt64(runIn)), pack.footer > 0
         else { return nil }
         let (footer, overflow) = pack.footer.addingReportingOverflow(UInt64(runIn))
-        guard !overflow, footer < length else { return overflow ? .max : footer + 1 }
+        guard !overflow, footer < length else { return .afterEndOfFile }
         // For a footer that cannot be read, only the position is known.
         guard let last = try partition(at: footer) else { return nil }
         let (size, isTooMuch) = last.headerBytes.addingReportingOverflow(last.indexBytes)
         guard !isTooMuch, case let (end, isTooFar) = last.end.addingReportingOverflow(size), !isTooFar else {
-            return .max
+            return .afterEndOfFile
         }
-        return end
+        return .position(end)
     }
 
     /// The fields of a partition pack that determine lengths.
@@ -135,28 +149,28 @@ struct ContainerEnd {
     /// Finds the end of an ASF: its header object is followed by the data object, which states its length.
     ///
     /// ASF Specification, 3.2 and 5.1.
-    private func endOfASF() throws(MediaError) -> UInt64? {
+    private func endOfASF() throws(MediaError) -> DeclaredEnd? {
         let header = try source.read(at: 0, count: 24)
         guard header.count == 24, case let place = Self.littleEndian(header[16..<24]), place >= 30 else { return nil }
         let data = try source.read(at: place, count: 24)
         let identifier: [UInt8] = [0x36, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11]
-        guard data.count == 24 else { return place }
+        guard data.count == 24 else { return .position(place) }
         // Broadcasts leave the size at 0.
         guard data.starts(with: identifier), case let size = Self.littleEndian(data[16..<24]), size > 50 else {
             return nil
         }
         let (end, overflow) = place.addingReportingOverflow(size)
-        return overflow ? .max : end
+        return overflow ? .afterEndOfFile : .position(end)
     }
 
     /// Finds the end of an FLV: its first tag may state the size of the file, or its duration in seconds.
     ///
     /// Adobe Flash Video File Format, E.5.
-    private func endOfFLV() throws(MediaError) -> UInt64? {
+    private func endOfFLV() throws(MediaError) -> DeclaredEnd? {
         let head = try source.read(at: 0, count: Self.head)
         guard head.count > 24, head[13] == 18 else { return nil }
         let script = head[24..<min(head.count, 24 + Int(Self.bigEndian(head[14..<17])))]
-        if let size = Self.property("filesize", in: script), size > 0, size < 0x1p63 { return UInt64(size) }
+        if let size = Self.property("filesize", in: script), size > 0, size < 0x1p63 { return .position(UInt64(size)) }
         // Without a size, use the time of the last tag, which is followed by its own size.
         guard let duration = Self.property("duration", in: script), duration > 0, length > 15 else { return nil }
         let size = Self.bigEndian(try source.read(at: length - 4, count: 4)[...])
@@ -165,7 +179,7 @@ struct ContainerEnd {
         else { return nil }
         let milliseconds = Self.bigEndian(tag[4..<7]) | UInt64(tag[7]) << 24
         // Encoders round the duration, and omit that of the last frame.
-        return Double(milliseconds) / 1000 + max(1, duration / 100) < duration ? .max : nil
+        return Double(milliseconds) / 1000 + max(1, duration / 100) < duration ? .afterEndOfFile : nil
     }
 
     /// Returns a numeric property of a script tag (AMF 0: the name's length, the name, 0 for a number, 64 bits).
@@ -189,14 +203,14 @@ extension InputFile {
     /// True if the file is shorter than its header, index or last page declares; valid once everything has been read.
     ///
     /// For a pipe, only what reading it shows is known.
-    var isTruncated: Bool { endsEarly || isCutOff }
+    package var isTruncated: Bool { endsEarly || isCutOff }
 
     /// True if the file ends before a position that its header or index names; requires reading no packets.
-    var isCutOff: Bool {
+    package var isCutOff: Bool {
         if isCutShort { return true }
         if format == .ogg { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
-        guard let length, let end = declaredEnd else { return false }
-        return end > UInt64(clamping: length)
+        guard let length else { return false }
+        return declaredEnd?.isMissing(inFileOf: UInt64(clamping: length)) ?? false
     }
 
     /// True if the last packets that were read end earlier than the header declares.
@@ -226,15 +240,21 @@ extension InputFile {
     }
 
     /// The end of the file's media as declared by its header; `nil` if not declared.
-    private var declaredEnd: UInt64? {
-        if format == .mp3 { return xingTag?.declaredEnd(inFileOf: UInt64(clamping: length ?? 0)) }
+    private var declaredEnd: DeclaredEnd? {
         let source = FileByteSource(file: self)
-        if format == .isoMedia {
-            return try? MovieHeader.declaredEnd(of: source, limits: BoxLimits(limits))
+        let length = UInt64(clamping: length ?? 0)
+        let position: UInt64?
+        switch format {
+        case .mp3: position = xingTag?.declaredEnd(inFileOf: length)
+        case .isoMedia: position = try? MovieHeader.declaredEnd(of: source, limits: BoxLimits(limits))
+        case .matroska: position = try? MatroskaHeader.declaredEnd(of: source)
+        default:
+            guard let chunks = SoundFileChunks(format) else {
+                return try? ContainerEnd(source, length: length).declared(by: format)
+            }
+            position = try? chunks.declaredEnd(of: source)
         }
-        if format == .matroska { return try? MatroskaHeader.declaredEnd(of: source) }
-        if let chunks = SoundFileChunks(format) { return try? chunks.declaredEnd(of: source) }
-        return try? ContainerEnd(source, length: UInt64(clamping: length ?? 0)).stated(format)
+        return position.map { .position($0) }
     }
 
     /// The tag in the first frame of an MP3; `nil` if there is none.
@@ -248,15 +268,14 @@ extension InputFile {
     /// Returns the declared and the actual duration of the stream that falls short most; `nil` if this is unknown.
     ///
     /// Call this at the end of a file that breaks off.
-    func shortfall(of streams: [Int]) -> DamageReport.Shortfall? {
-        streams.compactMap { index -> DamageReport.Shortfall? in
+    package func shortfall(of streams: [Int]) -> (stated: MediaTime, read: MediaTime)? {
+        streams.compactMap { index -> (stated: MediaTime, read: MediaTime)? in
             guard let stream = stream(index), [.video, .audio].contains(stream.format.mediaType),
                 let stated = stream.duration ?? (statesDurations ? duration : nil), stated.isNumeric,
                 let end = readEnd(ofStream: index)
             else { return nil }
             let read = max(.zero, end - (stream.startTime ?? .zero))
-            return read.isNumeric && stated - read > Self.minimumShortfall
-                ? DamageReport.Shortfall(stated: stated, read: read) : nil
+            return read.isNumeric && stated - read > Self.minimumShortfall ? (stated, read) : nil
         }.max { $0.stated - $0.read < $1.stated - $1.read }
     }
 }

@@ -1,11 +1,11 @@
-import ISOMedia
-import LibAV
-import MediaBase
+package import ISOMedia
+package import LibAV
+package import MediaBase
 
 /// The data in the boxes of an MP4 or QuickTime file that libavformat 5.1 does not expose, matched to its streams.
-struct ISOMovie: Sendable {
+package struct ISOMovie: Sendable {
     /// The contents of the boxes.
-    let header: MovieHeader
+    package let header: MovieHeader
 
     /// Reads the boxes; `nil` for other formats, for streams that cannot be rewound, and for files too damaged to be
     /// read.
@@ -13,7 +13,7 @@ struct ISOMovie: Sendable {
     /// - Parameter warnings: Receives a description of such damage.
     /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` if a limit hides the movie box, without which edits and
     ///   much else would be ignored; errors that end reading, such as cancellation.
-    init?(_ file: InputFile, warnings: inout [String]) throws(MediaError) {
+    package init?(_ file: InputFile, warnings: inout [String]) throws(MediaError) {
         guard file.isSeekable, file.format == .isoMedia else { return nil }
         do throws(MediaError) {
             header = try MovieHeader(reading: FileByteSource(file: file), limits: BoxLimits(file.limits))
@@ -30,12 +30,12 @@ struct ISOMovie: Sendable {
     }
 
     /// The vocabulary of each key of the movie's metadata.
-    var keySpaces: MetadataKeySpaces { MetadataKeySpaces(header.metadataKeys) }
+    package var keySpaces: MetadataKeySpaces { MetadataKeySpaces(header.metadataKeys) }
 
     /// Returns the movie's metadata with types and languages.
     ///
     /// - Parameter items: The metadata reported by libavformat, which also includes that of the tracks.
-    func metadata(completing items: [MetadataItem]) -> [MetadataItem] {
+    package func metadata(completing items: [MetadataItem]) -> [MetadataItem] {
         let own = keySpaces
         let ofTracks = header.tracks.map { MetadataKeySpaces($0.metadataKeys) }
         let ofMovie = items.filter { item in
@@ -47,15 +47,15 @@ struct ISOMovie: Sendable {
     }
 
     /// The irregularities found in the boxes.
-    var warnings: [String] { header.warnings }
+    package var warnings: [String] { header.warnings }
 
     /// True if some fragments were not counted and nothing else states their duration.
-    var hasUncountedFragments: Bool {
-        !header.areFragmentsComplete && header.tracks.contains { !TrackEdits($0, in: header).isLengthKnown }
+    package var hasUncountedFragments: Bool {
+        !header.areFragmentsComplete && header.tracks.contains { !MovieTrackFacts($0, in: header).isLengthKnown }
     }
 
     /// Returns the chapters in the user data; each ends at the start of the next one, the last at the end of the movie.
-    func chapters(within duration: MediaTime) -> [Chapter] {
+    package func chapters(within duration: MediaTime) -> [Chapter] {
         let starts = header.chapters.map { mark in
             MediaTime(value: Int64(clamping: mark.start), timescale: ChapterMark.timescale)
         }
@@ -68,52 +68,52 @@ struct ISOMovie: Sendable {
     }
 
     /// Returns the track that corresponds to a libavformat stream.
-    func track(_ stream: StreamInfo) -> TrackEdits? {
+    package func track(_ stream: StreamInfo) -> MovieTrackFacts? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id) else { return nil }
-        return TrackEdits(track, in: header)
+        return MovieTrackFacts(track, in: header)
     }
 }
 
-/// The edit list of a track, and other data from its boxes.
-struct TrackEdits: Sendable {
+/// The facts about a track in its boxes: its edit list, the extent and regularity of its samples, its names.
+package struct MovieTrackFacts: Sendable {
     /// The edit list; if it is empty, the file has none and the media plays from its start.
-    let segments: [AssetTrack.Segment]
+    package let segments: [TrackSegment]
     /// The duration of the media, before edits; `nil` if unknown.
-    let mediaDuration: MediaTime?
+    package let mediaDuration: MediaTime?
     /// True if ``mediaDuration`` is complete.
     ///
     /// It is not if some fragments were not counted and neither an index nor the header covers them.
-    let isLengthKnown: Bool
+    package let isLengthKnown: Bool
     /// True if the track is meant to be used.
-    let isEnabled: Bool
+    package let isEnabled: Bool
     /// The number of samples in the tables and fragments; `nil` if unknown.
-    let sampleCount: Int64?
+    package let sampleCount: Int64?
     /// The shortest duration of a sample; `nil` if unknown.
-    let shortestSample: MediaTime?
+    package let shortestSample: MediaTime?
     /// True if some of the samples are stored in fragments.
-    let isFragmented: Bool
+    package let isFragmented: Bool
     /// True if all samples have the same duration, except for the last one, which takes the rest.
     ///
     /// It is `nil` if unknown, or if there are fewer than three samples.
-    let isConstantRate: Bool?
+    package let isConstantRate: Bool?
     /// The samples per second if all samples except the last have the same duration; otherwise `nil`.
-    let constantRate: Rational?
+    package let constantRate: Rational?
     /// True if the track has no samples at all.
-    let isEmpty: Bool
+    package let isEmpty: Bool
     /// The name in the track's handler, often that of the encoder; `nil` if it is empty.
-    let handlerName: String?
+    package let handlerName: String?
     /// The track's name in its user data; `nil` if it has none.
-    let name: String?
+    package let name: String?
     /// The timecode of the first frame; `nil` if this is not a timecode track.
-    let timecode: TrackTimecode?
+    package let timecode: TrackTimecode?
     /// The byte range of the first sample in the file; `nil` if the tables do not state it.
-    let firstSample: Range<UInt64>?
+    package let firstSample: Range<UInt64>?
     /// QuickTime's aperture sizes; `nil` if the file has none.
-    let aperture: TrackAperture?
+    package let aperture: TrackAperture?
     /// The vocabulary of each key of the track's metadata.
-    let keySpaces: MetadataKeySpaces
+    package let keySpaces: MetadataKeySpaces
     /// The IDs of the tracks to which this one refers, by the type of reference.
-    let references: [String: [Int]]
+    package let references: [String: [Int]]
 
     init(_ track: MovieTrack, in movie: MovieHeader) {
         let mediaScale = track.media?.timescale.flatMap { Int32(exactly: $0) }
@@ -125,7 +125,7 @@ struct TrackEdits: Sendable {
         segments = (track.edits ?? []).map { entry in
             let duration = Int64(exactly: entry.segmentDuration).map { MediaTime(value: $0, timescale: movieScale) }
             let rate = Rational(Int64(entry.rateInteger) << 16 + Int64(UInt16(bitPattern: entry.rateFraction)), 1 << 16)
-            return AssetTrack.Segment(
+            return TrackSegment(
                 duration: duration ?? .indefinite,
                 mediaStart: entry.isEmpty ? nil : MediaTime(value: entry.mediaTime, timescale: mediaScale ?? 0),
                 rate: rate)
@@ -201,11 +201,11 @@ extension ISOMovie {
     /// (`iTunSMPB`).
     ///
     /// - Parameter warnings: Receives a sentence about audio that cannot be played as the list says.
-    func edits(
+    package func edits(
         of stream: StreamInfo, besides metadata: [(key: String, value: String)], warnings: inout [String]
     ) -> StreamEdits? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id) else { return nil }
-        let segments = TrackEdits(track, in: header).segments
+        let segments = MovieTrackFacts(track, in: header).segments
         guard segments.contains(where: { $0.mediaStart != nil }) else {
             let text = metadata.first { $0.key == "iTunSMPB" }?.value
             guard segments.isEmpty, let delay = text.flatMap({ EncoderDelay(iTunes: $0) }) else { return nil }
@@ -246,7 +246,7 @@ extension ISOMovie {
     /// last one end with the track or with the table.
     ///
     /// - Parameter edits: The stream's edit list, which determines the end of the last frame if nothing else does.
-    func times(of stream: StreamInfo, _ edits: StreamEdits?) -> ListedTimes? {
+    package func times(of stream: StreamInfo, _ edits: StreamEdits?) -> ListedTimes? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id), let tables = track.tables else {
             return nil
         }
@@ -269,7 +269,7 @@ extension ISOMovie {
     /// Moves chapters to the times at which the edit list of their track shows them.
     ///
     /// libavformat reads chapters from the text track to which others refer by `chap`, and ignores its edits.
-    func shown(_ chapters: [Chapter], of streams: [StreamInfo], by edits: [Int: StreamEdits]) -> [Chapter] {
+    package func shown(_ chapters: [Chapter], of streams: [StreamInfo], by edits: [Int: StreamEdits]) -> [Chapter] {
         let named = Set(header.tracks.flatMap { $0.references["chap"] ?? [] }.map(Int.init))
         let stream = streams.first { named.contains($0.id) && $0.format.mediaType != .video }
         guard let stream, let list = edits[stream.index] else { return chapters }
@@ -286,20 +286,20 @@ extension ISOMovie {
 
 extension StreamEdits {
     /// Returns the time at which a track's first sample is shown, given its time in the media.
-    func start(ofMedia time: MediaTime, in timeBase: Rational) -> MediaTime {
+    package func start(ofMedia time: MediaTime, in timeBase: Rational) -> MediaTime {
         let shown = shift(in: timeBase) + time
         let start = start(in: timeBase)
         return shown > start ? shown : start
     }
 
     /// Returns the start time of the first part; zero if it starts at zero or there is none.
-    func start(in timeBase: Rational) -> MediaTime {
+    package func start(in timeBase: Rational) -> MediaTime {
         guard let part = parts.first, part.start > 0 else { return .zero }
         return MediaTime(ticks: part.start, timeBase: timeBase)
     }
 
     /// Returns the delay from the media's own times to the presentation of the first part.
-    func shift(in timeBase: Rational) -> MediaTime {
+    package func shift(in timeBase: Rational) -> MediaTime {
         guard let part = parts.first, part.start != part.mediaStart else { return .zero }
         return MediaTime(ticks: part.start.subtractingClamped(part.mediaStart), timeBase: timeBase)
     }

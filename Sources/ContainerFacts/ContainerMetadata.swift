@@ -1,106 +1,11 @@
-import ISOMedia
-import LibAV
-import MatroskaMedia
-import MediaBase
-
-/// The track data of a Matroska file that libavformat 5.1 does not expose, matched to its streams.
-struct MatroskaTracks: Sendable {
-    /// The damage found in the track list.
-    let warnings: [String]
-    /// The entries for which libavformat creates streams, in its order.
-    private let entries: [MatroskaTrack]
-
-    /// Reads the track list; `nil` for other formats and for unreadable lists.
-    ///
-    /// In a stream, the list is read only if it precedes the media, as the format recommends.
-    init?(_ file: InputFile) {
-        guard file.format == .matroska,
-            let header = try? MatroskaHeader(reading: FileByteSource(file: file))
-        else { return nil }
-        warnings = header.warnings
-        entries = header.tracks.filter { [1, 2, 17, 33].contains($0.type) && !$0.codecID.isEmpty }
-    }
-
-    /// Reads the first block of each video and audio stream, by stream index; it determines the stream's start time.
-    ///
-    /// - Parameter byteCount: The number of bytes to read from each block.
-    func firstBlocks(of file: InputFile, byteCount: Int) -> [Int: MatroskaFirstBlocks.Block] {
-        let numbers = entries.filter { ($0.type == 1 || $0.type == 2) && $0.isPlain }.map(\.number)
-        guard
-            let found = try? MatroskaFirstBlocks(
-                of: Set(numbers), byteCount: byteCount, in: FileByteSource(file: file))
-        else { return [:] }
-        var blocks: [Int: MatroskaFirstBlocks.Block] = [:]
-        for (index, entry) in entries.enumerated() where entry.isPlain { blocks[index] = found.blocks[entry.number] }
-        return blocks
-    }
-
-    /// Returns the delay that a stream's codec adds to its output.
-    func codecDelay(ofStream index: Int) -> MediaTime {
-        guard entries.indices.contains(index) else { return .zero }
-        return MediaTime(value: Int64(clamping: entries[index].codecDelay), timescale: 1_000_000_000)
-    }
-
-    /// Adds to a stream the data that is only in the track list.
-    ///
-    /// - Parameter warnings: Receives a sentence for each value that cannot be used as written.
-    func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
-        guard entries.indices.contains(stream.index) else { return }
-        let entry = entries[stream.index]
-        let isVideo = stream.format.mediaType == .video
-        guard (entry.type == 1) == isVideo else { return }
-        if let number = Int(exactly: entry.number) { stream.id = number }
-        // libavformat lets a LANGUAGE tag replace the header's language.
-        if !stream.metadata.contains(where: { $0.key == "language" }), !["", "und"].contains(entry.language) {
-            stream.metadata.append((key: "language", value: entry.language))
-        }
-        guard let video = entry.video, let size = stream.format.video?.encodedSize else { return }
-        stream.containerColor = video.color.flatMap { ColorInfo($0) }
-        stream.containerFieldOrder = video.scan
-        stream.containerDisplay = video.display
-        stream.containerSize = Dimensions(
-            width: Int(clamping: video.pixelWidth), height: Int(clamping: video.pixelHeight))
-        do throws(MediaError) {
-            guard let aperture = try video.aperture(in: size) else { return }
-            stream.format.video?.cleanAperture = aperture
-            // libavformat computes the pixel aspect ratio as if nothing were cropped.
-            if let ratio = video.sampleAspectRatio { stream.format.video?.sampleAspectRatio = ratio }
-        } catch {
-            warnings.append("the crop of track \(entry.number) \(error.message) and was left out")
-        }
-    }
-}
-
-extension MatroskaVideo {
-    /// The field order, named as in `VideoFormat.fieldOrder`; `nil` if the file does not state it.
-    fileprivate var scan: String? {
-        guard interlacing == 1 else { return interlacing == 2 ? "progressive" : nil }
-        return [0: "progressive", 1: "tt", 6: "bb", 9: "tt", 14: "bb"][fieldOrder]
-    }
-}
-
-extension ColorInfo {
-    /// Reads the colours of a track list entry; `nil` if it states none.
-    fileprivate init?(_ color: MatroskaColor) {
-        self.init(
-            primaries: color.primaries, transfer: color.transfer, matrix: color.matrix,
-            isFullRange: [1: false, 2: true][color.range])
-        switch (color.sitingAcross, color.sitingDown) {
-        case (1, 1): chromaLocation = "topleft"
-        case (1, 2): chromaLocation = "left"
-        case (2, 1): chromaLocation = "top"
-        case (2, 2): chromaLocation = "center"
-        default: break
-        }
-        if isUnknown { return nil }
-    }
-}
+package import ISOMedia
+package import MediaBase
 
 /// The metadata of an MP4 or QuickTime file: the vocabulary of each key, by libavformat's name, and the typed values.
-struct MetadataKeySpaces: Sendable {
+package struct MetadataKeySpaces: Sendable {
     private var spaces: [String: MetadataItem.KeySpace] = [:]
     /// The metadata values, in file order.
-    let items: [MetadataItem]
+    package let items: [MetadataItem]
 
     /// libavformat's names for four-character keys, if they differ from the characters (`mov.c`).
     private static let names: [FourCC: String] = [
@@ -134,20 +39,20 @@ struct MetadataKeySpaces: Sendable {
     ]
 
     /// Returns the key in QuickTime's user data for a name; `nil` if there is none.
-    static func userTextKey(_ name: String) -> FourCC? {
+    package static func userTextKey(_ name: String) -> FourCC? {
         // libavformat reads ©des only from the iTunes list.
         userTextKeys[name] ?? names.first { $0.value == name && isText($0.key) && $0.key != "©des" }?.key
             ?? key(of: name, isText)
     }
 
     /// Returns the key in the iTunes list for a name; `nil` if there is none.
-    static func iTunesKey(_ name: String) -> FourCC? {
+    package static func iTunesKey(_ name: String) -> FourCC? {
         iTunesKeys[name] ?? names.first { $0.value == name && !onlyUserData.contains($0.key) }?.key
             ?? key(of: name) { isText($0) || names[$0] != nil || unnamed.contains(name) }
     }
 
     /// Returns libavformat's name for a four-character key; other names are returned unchanged.
-    static func name(_ identifier: String) -> String {
+    package static func name(_ identifier: String) -> String {
         key(of: identifier) { names[$0] != nil }.flatMap { names[$0] } ?? identifier
     }
 
@@ -188,4 +93,92 @@ struct MetadataKeySpaces: Sendable {
 
     /// Returns the vocabulary of a key; a key in no list is a header field, such as the creation time.
     func space(of key: String) -> MetadataItem.KeySpace { spaces[key] ?? .common }
+}
+
+extension MetadataItem.KeySpace {
+    /// Selects the vocabulary from which a container's demuxer takes its keys.
+    package init(format: ContainerFormat, majorBrand: String?) {
+        switch format {
+        // QuickTime files have their own user data and keys; all others of the family have iTunes atoms.
+        case .isoMedia: self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
+        case .mp3, .adts: self = .id3
+        case .matroska: self = .matroska
+        case .ogg, .flac: self = .vorbis
+        default: self = .common
+        }
+    }
+}
+
+extension MetadataItem {
+    /// Converts a libavformat dictionary to items, in its order.
+    ///
+    /// An item that libavformat repeats for each language is kept only with its language. Its text for an empty vendor
+    /// is omitted.
+    ///
+    /// - Parameters:
+    ///   - entries: The keys, some with a language suffix, and their texts.
+    ///   - keySpace: The vocabulary from which the container's demuxer takes its keys.
+    ///   - spaces: The vocabularies of individual keys; `nil` for containers with one vocabulary.
+    package static func list(
+        _ entries: [(key: String, value: String)], keySpace: KeySpace, spaces: MetadataKeySpaces? = nil
+    ) -> [MetadataItem] {
+        let items = entries.filter { $0.value != "[0][0][0][0]" && $0.key != "timecode" }.map {
+            var item = MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
+            if let spaces { item.keySpace = spaces.space(of: item.identifier) }
+            return item
+        }
+        let inLanguages = Set(items.filter { $0.language != nil }.map { [$0.identifier, $0.value.text ?? ""] })
+        return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }
+    }
+
+    /// Replaces libavformat's items by those with the same key whose values were read with types and languages.
+    ///
+    /// Items with other keys are appended.
+    package static func merging(_ known: [MetadataItem], with own: [MetadataItem]) -> [MetadataItem] {
+        var result: [MetadataItem] = []
+        var placed: Set<String> = []
+        let byKey = Dictionary(grouping: own, by: \.identifier)
+        for item in known {
+            guard let same = byKey[item.identifier] else {
+                result.append(item)
+                continue
+            }
+            if placed.insert(item.identifier).inserted { result += same }
+        }
+        return result + own.filter { !placed.contains($0.identifier) }
+    }
+
+    /// Creates an item from libavformat's key and text; the key determines the type of the value.
+    init(keySpace: KeySpace, key: String, text: String) {
+        // libavformat's demuxers for these formats append a tag's language to its key: `title-deu`.
+        var identifier = key
+        var language: String?
+        let marksLanguage = keySpace == .iTunes || keySpace == .quickTime || keySpace == .matroska || keySpace == .id3
+        if marksLanguage, let dash = key.lastIndex(of: "-"),
+            key.distance(from: dash, to: key.endIndex) == 4
+        {
+            let suffix = key[key.index(after: dash)...]
+            if suffix.allSatisfy({ $0.isASCII && $0.isLowercase }) {
+                identifier = String(key[..<dash])
+                language = String(suffix)
+            }
+        }
+        let value = Value(text: text, identifier: identifier)
+        let isQuickTime = identifier.hasPrefix("com.apple.quicktime.")
+        self.init(
+            keySpace: isQuickTime ? .quickTime : keySpace, identifier: identifier, value: value, language: language)
+    }
+}
+
+extension MetadataItem.Value {
+    /// Interprets the text of a value according to its key.
+    init(text: String, identifier: String) {
+        switch identifier.lowercased() {
+        case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":
+            self = .date(text)
+        case "location", "com.apple.quicktime.location.iso6709": self = .location(text)
+        case "compilation", "gapless_playback", "bpm", "tbpm": self = Double(text).map { .number($0) } ?? .text(text)
+        default: self = .text(text)
+        }
+    }
 }

@@ -1,6 +1,6 @@
 import Bitstreams
 import ISOMedia
-import LibAV
+package import LibAV
 import MediaBase
 
 // Format details in a stream's boxes that libavformat 5.1 does not expose.
@@ -9,7 +9,7 @@ extension ISOMovie {
     /// Adds to a stream the format details that are only in the boxes.
     ///
     /// - Parameter warnings: Receives a sentence for each value that cannot be used as written.
-    func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
+    package func complete(_ stream: inout StreamInfo, warnings: inout [String]) {
         let numbered = UInt32(exactly: stream.id).flatMap { header.track(id: $0) }
         if let date = numbered?.media?.creationTime { Self.setDate(date, in: &stream.metadata) }
         guard let id = UInt32(exactly: stream.id), let track = numbered,
@@ -48,7 +48,7 @@ extension ISOMovie {
     }
 
     /// Puts the movie's own date into its metadata.
-    func completeDate(of entries: inout [(key: String, value: String)]) {
+    package func completeDate(of entries: inout [(key: String, value: String)]) {
         if let date = header.creationTime { Self.setDate(date, in: &entries) }
     }
 
