@@ -65,6 +65,8 @@ let package = Package(
         .target(name: "EmbeddedFiles", dependencies: ["CEmbeddedFiles"], swiftSettings: common),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "Threading", swiftSettings: common),
+        .target(name: "CSandbox"),
+        .target(name: "Isolation", dependencies: ["CSandbox", "Threading", system], swiftSettings: common),
         .target(
             name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", "Threading", system], swiftSettings: safe),
         .target(
@@ -128,6 +130,13 @@ let package = Package(
         // What the corpus check compares with ffmpeg's output; no product.
         .executableTarget(
             name: "mediacheck", dependencies: ["AssetKit", "MediaJobs", "CFFmpeg", system], path: "Tests/MediaCheck",
+            swiftSettings: common),
+        // What a sandboxed process tries, for IsolationTests; no product.
+        .executableTarget(
+            name: "isolationcheck", dependencies: ["Isolation", system], path: "Tests/IsolationCheck",
+            swiftSettings: common),
+        .testTarget(
+            name: "IsolationTests", dependencies: ["Isolation", "isolationcheck", "TestSupport", system],
             swiftSettings: common),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),

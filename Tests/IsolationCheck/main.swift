@@ -1,0 +1,131 @@
+// Starts workers for IsolationTests and prints what became of them. It has one thread, as a supervisor must.
+import Glibc
+import Isolation
+import SystemPackage
+
+/// The result of a call: "allowed", or the name of the error.
+func outcome(_ result: CInt) -> String { result >= 0 ? "allowed" : String(describing: Errno(rawValue: errno)) }
+
+/// Calls that a hostile worker might try.
+func tries(_ file: FileDescriptor) -> [(String, String)] {
+    let path = "/proc/self/fd/\(file.rawValue)"
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    var limit = rlimit(rlim_cur: 1 << 40, rlim_max: 1 << 40)
+    var letter: CChar = 65
+    var thread = pthread_t()
+    return [
+        ("open a file", outcome(open("/etc/passwd", O_RDONLY))),
+        ("create a file", outcome(open("/tmp/isolation-check", O_CREAT | O_WRONLY, 0o600))),
+        ("open its input again for writing", outcome(open(path, O_RDWR))),
+        ("list a folder", opendir("/etc") == nil ? outcome(-1) : "allowed"),
+        ("read the memory of its parent", outcome(open("/proc/\(getppid())/mem", O_RDONLY))),
+        ("remove a file", outcome(unlink("/tmp/isolation-check"))),
+        ("make a folder", outcome(mkdir("/tmp/isolation-folder", 0o700))),
+        ("rename a file", outcome(rename("/tmp/isolation-check", "/tmp/isolation-other"))),
+        ("make a socket", outcome(socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0))),
+        ("make a local socket", outcome(socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0))),
+        ("start a program", outcome(execv("/bin/true/x", [nil]))),
+        ("signal its parent", outcome(kill(getppid(), 0))),
+        ("raise a limit", outcome(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit))),
+        ("type into the terminal", outcome(ioctl(0, UInt(TIOCSTI), &letter))),
+        ("write to its input", outcome(CInt(write(file.rawValue, &letter, 1)))),
+        ("read its input", outcome(CInt(read(file.rawValue, &letter, 1)))),
+        ("read a font", outcome(open("/usr/share", O_RDONLY | O_DIRECTORY))),
+        ("write a font", outcome(open("/usr/share/isolation-check", O_CREAT | O_WRONLY, 0o600))),
+        ("start a thread", pthread_create(&thread, nil, { _ in nil }, nil) == 0 ? "allowed" : "refused"),
+    ]
+}
+
+/// Runs a worker that sends one text, and returns it with its ending.
+func run(
+    limits: ResourceLimits = ResourceLimits(), isRestricted: Bool = true, seconds: Double = 20,
+    _ work: (MessageChannel) -> String
+) throws -> (text: String, ending: WorkerProcess.Ending) {
+    let worker = try WorkerProcess.start(limits: limits, isRestricted: isRestricted) { channel in
+        try? channel.send(Array(work(channel).utf8))
+        return 0
+    }
+    var waiting = pollfd(fd: worker.channel.descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+    let isSilent = poll(&waiting, 1, CInt(seconds * 1000)) == 0
+    if isSilent { worker.stop() }
+    let message = try worker.channel.receive(atMost: 1 << 24)
+    return (message.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "", worker.end())
+}
+
+signal(SIGXFSZ, SIG_IGN)
+let words = CommandLine.arguments.dropFirst()
+let result: (text: String, ending: WorkerProcess.Ending)
+switch words.first {
+case "tries":
+    let input = try FileDescriptor.open(FilePath(CommandLine.arguments[2]), .readOnly)
+    let worker = try WorkerProcess.start(limits: ResourceLimits(), isRestricted: words.last != "free") { channel in
+        guard let message = try? channel.receive(atMost: 100), let file = message.descriptors.first else { return 3 }
+        let lines = tries(file).map { "\($0): \($1)" }
+        try? channel.send(Array(lines.joined(separator: "\n").utf8))
+        return 0
+    }
+    try worker.channel.send([], descriptors: [input])
+    let message = try worker.channel.receive(atMost: 1 << 16)
+    result = (message.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "", worker.end())
+case "abort": result = try run { _ in abort() }
+case "trap": result = try run { _ in String(Int.max + (Int(getpid()) > 0 ? 1 : 0)) }
+case "loop": result = try run(limits: ResourceLimits(processorSeconds: 1)) { _ in while true {} }
+case "sleep":
+    result = try run(seconds: 0.2) { _ in
+        sleep(60)
+        return ""
+    }
+case "disk":
+    let path = CommandLine.arguments[2]
+    let output = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0o600)
+    let worker = try WorkerProcess.start(limits: ResourceLimits(fileBytes: 100_000)) { channel in
+        guard let file = try? channel.receive(atMost: 10)?.descriptors.first else { return 3 }
+        let block = [UInt8](repeating: 1, count: 30_000)
+        var text = ""
+        for _ in 0..<10 { text = outcome(CInt(write(file.rawValue, block, block.count))) }
+        try? channel.send(Array(text.utf8))
+        return 0
+    }
+    try worker.channel.send([], descriptors: [FileDescriptor(rawValue: output)])
+    let message = try worker.channel.receive(atMost: 100)
+    result = (message.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "", worker.end())
+case "memory":
+    result = try run(limits: ResourceLimits(dataBytes: 200 << 20)) { _ in
+        malloc(1 << 30) == nil ? "no memory" : "allowed"
+    }
+case "resident":
+    let worker = try WorkerProcess.start(limits: ResourceLimits()) { channel in
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 20, alignment: 16)
+        memory.initializeMemory(as: UInt8.self, repeating: 1)
+        try? channel.send([])
+        _ = try? channel.receive(atMost: 1)
+        return 0
+    }
+    _ = try worker.channel.receive(atMost: 0)
+    let bytes = worker.residentBytes ?? 0
+    try worker.channel.send([])
+    result = ("\(bytes >> 20)", worker.end())
+case "long":
+    result = try run { _ in String(repeating: "x", count: 3_000_000) }
+case "endless":
+    let worker = try WorkerProcess.start(limits: ResourceLimits()) { channel in
+        while (try? channel.send([UInt8](repeating: 0, count: 10_000_000))) != nil {}
+        return 0
+    }
+    var text = ""
+    do { _ = try worker.channel.receive(atMost: 1 << 20) } catch { text = "\(error)" }
+    worker.stop()
+    result = (text, worker.end())
+case "descriptors":
+    result = try run { channel in
+        // Only the standard descriptors and the channel are open.
+        (3..<200).filter { fcntl($0, F_GETFD) >= 0 && $0 != channel.descriptor.rawValue }.map(String.init)
+            .joined(separator: " ")
+    }
+default:
+    print("usage: isolationcheck tries|abort|trap|loop|sleep|disk|memory|resident|long|endless|descriptors")
+    exit(64)
+}
+print(result.text.count > 10_000 ? "\(result.text.count) characters" : result.text)
+print(result.ending)
