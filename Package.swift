@@ -34,7 +34,8 @@ let fuzzers: [Target] =
     ? []
     : ["FuzzTimelines", "FuzzQC", "FuzzDrawing"].map { name in
         .executableTarget(
-            name: name, dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Pictures", "QualityControl", system],
+            name: name,
+            dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Pictures", "QualityControl", "Timelines", system],
             path: "Tests/Fuzz/\(name)", swiftSettings: common)
     }
 
@@ -109,19 +110,21 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(
+            name: "Timelines",
+            dependencies: ["MediaBase", "SystemCalls", "FileOutput", "JSONText", "AssetKit", "Inspection", system],
+            swiftSettings: safe),
+        .target(
             name: "MediaJobs",
             dependencies: [
-                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Bitstreams",
-                "Pictures",
-                "MediaAnalysis", "JSONText", system,
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Timelines",
+                "Bitstreams", "Pictures", "MediaAnalysis", "JSONText", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
-                "MediaAnalysis", "Pictures",
-                "JSONText", "EmbeddedFiles", "CStartup", system,
+                "MediaAnalysis", "Pictures", "Timelines", "JSONText", "EmbeddedFiles", "CStartup", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),
@@ -163,6 +166,9 @@ let package = Package(
             dependencies: ["Inspection", "JSONText", "SystemCalls", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "QualityControlTests", dependencies: ["QualityControl", "MediaAnalysis", "TestSupport", system],
+            swiftSettings: common),
+        .testTarget(
+            name: "TimelinesTests", dependencies: ["Timelines", "JSONText", "MediaBase", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
             name: "MediaJobsTests", dependencies: ["MediaJobs", "JSONText", "SystemCalls", "TestSupport", system],

@@ -3,6 +3,7 @@ package import MediaBase
 internal import SystemCalls
 package import SystemPackage
 internal import Threading
+package import Timelines
 
 /// Writes a part of a media file, or a timeline, to a new file, for the command `export`.
 ///
@@ -58,11 +59,11 @@ package struct ExportJob: Sendable {
             try asset.loadContents()
             plan = try ExportPlan(request, file: asset, fileType: fileType)
         case .timeline(let file):
-            let media = try TimelineMedia(
-                folder: file.folder, allowsOutside: request.allowsOutside, mediaFolders: request.mediaFolders,
-                opening: request.opening)
-            plan = try ExportPlan(request, timeline: file, media: media, fileType: fileType)
-            try media.refuse(path)
+            try ExportPlan.checkTimeline(request)
+            let timeline = try OpenTimeline(
+                file, request.timelines, size: request.size, frameRate: request.frameRate, opening: request.opening)
+            plan = try ExportPlan(request, timeline: timeline, fileType: fileType)
+            try timeline.refuse(path)
         }
         let limited = outputs.limited(to: try plan.asset.outputAllowance(copying: request.copies))
         let writer = try AssetWriter(output: limited.beginning(path, makesFolder: makesFolder), fileType: fileType)

@@ -1,6 +1,7 @@
 internal import AssetKit
 internal import MediaBase
 internal import Pictures
+internal import Timelines
 
 /// The plan of an export: its source, and the input for each track of the output.
 struct ExportPlan {
@@ -208,65 +209,57 @@ extension ExportRequest {
 // MARK: - A timeline
 
 extension ExportPlan {
-    /// Plans the export of a timeline and the media that it refers to.
-    ///
-    /// - Parameter media: The media files, which are opened here.
-    /// - Throws: An error that names the element which cannot be read or rendered.
-    init(
-        _ request: ExportRequest, timeline file: TimelineFile, media: TimelineMedia, fileType: MediaFileType
-    ) throws(MediaError) {
+    /// Throws if a request can only be fulfilled for a media file.
+    static func checkTimeline(_ request: ExportRequest) throws(MediaError) {
         guard request.videoTrack == nil, request.audioTracks == nil else {
             throw MediaError(.invalidArgument, "tracks are chosen of a media file, not of a timeline")
         }
         guard request.copyFrom == .exact else {
             throw MediaError(.invalidArgument, "a copy from a keyframe is made of a media file, not of a timeline")
         }
-        var reader = TimelineReader(ignoresEffects: request.ignoresEffects)
-        let timeline = try reader.read(file.bytes)
-        let pieces = try TimelinePieces(timeline, media: media, allowsMissing: request.allowsMissing)
-        let rate = request.frameRate ?? timeline.globalStart.flatMap { $0.rate.isFrameRate ? $0.rate : nil }
-        let made = try TimelineComposition(pieces, size: request.size, frameRate: rate)
-        self.init(Asset(composition: made.composition))
-        warnings = reader.warnings + pieces.warnings
+    }
+
+    /// Plans the export of a timeline.
+    ///
+    /// - Throws: An error that names the element which cannot be rendered.
+    init(_ request: ExportRequest, timeline: OpenTimeline, fileType: MediaFileType) throws(MediaError) {
+        self.init(Asset(composition: timeline.composition))
+        warnings = timeline.warnings
         let tracks = try asset.loadNow(.tracks)
         if request.copies {
-            try pieces.checkStorable(.video)
+            try timeline.checkStorable(.video)
             if fileType.holdsPictures, let track = tracks.first(where: { $0.mediaType == .video }) {
                 video = .track(track)
             }
-        } else if var composition = made.videoComposition, fileType.holdsPictures,
+        } else if var composition = timeline.videoComposition, fileType.holdsPictures,
             case .encode = request.preset(for: fileType).video(for: AssetTrack(framesOf: composition))
         {
             composition.overlays = request.overlays(in: composition.renderSize)
             video = .frames(composition, tracks.filter { $0.mediaType == .video })
         }
-        if let mix = made.audioMix, request.audio != .none {
-            if request.copies || request.audio == .copy { try pieces.checkStorable(.audio) } else { self.mix = mix }
+        if let mix = timeline.audioMix, request.audio != .none {
+            if request.copies || request.audio == .copy { try timeline.checkStorable(.audio) } else { self.mix = mix }
             audio = tracks.filter { $0.mediaType == .audio }
         }
         if case .none = video, audio.isEmpty {
             throw MediaError(.noSuchTrack, "the timeline has nothing for a file of the type \(fileType)")
         }
-        let frame = made.videoComposition?.frameDuration
-        try setRange(request, timeline, frame, until: made.duration)
-        self.timeline = ExportReport.Timeline(
-            name: timeline.name, duration: pieces.duration,
-            renderSize: request.copies ? nil : made.videoComposition?.renderSize,
-            frameRate: frame.flatMap { Rational($0)?.inverse }, clips: pieces.counts.clips,
-            dissolves: pieces.counts.dissolves, videoTracks: pieces.counts.videoTracks,
-            audioTracks: pieces.counts.audioTracks, mediaFiles: media.count)
+        try setRange(request, timeline)
+        self.timeline = ExportReport.Timeline(timeline, isRendered: !request.copies)
     }
 
     /// Resolves the requested range on the timeline's own clock, and sets the timecode of the first frame.
     private mutating func setRange(
-        _ request: ExportRequest, _ timeline: Timeline, _ frame: MediaTime?, until end: MediaTime
+        _ request: ExportRequest, _ timeline: OpenTimeline
     ) throws(MediaError) {
-        let rate = frame.flatMap { Rational($0)?.inverse }
-        let zero = rate.flatMap { timeline.startTimecode(at: $0) }
+        let (end, zero) = (timeline.renderedDuration, timeline.startTimecode)
         let context = TimeExpression.Context(
-            timeRange: MediaTimeRange(start: .zero, duration: end), frameRate: rate, startTimecode: zero)
+            timeRange: MediaTimeRange(start: .zero, duration: end), frameRate: timeline.videoComposition?.frameRate,
+            startTimecode: zero)
         func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
-            guard let frame else { return try TimeExpression.noFrames(number) }
+            guard let frame = timeline.videoComposition?.frameDuration else {
+                return try TimeExpression.noFrames(number)
+            }
             return frame.multiplied(by: number)
         }
         let first = try request.start?.resolve(in: context, frameTime: frameTime)
@@ -291,9 +284,4 @@ extension ExportPlan {
             startTimecode = zero.advanced(byFrames: passed.frameNumber)?.wrappedAt24Hours.description
         }
     }
-}
-
-extension Rational {
-    /// True if the value is plausible as a frame rate, rather than a sample rate or a clock rate.
-    var isFrameRate: Bool { self > Rational(1) && self <= Rational(240) }
 }

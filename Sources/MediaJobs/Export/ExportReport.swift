@@ -1,6 +1,7 @@
 internal import AssetKit
 package import MediaBase
 package import SystemPackage
+internal import Timelines
 
 /// The result of ``ExportJob`` for one input, in the key order of its JSON.
 package struct ExportReport: Encodable, Sendable {
@@ -53,6 +54,18 @@ package struct ExportReport: Encodable, Sendable {
         package var audioTracks: Int
         /// The number of media files.
         package var mediaFiles: Int
+
+        init(_ timeline: OpenTimeline, isRendered: Bool) {
+            name = timeline.name
+            duration = timeline.duration
+            renderSize = isRendered ? timeline.videoComposition?.renderSize : nil
+            frameRate = timeline.videoComposition?.frameRate
+            clips = timeline.counts.clips
+            dissolves = timeline.counts.dissolves
+            videoTracks = timeline.counts.videoTracks
+            audioTracks = timeline.counts.audioTracks
+            mediaFiles = timeline.mediaCount
+        }
     }
 
     /// The part of the input that an output track presents, as the finished file declares it.

@@ -1,7 +1,7 @@
 package import AssetKit
 package import MediaBase
 package import Pictures
-package import SystemPackage
+package import Timelines
 
 /// The options of ``ExportJob``.
 package struct ExportRequest: Sendable {
@@ -39,14 +39,8 @@ package struct ExportRequest: Sendable {
     package var videoTrack: TrackSelector?
     /// The audio tracks, in the order of the file; `nil` for all.
     package var audioTracks: [TrackSelector]?
-    /// True if a timeline may use media outside its folder.
-    package var allowsOutside = false
-    /// The folders to search for media by file name if the timeline's path does not exist.
-    package var mediaFolders: [FilePath] = []
-    /// True if clips without media become gaps instead of errors.
-    package var allowsMissing = false
-    /// True to ignore effects of a timeline that cannot be rendered, instead of failing.
-    package var ignoresEffects = false
+    /// The settings for reading a timeline.
+    package var timelines = TimelineSettings()
     /// The options for opening a timeline's media.
     package var opening = Asset.Options()
     /// True if damage in the input is an error.

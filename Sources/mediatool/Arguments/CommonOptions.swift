@@ -4,6 +4,7 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
+import Timelines
 
 /// The options that select the form of the printed result, shared by all commands.
 struct OutputFormatOptions: ParsableArguments {

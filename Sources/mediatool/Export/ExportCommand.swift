@@ -80,7 +80,7 @@ struct ExportCommand: ParsableCommand {
     private func request() throws -> ExportRequest {
         var request = ExportRequest()
         try encoding.apply(to: &request)
-        timelines.apply(to: &request)
+        request.timelines = timelines.settings
         request.start = content.start
         request.end = content.end
         request.videoTrack = content.videoTrack
@@ -222,16 +222,6 @@ struct ExportEncodingOptions: ParsableArguments {
             rate <= Rational(240)
         else { throw ValidationError("write a rate from 1 to 240 as 25, 29.97 or 24000/1001") }
         return rate
-    }
-}
-
-extension TimelineOptions {
-    /// Applies the options to a request.
-    func apply(to request: inout ExportRequest) {
-        request.allowsOutside = allowOutside
-        request.mediaFolders = mediaFolder.map(\.path)
-        request.allowsMissing = allowMissing
-        request.ignoresEffects = ignoreEffects
     }
 }
 

@@ -6,6 +6,7 @@ import MediaJobs
 import SystemCalls
 import SystemPackage
 import Threading
+import Timelines
 
 /// `mediatool thumbs`: writes still images of video files.
 struct ThumbsCommand: ParsableCommand {
@@ -121,14 +122,14 @@ extension ThumbsCommand {
         _ file: PathArgument, _ timelines: TimelineSettings, _ running: RunOptions, protectedIn outputs: OutputFileSet
     ) throws(MediaError) -> ThumbsJob.Input {
         let options = running.assetOptions()
-        var made: TimelineAsset?
+        var made: OpenTimeline?
         if let timeline = try TimelineOptions.file(file, requiresSchema: true, until: options.limits.deadline) {
-            made = try TimelineAsset(timeline, timelines, opening: options)
+            made = try OpenTimeline(timeline, timelines, opening: options)
         }
         if !running.quiet { for warning in made?.warnings ?? [] { StandardError.warn(warning, path: file.path) } }
         made?.protect(in: outputs)
         return ThumbsJob.Input(
-            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: made?.asset)
+            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: try made?.asset())
     }
 
     private func request(threads: Int) -> ThumbsRequest? {

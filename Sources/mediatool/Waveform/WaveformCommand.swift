@@ -6,6 +6,7 @@ import MediaJobs
 import SystemCalls
 import SystemPackage
 import Threading
+import Timelines
 
 /// `mediatool waveform`: writes peaks files and pictures of an audio track.
 struct WaveformCommand: ParsableCommand {
@@ -130,11 +131,11 @@ struct WaveformCommand: ParsableCommand {
             if raw == nil,
                 let timeline = try TimelineOptions.file(file, requiresSchema: true, until: opening.limits.deadline)
             {
-                let made = try TimelineAsset(timeline, timelines, opening: opening)
+                let made = try OpenTimeline(timeline, timelines, opening: opening)
                 if !running.quiet { for warning in made.warnings { StandardError.warn(warning, path: file.path) } }
                 let outputs = files.setForAnotherJob()
                 made.protect(in: outputs)
-                return try measure(made.asset, file, part: part, into: outputs)
+                return try measure(made.asset(), file, part: part, into: outputs)
             }
             if raw == nil, let peaks = try peaksFile(file, until: opening.limits.deadline) {
                 let requests = outputs.requests(for: file.path, standardLevel: peaks.peaks.samplesPerPixel)

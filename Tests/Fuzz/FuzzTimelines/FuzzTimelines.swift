@@ -1,8 +1,8 @@
 import AssetKit
 import Glibc
 import MediaBase
-import MediaJobs
 import SystemPackage
+import Timelines
 
 /// A folder with a timeline and a second of sound, which it may name as `a.wav`.
 private let folder: FilePath = {
@@ -40,8 +40,8 @@ public func fuzzTimelines(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     if data[0] & 4 != 0 { settings.mediaFolders = [folder] }
     var options = Asset.Options()
     options.limits.deadline = .now + .seconds(5)
-    guard let timeline = try? TimelineAsset(file, settings, opening: options) else { return 0 }
-    let tracks = try? timeline.asset.loadNow(.tracks)
+    guard let timeline = try? OpenTimeline(file, settings, opening: options) else { return 0 }
+    let tracks = try? timeline.asset().loadNow(.tracks)
     precondition(tracks?.isEmpty == false)
     return 0
 }

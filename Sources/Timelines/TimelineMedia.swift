@@ -1,5 +1,6 @@
 internal import AssetKit
 internal import FileOutput
+internal import Inspection
 internal import MediaBase
 internal import SystemCalls
 internal import SystemPackage
@@ -49,15 +50,6 @@ final class TimelineMedia {
 
     /// The identities of the opened files.
     var identities: [FileIdentity] { known.keys.compactMap { FileIdentity(of: $0) } }
-
-    /// Throws if an output is one of the files, also through a link.
-    func refuse(_ output: FilePath) throws(MediaError) {
-        guard let identity = FileIdentity(of: output) else { return }
-        guard !known.keys.contains(where: { FileIdentity(of: $0) == identity }) else {
-            throw MediaError(
-                .invalidArgument, "the output is media of the timeline; choose another name", path: output.string)
-        }
-    }
 
     /// Returns the media for the URL of a reference.
     ///
@@ -226,10 +218,8 @@ struct TimelineSource: Sendable {
         self.path = path
         video = try? TrackSelector.standardTrack(of: .video, in: tracks.filter { !$0.isAttachedPicture })
         audio = try? TrackSelector.standardTrack(of: .audio, in: tracks)
-        if let video {
-            timecodeStart = try TimeExpression.Context(video, in: asset).startTimecode?.time
-        } else {
-            timecodeStart = nil
+        timecodeStart = try video.flatMap { video throws(MediaError) in
+            try TimeExpression.Context(video, in: asset).startTimecode?.time
         }
         asset.letGoOfFile()
     }

@@ -1,4 +1,3 @@
-package import AssetKit
 internal import FileOutput
 package import MediaBase
 internal import SystemCalls
@@ -93,69 +92,5 @@ package struct TimelineFile: Sendable {
         guard !requiresSchema || prefix.firstRange(of: Array("\"OTIO_SCHEMA\"".utf8)) != nil else { return false }
         let text = prefix.starts(with: [0xEF, 0xBB, 0xBF]) ? prefix.dropFirst(3) : prefix[...]
         return text.first { ![0x20, 0x0A, 0x0D, 0x09].contains($0) } == UInt8(ascii: "{")
-    }
-}
-
-/// The settings for finding a timeline's media and for handling content that cannot be rendered.
-package struct TimelineSettings: Sendable {
-    /// Indicates whether media may lie outside the timeline's folder.
-    package var allowsOutside = false
-    /// The folders that are searched by file name for media that is not found at its path in the timeline.
-    package var mediaFolders: [FilePath] = []
-    /// Indicates whether clips without media become gaps instead of errors.
-    package var allowsMissing = false
-    /// Indicates whether effects that cannot be rendered are ignored instead of being errors.
-    package var ignoresEffects = false
-
-    /// Creates settings that accept only what can be rendered in full.
-    package init() {}
-}
-
-/// A timeline as an asset with one video and one audio track, as written by `export`.
-package struct TimelineAsset: Sendable {
-    /// The asset, which can be read like a file.
-    package let asset: Asset
-    /// Messages about differences from the timeline.
-    package let warnings: [String]
-    /// The media files of the timeline.
-    private let files: [FileIdentity]
-
-    /// Opens the media of a timeline.
-    ///
-    /// - Parameter opening: The options for opening the media.
-    /// - Throws: An error that names the element which cannot be read or rendered.
-    package init(
-        _ file: TimelineFile, _ settings: TimelineSettings, opening: Asset.Options = Asset.Options()
-    ) throws(MediaError) {
-        var opening = opening
-        opening.rawSound = nil
-        let media = try TimelineMedia(
-            folder: file.folder, allowsOutside: settings.allowsOutside, mediaFolders: settings.mediaFolders,
-            opening: opening)
-        var reader = TimelineReader(ignoresEffects: settings.ignoresEffects)
-        let timeline = try reader.read(file.bytes)
-        let pieces = try TimelinePieces(timeline, media: media, allowsMissing: settings.allowsMissing)
-        let rate = timeline.globalStart.flatMap { $0.rate.isFrameRate ? $0.rate : nil }
-        let made = try TimelineComposition(pieces, size: nil, frameRate: rate)
-        let frameRate = (made.videoComposition?.frameDuration).flatMap { Rational($0)?.inverse }
-        asset = try Asset(
-            rendering: made.composition, videoComposition: made.videoComposition, audioMix: made.audioMix,
-            startTimecode: frameRate.flatMap { timeline.startTimecode(at: $0)?.description })
-        warnings = reader.warnings + pieces.warnings
-        files = media.identities
-    }
-
-    /// Prevents outputs from overwriting the media.
-    package func protect(in outputs: OutputFileSet) { outputs.protect(files) }
-}
-
-extension Timeline {
-    /// Returns the timecode of the first frame; `nil` if the timeline has none.
-    func startTimecode(at rate: Rational) -> Timecode? {
-        guard let start = globalStart?.time, start >= .zero else { return nil }
-        // OpenTimelineIO writes drop-frame timecode for the rates that support it.
-        let isDropFrame = rate == Rational(30000, 1001) || rate == Rational(60000, 1001)
-        guard let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: isDropFrame) else { return nil }
-        return try? Timecode(elapsed: start, rate: counting, rounding: .halfAwayFromZero)
     }
 }

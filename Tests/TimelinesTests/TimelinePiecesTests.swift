@@ -3,7 +3,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import MediaJobs
+@testable import Timelines
 
 /// Timelines by hand: times in seconds are worked out from OpenTimelineIO's definitions.
 @Suite struct TimelinePiecesTests {

@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@testable import MediaJobs
+@testable import Timelines
 
 @Suite struct TimelineMediaTests {
     private let folder: TemporaryFolder

@@ -18,15 +18,7 @@ struct TimelinePieces {
     /// The frames per second of the first range in a video track that counts frames; `nil` if there is none.
     private(set) var frameRate: Rational?
     /// The numbers of clips, dissolves and tracks.
-    private(set) var counts = Counts()
-
-    /// The numbers of elements in a timeline.
-    struct Counts: Sendable {
-        var clips = 0
-        var dissolves = 0
-        var videoTracks = 0
-        var audioTracks = 0
-    }
+    private(set) var counts = TimelineCounts()
 
     /// The maximum duration; a longer one is assumed to be an error.
     private static let longest = MediaTime(value: 7 * 24 * 3600, timescale: 1)
@@ -287,10 +279,21 @@ struct TimelinePieces {
     }
 }
 
-extension TimelinePieces {
+/// The numbers of elements in a timeline.
+package struct TimelineCounts: Sendable {
+    /// The number of clips, also those without media.
+    package var clips = 0
+    /// The number of dissolves.
+    package var dissolves = 0
+    /// The number of video tracks.
+    package var videoTracks = 0
+    /// The number of audio tracks.
+    package var audioTracks = 0
+}
+
+extension TimelinePiece {
     /// Throws if any piece of a media type has to be rendered, so that stored samples cannot be copied.
-    func checkStorable(_ type: MediaType) throws(MediaError) {
-        let pieces = type == .video ? video : audio
+    static func checkStorable(_ pieces: [TimelinePiece]) throws(MediaError) {
         var last: TimelinePiece?
         for piece in pieces.sorted(by: { $0.start < $1.start }) {
             var reason: String?

@@ -2,7 +2,7 @@ import MediaBase
 import SystemPackage
 import Testing
 
-@testable import MediaJobs
+@testable import Timelines
 
 @Suite struct TimelineFileTests {
     /// Who writes stays silent after the beginning, or from the beginning on.
