@@ -42,17 +42,23 @@ SITING = ":flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp:in_h_chr_p
 
 def commands(report, files):
     """No crash, no hang, exit 0 or 2, JSON that parses, one line for a person for each thing that is wrong."""
-    jobs = [(f"{name} {command}", lambda path=path, command=command: one_command(command, path))
-            for name, path in files for command in COMMANDS]
+    report.each("commands", [(f"{name} {command}", lambda path=path, command=command: one_command(command, path))
+                             for name, path in files for command in COMMANDS])
+
+
+# What is no media, by what makes it at a path.
+OTHERS = {"an empty file": lambda path: open(path, "w").close(), "a text file": lambda path: open(path, "w").write("no media\n" * 20),
+          "a folder": os.mkdir, "a missing file": lambda path: None}
+
+
+def others(report, names):
+    """The same of what is no media, which is refused."""
     with tempfile.TemporaryDirectory() as folder:
-        empty, text = os.path.join(folder, "empty.mp4"), os.path.join(folder, "text.wav")
-        with open(empty, "wb"), open(text, "w") as file:
-            file.write("no media\n" * 20)
-        for what, path in [("an empty file", empty), ("a text file", text), ("a folder", folder),
-                           ("a missing file", os.path.join(folder, "missing.mov"))]:
-            jobs += [(f"{what} {command}", lambda path=path, command=command: one_command(command, path, wanted=2))
-                     for command in COMMANDS]
-        report.each("commands", jobs)
+        path = os.path.join(folder, "other.mp4")
+        for name, _ in names:
+            OTHERS[name](path)
+            report.each("commands", [(f"{name} {command}", lambda command=command: one_command(command, path, wanted=2))
+                                     for command in COMMANDS])
 
 
 def one_command(command, path, wanted=None):

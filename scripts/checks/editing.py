@@ -16,8 +16,8 @@ from .tools import expect, run
 RATE = 48000
 
 
-def editing(report, _):
-    report.each("editing", [("mix", mix), ("composite", composite)])
+def editing(report, names):
+    report.each("editing", [(name, EDITING[name]) for name, _ in names])
 
 
 # --- Sound ----------------------------------------------------------------------------------------------------------
@@ -226,3 +226,6 @@ overlay {over} 40 24 140 96 0.7
         worst = max(worst, error.max())
     expect(compared > FRAMES * HEIGHT * WIDTH * 0.9, "too much lies at edges")
     return f"{FRAMES} frames, {worst:.2f} of 255 at most"
+
+
+EDITING = {"mix": mix, "composite": composite}

@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+import zlib
 
 import numpy
 
@@ -23,14 +24,14 @@ SHADES = {"rounded bars": 40}
 
 
 def pictures(report, files):
-    """Every file with sound, the looks in turn."""
+    """Every file with sound, each in one of the looks."""
     if not shutil.which("rsvg-convert"):
         print("pictures: rsvg-convert (librsvg2-bin) is not here: nothing compared")
         return
     styles = list(STYLES)
     jobs = []
-    for index, (name, path) in enumerate(readable(files, "audio")):
-        style = styles[index % len(styles)]
+    for name, path in readable(files, "audio"):
+        style = styles[zlib.crc32(name.encode()) % len(styles)]
         jobs.append((f"{name}, {style}", lambda path=path, style=style: compare(path, style)))
     report.each("pictures", jobs)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -44,14 +45,22 @@ def ffprobe(path, *arguments):
     return json.loads(run(["ffprobe", "-v", "error", *arguments, "-of", "json", path]))
 
 
+def processor_seconds():
+    """What this process and those that it has waited for have used."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 class Report:
     """Counts checks and prints one line for each; safe to call from several threads."""
 
-    def __init__(self, verbose=True, known=None):
-        self.counts = {}
+    def __init__(self, verbose=True, known=None, threads=os.cpu_count()):
+        # By group, and by group and name where one thread runs the checks.
+        self.counts, self.seconds, self.costs = {}, Counter(), Counter()
         self.known = known or {}
         self.lock = threading.Lock()
         self.verbose = verbose
+        self.threads = threads
 
     def add(self, group, name, problem=None, detail=""):
         """Notes one check; `problem` is None when it passed. What is known to fail is counted apart."""
@@ -66,22 +75,40 @@ class Report:
                 print(f"{'FAIL' if problem else 'ok  '} {group:9} {name}  {problem or detail}".rstrip(), flush=True)
 
     def each(self, group, jobs):
-        """Runs (name, function) pairs on all cores. A function gives a detail for the line, or raises what failed."""
+        """Runs (name, function) pairs on all threads. A function gives a detail for the line, or raises what failed."""
         def one(job):
             name, function = job
+            before = processor_seconds()
             try:
                 self.add(group, name, detail=function() or "")
             except Exception as error:  # any failure is a result here
                 self.add(group, name, problem=f"{error}" or repr(error))
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(one, jobs))
+            if self.threads == 1:
+                self.costs[group, name] += processor_seconds() - before
+        begun = processor_seconds()
+        if self.threads == 1:
+            for job in jobs:
+                one(job)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(one, jobs))
+        self.seconds[group] += processor_seconds() - begun
 
-    def finish(self):
-        """Prints the table; gives the exit code."""
-        print(f"\n{'group':9} {'passed':>7} {'failed':>7} {'known':>7}")
+    def join(self, counts, seconds, costs):
+        """Takes in what a report of another process counted."""
+        for group, numbers in counts.items():
+            self.counts.setdefault(group, Counter()).update(numbers)
+        self.seconds.update(seconds)
+        self.costs.update(costs)
+
+    def finish(self, slowest=0):
+        """Prints the table, and the checks that took longest; gives the exit code."""
+        for (group, name), cost in self.costs.most_common(slowest):
+            print(f"{cost:8.1f} s  {group:10} {name}")
+        print(f"\n{'group':10} {'passed':>7} {'failed':>7} {'known':>7} {'processor':>11}")
         total = Counter()
         for group, counts in self.counts.items():
-            print(f"{group:9} {counts['passed']:7} {counts['failed']:7} {counts['known']:7}")
+            print(f"{group:10} {counts['passed']:7} {counts['failed']:7} {counts['known']:7} {self.seconds[group]:9.1f} s")
             total += counts
         print(f"{total['passed']} passed, {total['failed']} failed")
         sys.stdout.flush()
