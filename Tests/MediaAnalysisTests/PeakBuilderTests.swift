@@ -16,7 +16,7 @@ import Testing
         try builder.append(samples.span)
     }
 
-    // Goldens: scripts/golden-peaks. Whatever the length of the spans, the bytes are the same.
+    // Goldens: scripts/golden/peaks. Whatever the length of the spans, the bytes are the same.
     @Test(arguments: Golden.cases, [1, 63, 64, 1000, 4990])
     func golden(golden: Golden.Case, step: Int) throws {
         let samples = try Golden.samples(channels: golden.channels)

@@ -69,7 +69,7 @@ def frame_files(name, path, fixture):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="scripts/golden")
+    parser = argparse.ArgumentParser(prog="scripts/golden/media")
     parser.add_argument("--differing", action="store_true")
     options = parser.parse_args()
     into = HERE if options.differing else GOLDEN

@@ -1,4 +1,4 @@
-"""Running programs and counting results; used by scripts/golden and scripts/check."""
+"""Running programs and counting results; used by scripts/golden/media and scripts/check."""
 
 import json
 import os
