@@ -208,7 +208,7 @@ extension InputFile {
     /// True if the file ends before a position that its header or index names; requires reading no packets.
     package var isCutOff: Bool {
         if isCutShort { return true }
-        if format == .ogg { return (try? OggPages.breakOff(FileByteSource(file: self))) ?? false }
+        if format == .ogg { return (try? OggPages.breakOff(FileByteSource(self))) ?? false }
         guard let length else { return false }
         return declaredEnd?.isMissing(inFileOf: UInt64(clamping: length)) ?? false
     }
@@ -220,7 +220,7 @@ extension InputFile {
     private var endsEarly: Bool {
         if format == .isoMedia {
             guard isFragmented else { return false }
-            return (try? MovieHeader.fragmentsEndEarly(in: FileByteSource(file: self), limits: BoxLimits(limits)))
+            return (try? MovieHeader.fragmentsEndEarly(in: FileByteSource(self), limits: BoxLimits(limits)))
                 ?? false
         }
         let isMP3 = format == .mp3
@@ -235,13 +235,13 @@ extension InputFile {
 
     /// True if the first boxes of an MP4 include a fragment.
     private var isFragmented: Bool {
-        let source = FileByteSource(file: self)
+        let source = FileByteSource(self)
         return (try? MovieHeader.beginsWithFragments(source)) ?? false
     }
 
     /// The end of the file's media as declared by its header; `nil` if not declared.
     private var declaredEnd: DeclaredEnd? {
-        let source = FileByteSource(file: self)
+        let source = FileByteSource(self)
         let length = UInt64(clamping: length ?? 0)
         let position: UInt64?
         switch format {

@@ -44,7 +44,7 @@ package struct EncoderDelay: Equatable, Sendable {
         guard file.format == .caf, file.isSeekable, let chunks = SoundFileChunks(.caf) else {
             return nil
         }
-        let bytes = try chunks.bytes(ofChunk: "pakt", count: 24, in: FileByteSource(file: file))
+        let bytes = try chunks.bytes(ofChunk: "pakt", count: 24, in: FileByteSource(file))
         var reader = BigEndianReader(bytes)
         guard bytes.count == 24, (try? reader.skip(8)) != nil, let count = try? reader.int64(),
             let priming = try? reader.int32(), let remainder = try? reader.int32(), count > 0, priming >= 0,

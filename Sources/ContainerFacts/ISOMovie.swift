@@ -7,16 +7,16 @@ package struct ISOMovie: Sendable {
     /// The contents of the boxes.
     package let header: MovieHeader
 
-    /// Reads the boxes; `nil` for other formats, for streams that cannot be rewound, and for files too damaged to be
+    /// Reads the boxes; `nil` for streams that cannot be rewound, and for files too damaged to be
     /// read.
     ///
     /// - Parameter warnings: Receives a description of such damage.
     /// - Throws: ``MediaError/Code-swift.struct/limitExceeded`` if a limit hides the movie box, without which edits and
     ///   much else would be ignored; errors that end reading, such as cancellation.
     package init?(_ file: InputFile, warnings: inout [String]) throws(MediaError) {
-        guard file.isSeekable, file.format == .isoMedia else { return nil }
+        guard file.isSeekable else { return nil }
         do throws(MediaError) {
-            header = try MovieHeader(reading: FileByteSource(file: file), limits: BoxLimits(file.limits))
+            header = try MovieHeader(reading: FileByteSource(file), limits: BoxLimits(file.limits))
         } catch {
             switch error.code {
             case .limitExceeded, .cancelled, .timedOut: throw error

@@ -9,13 +9,11 @@ package struct MatroskaTracks: Sendable {
     /// The entries for which libavformat creates streams, in its order.
     private let entries: [MatroskaTrack]
 
-    /// Reads the track list; `nil` for other formats and for unreadable lists.
+    /// Reads the track list; `nil` if it is unreadable.
     ///
     /// In a stream, the list is read only if it precedes the media, as the format recommends.
     package init?(_ file: InputFile) {
-        guard file.format == .matroska,
-            let header = try? MatroskaHeader(reading: FileByteSource(file: file))
-        else { return nil }
+        guard let header = try? MatroskaHeader(reading: FileByteSource(file)) else { return nil }
         warnings = header.warnings
         entries = header.tracks.filter { [1, 2, 17, 33].contains($0.type) && !$0.codecID.isEmpty }
     }
@@ -27,7 +25,7 @@ package struct MatroskaTracks: Sendable {
         let numbers = entries.filter { ($0.type == 1 || $0.type == 2) && $0.isPlain }.map(\.number)
         guard
             let found = try? MatroskaFirstBlocks(
-                of: Set(numbers), byteCount: byteCount, in: FileByteSource(file: file))
+                of: Set(numbers), byteCount: byteCount, in: FileByteSource(file))
         else { return [:] }
         var blocks: [Int: MatroskaFirstBlocks.Block] = [:]
         for (index, entry) in entries.enumerated() where entry.isPlain { blocks[index] = found.blocks[entry.number] }

@@ -50,9 +50,9 @@ extension HDRInfo {
 }
 
 extension StreamInfo {
-    /// Uses the frame rate fixed by the codec's header if the container states none.
+    /// Uses the frame rate fixed by the codec's header, for a stream whose container states none.
     package mutating func stateCodedFrameRate() {
-        guard statedFrameRate == nil, attachedPicture == nil,
+        guard attachedPicture == nil,
             ["h264", "mpeg1video", "mpeg2video"].contains(format.codec)
         else { return }
         let headers = PictureHeaders(codec: format.codec, header: format.extradata, sample: [])

@@ -14,15 +14,13 @@ package enum ProgramClocks {
     /// libavformat searches the first 7 s for start times, and a timestamp is at most 10 s ahead of its clock.
     private static let reach = MediaTime(value: 30, timescale: 1)
 
-    /// Returns the time that is zero for each stream; empty if there are fewer than two programs.
+    /// Returns the time that is zero for each stream of a file with several programs.
     package static func origins(of streams: [StreamInfo], in file: InputFile) -> [Int: MediaTime] {
-        let programs = file.programs
-        guard programs.count > 1 else { return [:] }
         let starts = Dictionary(
             streams.compactMap { stream in isMedia(stream) ? stream.startTime.map { (stream.index, $0) } : nil },
             uniquingKeysWith: { first, _ in first })
         var groups: [(clocks: Set<Int>, streams: Set<Int>)] = []
-        for program in programs {
+        for program in file.programs {
             var group = (clocks: Set([program.clock].compactMap(\.self)), streams: Set(program.streams))
             let media = group.streams.filter { starts[$0] != nil }
             groups.removeAll { other in
@@ -50,7 +48,7 @@ package enum ProgramClocks {
             }
         }
         // Other streams of a program use the origin of its video, or else of its first audio.
-        for program in programs {
+        for program in file.programs {
             let media = program.streams.filter { starts[$0] != nil }
             let lead = media.first { index in streams.contains { $0.index == index && $0.format.mediaType == .video } }
             guard let origin = (lead ?? media.first).flatMap({ origins[$0] }) else { continue }

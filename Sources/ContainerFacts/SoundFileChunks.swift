@@ -124,14 +124,3 @@ struct SoundFileChunks {
         (isBigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
-
-/// The bytes of an open file, for parsing its structure independently of libavformat.
-struct FileByteSource: ByteSource {
-    let file: InputFile
-
-    var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
-
-    func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
-        try file.bytes(at: offset, count: count)
-    }
-}

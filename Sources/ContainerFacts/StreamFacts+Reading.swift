@@ -13,7 +13,7 @@ extension StreamFacts {
     /// Reads the codec headers of a file's streams; omits streams whose header leaves something open.
     @Sendable package static func read(_ file: InputFile) -> [Int: StreamFacts] {
         var found: [Int: StreamFacts] = [:]
-        let matroska = MatroskaTracks(file)
+        let matroska = file.format == .matroska ? MatroskaTracks(file) : nil
         let blocks = matroska?.firstBlocks(of: file, byteCount: sampleBeginning) ?? [:]
         for index in 0..<file.streamCount {
             guard let format = file.openFormat(ofStream: index) else { continue }

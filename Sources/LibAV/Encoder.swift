@@ -282,14 +282,3 @@ struct OptionDictionary: ~Copyable {
         throw MediaError(.invalidArgument, "\(user) has no option \(name)")
     }
 }
-
-/// Returns the entries of a dictionary owned by libav, in their order and with invalid UTF-8 repaired.
-func entries(of dictionary: OpaquePointer?) -> [(key: String, value: String)] {
-    var result: [(key: String, value: String)] = []
-    var entry: UnsafeMutablePointer<AVDictionaryEntry>?
-    while true {
-        entry = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX)
-        guard let entry, result.count < Limits.metadataItems else { return result }
-        result.append((String(cString: entry.pointee.key), String(cString: entry.pointee.value)))
-    }
-}

@@ -362,3 +362,19 @@ extension InputFile {
         return position < 0 ? nil : Int(position)
     }
 }
+
+/// The bytes of an open file, for parsing its structure independently of libavformat.
+package struct FileByteSource: ByteSource {
+    private let file: InputFile
+
+    /// Creates a source of a file's bytes.
+    package init(_ file: InputFile) { self.file = file }
+
+    /// The size of the file in bytes; `nil` for a stream.
+    package var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
+
+    /// Reads bytes; fewer at the end of the file.
+    package func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        try file.bytes(at: offset, count: count)
+    }
+}

@@ -38,18 +38,19 @@ struct AssetContents: Sendable {
         skippedBytes = file.passedOver
         var streams = (0..<file.streamCount).compactMap { file.stream($0) }
         var warnings: [String] = []
-        let movie = try ISOMovie(file, warnings: &warnings)
+        let movie = file.format == .isoMedia ? try ISOMovie(file, warnings: &warnings) : nil
         warnings += movie?.warnings ?? []
-        let matroska = MatroskaTracks(file)
+        let matroska = file.format == .matroska ? MatroskaTracks(file) : nil
         warnings += matroska?.warnings ?? []
         for place in streams.indices {
             movie?.complete(&streams[place], warnings: &warnings)
             matroska?.complete(&streams[place], warnings: &warnings)
-            streams[place].stateCodedFrameRate()
+            if streams[place].statedFrameRate == nil { streams[place].stateCodedFrameRate() }
             try EncoderDelay.complete(&streams[place], of: file)
             EncoderDelay.endOpus(&streams[place], of: file)
         }
-        var entries = file.metadata(settlingTimecodesOf: &streams)
+        var entries = file.metadata
+        if file.format == .matroska { MatroskaTimecode.settle(&entries, &streams) }
         movie?.completeDate(of: &entries)
         // This is the time of a clock that was not set; libavformat 9.0 passes it on, and earlier versions do not.
         if file.format == .asf {
@@ -64,7 +65,8 @@ struct AssetContents: Sendable {
         isTimingPrecise = scan != nil || !file.format.needsScan
         let start = Self.start(of: streams)
         origin = file.format.startsAtZero ? .zero : start ?? .zero
-        self.programOrigins = programOrigins ?? ProgramClocks.origins(of: streams, in: file)
+        self.programOrigins =
+            programOrigins ?? (file.programs.count > 1 ? ProgramClocks.origins(of: streams, in: file) : [:])
         if !self.programOrigins.isEmpty {
             for place in streams.indices {
                 ProgramClocks.forgetForeignTimes(of: &streams[place], origins: self.programOrigins, in: file)

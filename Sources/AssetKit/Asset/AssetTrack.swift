@@ -185,6 +185,14 @@ public struct AssetTrack: Sendable, Hashable {
 }
 
 extension AssetTrack {
+    /// Frames per second as counted by timecodes: the nominal rate, halved if this counts fields.
+    package var pictureRate: Rational? {
+        guard mediaType == .video else { return nil }
+        return Rational.pictureRate(
+            nominal: nominalFrameRate, average: averageFrameRate,
+            fieldOrder: formatDescriptions.first?.video?.fieldOrder)
+    }
+
     /// The transform of frames for display; the identity if the file states none.
     ///
     /// Unequal scaling is not included. It is part of the pixels' shape: ``VideoFormat/sampleAspectRatio``.

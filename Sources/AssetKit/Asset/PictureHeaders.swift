@@ -75,12 +75,3 @@ extension AssetTrack {
             && PictureHeaders(codec: "h264", header: format.extradata, sample: []).sequence?.scan == .interlaced
     }
 }
-
-extension AssetTrack {
-    /// Frames per second as counted by timecodes: the nominal rate, halved if this counts fields.
-    package var pictureRate: Rational? {
-        Rational.pictureRate(
-            nominal: nominalFrameRate, average: averageFrameRate,
-            fieldOrder: formatDescriptions.first?.video?.fieldOrder)
-    }
-}
