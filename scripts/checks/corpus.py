@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import sys
 import zlib
+from collections import defaultdict
 
 from . import commands, editing, exact, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
 from .known import KNOWN
@@ -41,17 +42,24 @@ def media_files(folder, part):
 CHEAP = {"probe", "scan", "mediainfo", "commands", "others", "editing"}
 
 
-def is_chosen(group, name, options):
-    """Whether a sample has a group check a file. The choice is settled by both names and the seed alone."""
-    return group in CHEAP or zlib.crc32(f"{options.seed} {group} {name}".encode()) % options.sample == 0
+def chosen(group, names, options):
+    """The files that a group checks: of each kind of file one of N, at least one. The names and the seed alone settle it."""
+    if group in CHEAP or options.sample == 1:
+        return set(names)
+    kinds = defaultdict(list)
+    for name in names:
+        kinds[os.path.splitext(name)[1].lower()].append(name)
+    def rank(name):
+        return zlib.crc32(f"{options.seed} {group} {name}".encode())
+    return {name for kind in kinds.values() for name in sorted(kind, key=rank)[:-(-len(kind) // options.sample)]}
 
 
 def tasks(files, groups, options):
     """The groups and files that one process checks, which reads what other programs say of a file once; long ones first."""
-    made = [([group], [(name, None)]) for group in groups if group in MADE for name in MADE[group]
-            if options.file in name and is_chosen(group, name, options)]
-    shared = [group for group in groups if group not in MADE]
-    return [([group for group in shared if is_chosen(group, file[0], options)], [file])
+    made = [([group], [(name, None)]) for group in groups if group in MADE
+            for name in sorted(chosen(group, [name for name in MADE[group] if options.file in name], options))]
+    shared = {group: chosen(group, [name for name, _ in files], options) for group in groups if group not in MADE}
+    return [([group for group in shared if file[0] in shared[group]], [file])
             for file in sorted(files, key=lambda file: -os.path.getsize(file[1]))] + made
 
 
@@ -74,7 +82,7 @@ def main():
     parser.add_argument("--slowest", type=int, default=0, metavar="N", help="name the N checks that used most of the processor")
     parser.add_argument("--full", action="store_true", help="sweeps with 2 and 8 workers, too")
     parser.add_argument("--sample", type=int, default=1, metavar="N",
-                        help="each file in one of N of the groups that cost much, and in all others")
+                        help="one of N of each kind of file in the groups that cost much, all files in the others")
     parser.add_argument("--seed", default="", help="another text makes another choice")
     options = parser.parse_args()
     if options.sample > 1:
