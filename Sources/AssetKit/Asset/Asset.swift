@@ -42,12 +42,8 @@ public final class Asset: Sendable {
         public init() {}
     }
 
-    /// The input to open; `nil` for a composition.
-    let source: InputSource?
-    /// The composition to read instead of a file; `nil` for other assets.
-    let composition: Composition?
-    /// The rendering that merges a composition's tracks into one of each kind; `nil` for other assets.
-    let rendering: Rendering?
+    /// The origin of the media: a file, a composition, or the rendering of a composition.
+    let backing: any AssetBacking
     let options: Options
     private let state = Mutex(State())
     private let loading = Mutex(())
@@ -70,30 +66,15 @@ public final class Asset: Sendable {
     }
 
     private init(source: InputSource, options: Options) {
-        self.source = source
+        backing = source
         self.options = options
-        composition = nil
-        rendering = nil
     }
 
-    /// Creates an asset that renders a composition and whose contents are already known.
-    init(_ rendering: Rendering, _ contents: AssetContents) {
-        source = nil
+    /// Creates an asset without a file of its own, whose contents are already known.
+    init(_ backing: any AssetBacking, _ contents: AssetContents) {
+        self.backing = backing
         options = Options()
-        composition = nil
-        self.rendering = rendering
         state.withLock { $0.result = .success(contents) }
-    }
-
-    /// Creates an asset from a composition in its current state.
-    ///
-    /// Its sources are opened when they are read, and must not change until then.
-    public init(composition: Composition) {
-        source = nil
-        options = Options()
-        self.composition = composition
-        rendering = nil
-        state.withLock { $0.result = .success(AssetContents(composition)) }
     }
 
     /// Creates an asset for a file.
@@ -123,7 +104,7 @@ public final class Asset: Sendable {
     }
 
     /// The asset's name for display: its path repaired to valid UTF-8, `-`, or `composition`.
-    public var displayName: String { source?.displayName ?? "composition" }
+    public var displayName: String { backing.input?.displayName ?? "composition" }
 }
 
 // MARK: - Loading
@@ -213,7 +194,7 @@ extension Asset {
     private var openedSource: InputSource {
         get throws(MediaError) {
             if let spool = state.withLock({ $0.spool }) { return .descriptor(spool.descriptor) }
-            guard let source else {
+            guard let source = backing.input else {
                 throw MediaError(.unsupported, "is put together from several files and cannot be read as one")
             }
             return source
@@ -280,7 +261,7 @@ extension Asset {
 
     /// Returns true if the first stored frames may be undecodable, because a recording can start anywhere in a stream.
     package func mayBeginUndecodable() throws(MediaError) -> Bool {
-        guard composition == nil else { return false }
+        guard backing.input != nil else { return false }
         return try !contents().format.hasTrueSyncSamples
     }
 
@@ -352,9 +333,34 @@ extension Asset {
     }
 }
 
+/// The origin of an asset's media.
+///
+/// Reading and imaging ask a backing that has no input for more: ``ComposedBacking``, ``FrameLocatingBacking`` and
+/// ``CompositedBacking``.
+protocol AssetBacking: Sendable {
+    /// The input to open; `nil` if all media is taken from other assets.
+    var input: InputSource? { get }
+    /// The assets from which media is taken, once for each use; empty for an input.
+    var sources: [Asset] { get }
+}
+
+extension InputSource: AssetBacking {
+    var input: InputSource? { self }
+    var sources: [Asset] { [] }
+}
+
 extension Asset {
+    /// The current state of the asset's file; `nil` if the file is gone or has no path.
+    var fileState: FileState? { (backing.input?.path).flatMap { FileState(of: $0) } }
+
+    /// The files that the asset is read from: its own, or those of its sources.
+    var files: [FilePath] {
+        if case .path(let path) = backing.input { return [path] }
+        return backing.sources.flatMap(\.files)
+    }
+
     /// The limits of the asset; for a composition, those of its first source.
-    var limits: MediaLimits { (rendering?.asset.composition ?? composition)?.firstSource?.limits ?? options.limits }
+    var limits: MediaLimits { backing.sources.first?.limits ?? options.limits }
 
     /// The time by which reading, and all processing of the result, must end; `nil` for no deadline.
     package var deadline: ContinuousClock.Instant? { limits.deadline }
@@ -378,12 +384,12 @@ extension Asset {
     /// Returns a function that reports the total size of the asset's files, each counted once per use; `nil` if
     /// unknown.
     private func inputBytes() throws(MediaError) -> (@Sendable () -> Int)? {
-        guard let composition = rendering?.asset.composition ?? composition else {
+        guard backing.input == nil else {
             _ = try contents()
             return options.allowsNestedFiles ? nil : countedBytes
         }
         var total = 0
-        for source in composition.tracks.lazy.flatMap(\.segments).compactMap(\.asset) {
+        for source in backing.sources {
             guard let bytes = try source.inputBytes() else { return nil }
             let (sum, overflow) = total.addingReportingOverflow(bytes())
             total = overflow ? .max : sum
@@ -391,9 +397,4 @@ extension Asset {
         let bytes = total
         return { bytes }
     }
-}
-
-extension Composition {
-    /// The first asset from which the composition takes media; `nil` if there are only gaps.
-    fileprivate var firstSource: Asset? { tracks.lazy.flatMap(\.segments).compactMap(\.asset).first }
 }

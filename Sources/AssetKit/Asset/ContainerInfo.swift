@@ -45,9 +45,9 @@ public struct ContainerInfo: Sendable, Hashable {
         public var duration: MediaTime?
     }
 
-    /// Creates the description of a composition, which is not stored in a file.
-    init(of composition: Composition) {
-        format = .composition
+    /// Creates the description of media that is not stored in one file, and starts at zero.
+    init(format: ContainerFormat) {
+        self.format = format
         compatibleBrands = []
         startTime = .zero
         programs = []

@@ -39,7 +39,7 @@ extension Asset {
         let stored = track.formatDescriptions.first?.video?.hdr
         let isWhole = stored?.masteringDisplay != nil && stored?.contentLightLevel != nil
         // A composition's tracks have no headers of their own.
-        guard composition == nil, !isWhole else { return stored }
+        guard backing.input != nil, !isWhole else { return stored }
         return HDRInfo(stored, headers: try pictureHeaders()[track.index])
     }
 

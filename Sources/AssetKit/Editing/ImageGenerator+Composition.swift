@@ -10,15 +10,15 @@ extension ImageGenerator {
     /// composition's render size or fitted into ``Configuration/maximumSize``. Tolerances, aperture, transform and
     /// track have no effect.
     public var videoComposition: VideoComposition? {
-        get { compositing.withLock { $0?.composition } }
-        set { compositing.withLock { $0 = newValue.map { Compositing(composition: $0) } } }
+        get { (compositing as? Compositing)?.composition }
+        set { compositing = newValue.map { Compositing(composition: $0) } }
     }
 
     /// The maximum number of sources whose decoders are kept.
     private static let maximumSources = 4
 
     /// Finds the frame that a composition's track shows at a time, in the source of its segment.
-    func locate(
+    fileprivate func locate(
         _ time: MediaTime, in composition: Composition, _ configuration: Configuration,
         unlessCancelled unwanted: Cancellation
     ) throws(MediaError) -> (Located, AssetTrack) {
@@ -59,18 +59,27 @@ extension ImageGenerator {
 
     /// Returns the generator of a source; a few generators are kept, with their decoders at their current positions.
     private func generator(for source: Asset) -> ImageGenerator {
-        sources.withLock { sources in
-            let place = sources.firstIndex { $0.asset === source }
-            let generator = place.map { sources.remove(at: $0) } ?? ImageGenerator(asset: source, for: self)
-            sources.append(generator)
-            if sources.count > Self.maximumSources { sources.removeFirst() }
+        shared.withLock { shared in
+            let place = shared.sources.firstIndex { $0.asset === source }
+            let generator = place.map { shared.sources.remove(at: $0) } ?? ImageGenerator(asset: source, for: self)
+            shared.sources.append(generator)
+            if shared.sources.count > Self.maximumSources { shared.sources.removeFirst() }
             return generator
         }
     }
 }
 
+extension Composition {
+    func locate(
+        _ time: MediaTime, for generator: ImageGenerator, _ configuration: ImageGenerator.Configuration,
+        unlessCancelled unwanted: Cancellation
+    ) throws(MediaError) -> (ImageGenerator.Located, AssetTrack) {
+        try generator.locate(time, in: self, configuration, unlessCancelled: unwanted)
+    }
+}
+
 /// Generates images of several tracks that a video composition combines.
-final class Compositing: Sendable {
+final class Compositing: ImageCompositing {
     let composition: VideoComposition
     private let state = Mutex(State())
 
@@ -80,6 +89,8 @@ final class Compositing: Sendable {
     }
 
     init(composition: VideoComposition) { self.composition = composition }
+
+    func restarted() -> any ImageCompositing { Compositing(composition: composition) }
 
     /// Returns the compositor and the tracks, each with its generator.
     private func ready(

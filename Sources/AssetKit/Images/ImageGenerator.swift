@@ -62,54 +62,67 @@ public final class ImageGenerator: Sendable {
     /// The asset from which images are made.
     public let asset: Asset
 
-    private let settings = Mutex(Configuration())
-    private let state = Mutex(State())
-    private let generation = Mutex(0)
-    /// Cancels the requests in progress.
-    private let running = Mutex<[Cancellation]>([])
-
+    /// The state that requests share; locked only to look at it or change it.
+    let shared: Mutex<Shared>
+    /// The search in the file of one track; locked while a frame is decoded.
+    private let search = Mutex(Search())
     private let damageLog: DamageLog
-    /// The compositing of several tracks into one picture; `nil` for the frames of one track.
-    let compositing = Mutex<Compositing?>(nil)
-    /// Generators for the sources of a composition, the most recently used one last.
-    let sources = Mutex<[ImageGenerator]>([])
 
-    private struct State {
+    struct Shared {
+        var configuration = Configuration()
+        /// The compositing of several tracks into one picture; `nil` for the frames of one track.
+        var compositing: (any ImageCompositing)?
+        /// Generators for the sources of a composition, the most recently used one last.
+        var sources: [ImageGenerator] = []
+        /// The number of cancellations so far.
+        var generation = 0
+        /// Cancels the requests in progress.
+        var running: [Cancellation] = []
+    }
+
+    private struct Search {
         var finder: FrameFinder?
         var syncSamples: KeyframeIndex?
         var track: AssetTrack?
         var threads = 0
     }
 
+    private init(_ asset: Asset, _ damageLog: DamageLog, _ shared: Shared) {
+        self.asset = asset
+        self.damageLog = damageLog
+        self.shared = Mutex(shared)
+    }
+
     /// Creates a generator for an asset, without opening it yet.
-    public init(asset: Asset) {
-        // Frames of a rendering are composited from the frames of its composition.
-        self.asset = asset.rendering?.asset ?? asset
-        damageLog = DamageLog()
-        if let rendering = asset.rendering { videoComposition = rendering.videoComposition }
+    public convenience init(asset: Asset) {
+        let composited = asset.backing as? any CompositedBacking
+        self.init(composited?.frames ?? asset, DamageLog(), Shared(compositing: composited?.compositing()))
     }
 
     /// Creates another generator for the same asset and configuration, for use on another thread.
     ///
     /// It opens the file again. Damage that the two find is counted together.
-    package init(sharing other: ImageGenerator) {
-        asset = other.asset
-        damageLog = other.damageLog
-        configuration = other.configuration
-        videoComposition = other.videoComposition
+    package convenience init(sharing other: ImageGenerator) {
+        self.init(
+            other.asset, other.damageLog,
+            Shared(configuration: other.configuration, compositing: other.compositing?.restarted()))
     }
 
     /// Creates a generator for a source of another one's asset; damage that the two find is counted together.
-    init(asset: Asset, for other: ImageGenerator) {
-        self.asset = asset
-        damageLog = other.damageLog
-        configuration = other.configuration
+    convenience init(asset: Asset, for other: ImageGenerator) {
+        self.init(asset, other.damageLog, Shared(configuration: other.configuration))
     }
 
     /// The settings for images; changes apply to requests that start afterwards.
     public var configuration: Configuration {
-        get { settings.withLock { $0 } }
-        set { settings.withLock { $0 = newValue } }
+        get { shared.withLock { $0.configuration } }
+        set { shared.withLock { $0.configuration = newValue } }
+    }
+
+    /// The compositing of several tracks into one picture; `nil` for the frames of one track.
+    var compositing: (any ImageCompositing)? {
+        get { shared.withLock { $0.compositing } }
+        set { shared.withLock { $0.compositing = newValue } }
     }
 
     /// Returns the image at a time, and the time that it shows.
@@ -143,19 +156,22 @@ public final class ImageGenerator: Sendable {
     /// May be called from any thread. Later requests are processed normally, unless the asset is a pipe that was being
     /// read.
     public func cancelAllImageGeneration() {
-        generation.withLock { $0 += 1 }
-        for request in running.withLock({ $0 }) { request.cancel() }
+        let requests = shared.withLock { shared in
+            shared.generation += 1
+            return shared.running
+        }
+        for request in requests { request.cancel() }
     }
 
     /// The number of cancellations so far, which do not affect a request that starts now.
-    var currentGeneration: Int { generation.withLock { $0 } }
+    var currentGeneration: Int { shared.withLock { $0.generation } }
 
     /// Registers a request to be cancelled by ``cancelAllImageGeneration()`` until ``end(_:)`` is called.
-    func begin(_ request: Cancellation) { running.withLock { $0.append(request) } }
+    func begin(_ request: Cancellation) { shared.withLock { $0.running.append(request) } }
 
     func end(_ request: Cancellation) {
-        running.withLock { running in
-            if let place = running.lastIndex(where: { $0 === request }) { running.remove(at: place) }
+        shared.withLock { shared in
+            if let place = shared.running.lastIndex(where: { $0 === request }) { shared.running.remove(at: place) }
         }
     }
 
@@ -163,7 +179,7 @@ public final class ImageGenerator: Sendable {
         at time: MediaTime, born: Int, unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> GeneratedImage {
         let configuration = self.configuration
-        if let compositing = compositing.withLock({ $0 }) {
+        if let compositing {
             return try compositing.image(of: self, at: time, configuration, born: born, unlessCancelled: unwanted)
         }
         let (found, track) = try locate(time, configuration, born: born, unlessCancelled: unwanted)
@@ -213,12 +229,12 @@ public final class ImageGenerator: Sendable {
     public var damage: DamageReport { damageLog.report }
 
     private func syncSamples(
-        _ state: inout State, _ configuration: Configuration
+        _ search: inout Search, _ configuration: Configuration
     ) throws(MediaError) -> (AssetTrack, KeyframeIndex) {
         let track = try asset.videoTrack(configuration.trackIndex)
-        if let known = state.syncSamples, state.track == track { return (track, known) }
+        if let known = search.syncSamples, search.track == track { return (track, known) }
         let samples = KeyframeIndex(asset, track: track, try asset.contents())
-        state = State(syncSamples: samples, track: track)
+        search = Search(syncSamples: samples, track: track)
         return (track, samples)
     }
 
@@ -227,14 +243,14 @@ public final class ImageGenerator: Sendable {
         unlessCancelled unwanted: Cancellation = Cancellation()
     ) throws(MediaError) -> (Located, AssetTrack) {
         let asset = asset
-        if let composition = asset.composition {
+        if let backing = asset.backing as? any FrameLocatingBacking {
             guard currentGeneration == born, !unwanted.isCancelled else { throw MediaError(.cancelled, "cancelled") }
             begin(unwanted)
             defer { end(unwanted) }
-            return try locate(time, in: composition, configuration, unlessCancelled: unwanted)
+            return try backing.locate(time, for: self, configuration, unlessCancelled: unwanted)
         }
         do throws(MediaError) {
-            return try state.withLock { state throws(MediaError) in
+            return try search.withLock { search throws(MediaError) in
                 guard currentGeneration == born, !unwanted.isCancelled else {
                     throw MediaError(.cancelled, "cancelled")
                 }
@@ -243,17 +259,17 @@ public final class ImageGenerator: Sendable {
                     end(unwanted)
                     // If reading was cancelled, the file remains cancelled, even if the frame had already been found:
                     // the next request reopens it.
-                    if unwanted.release() { (state.finder, state.syncSamples) = (nil, nil) }
+                    if unwanted.release() { (search.finder, search.syncSamples) = (nil, nil) }
                 }
-                let (track, syncSamples) = try syncSamples(&state, configuration)
+                let (track, syncSamples) = try syncSamples(&search, configuration)
                 syncSamples.cancellation = unwanted
-                if state.finder == nil || state.threads != configuration.threads {
-                    state.finder = try FrameFinder(
+                if search.finder == nil || search.threads != configuration.threads {
+                    search.finder = try FrameFinder(
                         asset, track: track, syncSamples: syncSamples, threads: configuration.threads,
                         damage: damageLog, cancellation: unwanted)
-                    state.threads = configuration.threads
+                    search.threads = configuration.threads
                 }
-                guard let finder = state.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
+                guard let finder = search.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
                 finder.cancellation = unwanted
                 finder.upcoming = upcoming
                 let found: FrameFinder.Found
@@ -285,11 +301,11 @@ extension ImageGenerator {
     /// If only reading all packets shows where to split, and the times are far apart, this method reads them.
     package func runs(of times: [MediaTime]) throws(MediaError) -> [Range<Int>] {
         // The segments of a composition are looked up individually.
-        if asset.composition != nil { return times.isEmpty ? [] : [0..<times.count] }
+        if asset.backing.input == nil { return times.isEmpty ? [] : [0..<times.count] }
         let configuration = self.configuration
         do throws(MediaError) {
-            return try state.withLock { state throws(MediaError) in
-                try syncSamples(&state, configuration).1.runs(of: times)
+            return try search.withLock { search throws(MediaError) in
+                try syncSamples(&search, configuration).1.runs(of: times)
             }
         } catch {
             throw error.at(path: asset.displayName)
@@ -297,7 +313,7 @@ extension ImageGenerator {
     }
 
     /// Starts a run, so that its results do not depend on earlier requests.
-    package func beginRun() { state.withLock { $0.finder?.forgetPlace() } }
+    package func beginRun() { search.withLock { $0.finder?.forgetPlace() } }
 
     /// Makes the image at a time on the calling thread; `nil` if it would show the same frame as another image.
     ///
@@ -307,7 +323,7 @@ extension ImageGenerator {
         at time: MediaTime, unlessOf other: GeneratedImage?, before upcoming: MediaTime
     ) throws(MediaError) -> GeneratedImage? {
         let configuration = self.configuration
-        if let compositing = compositing.withLock({ $0 }) {
+        if let compositing {
             if let other, other.actualTime <= time, time < other.actualTime + other.duration { return nil }
             return try compositing.image(
                 of: self, at: time, configuration, born: currentGeneration, unlessCancelled: Cancellation())
@@ -316,6 +332,34 @@ extension ImageGenerator {
         if found.time == other?.actualTime { return nil }
         return try render(found, of: track, for: time, configuration)
     }
+}
+
+/// A backing that finds the frames of its tracks in other assets.
+protocol FrameLocatingBacking: AssetBacking {
+    /// Returns the frame that a track shows at a time, and the track.
+    func locate(
+        _ time: MediaTime, for generator: ImageGenerator, _ configuration: ImageGenerator.Configuration,
+        unlessCancelled unwanted: Cancellation
+    ) throws(MediaError) -> (ImageGenerator.Located, AssetTrack)
+}
+
+/// A backing whose images are composited from the frames of another asset.
+protocol CompositedBacking: AssetBacking {
+    /// The asset with the tracks that are composited.
+    var frames: Asset { get }
+    /// Returns what composites them; `nil` without video.
+    func compositing() -> (any ImageCompositing)?
+}
+
+/// Makes images that show several tracks at once.
+protocol ImageCompositing: Sendable {
+    /// Returns the same compositing without any decoders, for a generator on another thread.
+    func restarted() -> any ImageCompositing
+    /// Returns the frame on screen at a time as an image.
+    func image(
+        of generator: ImageGenerator, at time: MediaTime, _ configuration: ImageGenerator.Configuration, born: Int,
+        unlessCancelled unwanted: Cancellation
+    ) throws(MediaError) -> ImageGenerator.GeneratedImage
 }
 
 extension Asset {

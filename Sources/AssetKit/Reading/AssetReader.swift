@@ -185,19 +185,10 @@ public final class AssetReader: Sendable {
     private func land(
         _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ segments: SegmentSettings?
     ) throws(MediaError) -> (DemuxSession, any PipelineMaker) {
-        if let composition = asset.composition {
+        if let backing = asset.backing as? any ComposedBacking {
             let core = DemuxSession(
                 named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
-            let start = CompositionStart(
-                composition: composition, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation
-            )
-            return (core, start)
-        }
-        if let rendering = asset.rendering {
-            let core = DemuxSession(
-                named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
-            let start = RenderingStart(
-                rendering: rendering, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation)
+            let start = backing.pipelines(for: core, in: timeRange, threads: threads, cancellation: cancellation)
             return (core, start)
         }
         let landing = ReaderSeek(asset: asset, outputs: outputs, timeRange: timeRange, cancellation: cancellation)

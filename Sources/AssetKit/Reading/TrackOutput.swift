@@ -249,6 +249,19 @@ protocol PipelineMaker: Sendable {
     ) throws(MediaError) -> any SamplePipeline
 }
 
+/// A backing whose samples are made from those of other assets.
+protocol ComposedBacking: AssetBacking {
+    /// Returns what creates the pipelines of a reader's outputs.
+    ///
+    /// - Parameters:
+    ///   - core: Receives the damage that is found in the sources.
+    ///   - threads: The number of codec threads for each output.
+    ///   - cancellation: Cancels the readers of the sources.
+    func pipelines(
+        for core: DemuxSession, in timeRange: MediaTimeRange, threads: Int, cancellation: Cancellation
+    ) -> any PipelineMaker
+}
+
 /// Creates the pipelines for outputs of a file.
 struct PipelineStart: PipelineMaker, Sendable {
     let file: InputFile

@@ -277,3 +277,37 @@ extension PixelBuffer {
         try frame.withPlane(plane, of: type, body)
     }
 }
+
+/// A pool of pixel buffers of one size and format, which reuses the memory of released buffers: `CVPixelBufferPool`.
+///
+/// A pool may be used from any thread.
+public final class PixelBufferPool: Sendable {
+    private let pool: FramePool
+
+    /// Creates a pool without allocating memory yet.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an unknown pixel format,
+    ///   ``MediaError/Code-swift.struct/limitExceeded`` for dimensions that are too large.
+    public init(dimensions: Dimensions, pixelFormat: PixelFormat) throws(MediaError) {
+        pool = try FramePool(dimensions: dimensions, pixelFormat: pixelFormat)
+    }
+
+    /// The size of the pixel buffers.
+    public var dimensions: Dimensions { pool.dimensions }
+    /// The pixel format of the buffers.
+    public var pixelFormat: PixelFormat { pool.pixelFormat }
+
+    /// Returns a new pixel buffer.
+    ///
+    /// - Parameters:
+    ///   - sampleAspectRatio: The width of a pixel divided by its height.
+    ///   - color: The colour tags of the pixel values.
+    ///   - fill: Called once for each plane, with the bytes from the first row to the last row's last pixel. A row
+    ///     starts `stride` bytes after the previous one. Bytes that `fill` does not write keep arbitrary old content.
+    public func makePixelBuffer(
+        sampleAspectRatio: Rational? = nil, color: ColorInfo = ColorInfo(),
+        fill: (_ plane: Int, inout MutableRawSpan, _ stride: Int) -> Void
+    ) throws(MediaError) -> PixelBuffer {
+        PixelBuffer(try pool.picture(sampleAspectRatio: sampleAspectRatio, color: color, fill: fill))
+    }
+}

@@ -275,7 +275,7 @@ extension MediaFileType {
     /// Returns the reason why a track that is neither video nor audio cannot be copied, in words that follow "because";
     /// `nil` if it can.
     package func reasonAgainstCopying(_ track: AssetTrack, of asset: Asset) -> String? {
-        guard track.mediaType == .subtitle, asset.composition == nil, asset.rendering == nil else {
+        guard track.mediaType == .subtitle, asset.backing.input != nil else {
             return "\(track.mediaType.rawValue) tracks are not carried"
         }
         let isOfChapters =

@@ -5,27 +5,33 @@ import SystemCalls
 import SystemPackage
 
 extension Asset {
-    /// The current state of the asset's file; `nil` if the file is gone or has no path.
-    var fileState: FileState? {
-        (source?.path).flatMap { FileState(of: $0) }
+    /// Creates an asset from a composition in its current state.
+    ///
+    /// Its sources are opened when they are read, and must not change until then.
+    public convenience init(composition: Composition) {
+        self.init(composition, AssetContents(composition))
     }
 
-    /// The files that the asset is read from: its own, or those of a composition's sources.
-    var files: [FilePath] {
-        if let rendering { return rendering.asset.files }
-        if let composition {
-            let sources = composition.tracks.flatMap { track in track.segments.compactMap { $0.asset } }
-            return sources.flatMap { $0.files }
-        }
-        guard case .path(let path) = source else { return [] }
-        return [path]
+    /// The composition that the asset shows; `nil` for other assets.
+    var composition: Composition? { backing as? Composition }
+}
+
+extension Composition: ComposedBacking, FrameLocatingBacking {
+    var input: InputSource? { nil }
+    var sources: [Asset] { tracks.flatMap(\.segments).compactMap(\.asset) }
+
+    func pipelines(
+        for core: DemuxSession, in timeRange: MediaTimeRange, threads: Int, cancellation: Cancellation
+    ) -> any PipelineMaker {
+        CompositionStart(
+            composition: self, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation)
     }
 }
 
 extension AssetContents {
     /// Creates the contents that describe a composition.
     init(_ composition: Composition) {
-        container = ContainerInfo(of: composition)
+        container = ContainerInfo(format: .composition)
         duration = composition.duration
         tracks = composition.tracks.enumerated().map { AssetTrack($1, index: $0, of: composition) }
         metadata = []
@@ -76,13 +82,25 @@ extension Composition.Track {
 }
 
 /// The settings that combine a composition's tracks into one video and one audio track, as in an exported file.
-struct Rendering: Sendable {
+struct Rendering: ComposedBacking, CompositedBacking {
     /// The composition as an asset.
     let asset: Asset
     /// The video composition; `nil` if there is no video.
     let videoComposition: VideoComposition?
     /// The audio mix; `nil` if there is no audio.
     let audioMix: AudioMix?
+
+    var input: InputSource? { nil }
+    var sources: [Asset] { asset.backing.sources }
+    var frames: Asset { asset }
+
+    func compositing() -> (any ImageCompositing)? { videoComposition.map { Compositing(composition: $0) } }
+
+    func pipelines(
+        for core: DemuxSession, in timeRange: MediaTimeRange, threads: Int, cancellation: Cancellation
+    ) -> any PipelineMaker {
+        RenderingStart(rendering: self, core: core, timeRange: timeRange, threads: threads, cancellation: cancellation)
+    }
 }
 
 extension Asset {
@@ -121,7 +139,7 @@ extension Asset {
     }
 
     /// The duration of each composited frame, counted from zero; `nil` if video is not composited.
-    package var frameDuration: MediaTime? { rendering?.videoComposition?.frameDuration }
+    package var frameDuration: MediaTime? { (backing as? Rendering)?.videoComposition?.frameDuration }
 }
 
 extension AssetTrack {
