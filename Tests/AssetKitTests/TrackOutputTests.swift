@@ -31,6 +31,35 @@ import Testing
         ]
     }
 
+    @Test func oneTrackIsReadInOneLine() async throws {
+        let asset = try Media.asset("av.mp4")
+        let track = try Media.track(asset, .audio)
+        let range = MediaTimeRange(
+            start: MediaTime(value: 1, timescale: 4), duration: MediaTime(value: 1, timescale: 2))
+        let reader = try AssetReader(asset: asset)
+        reader.timeRange = range
+        let output = TrackOutput(track: track, audioSettings: AudioSettings(sampleFormat: .int16))
+        try reader.add(output)
+        try reader.startReading()
+        var expected: [Delivered] = []
+        while let buffer = try output.nextSampleBuffer() { expected.append(Delivered(buffer)) }
+        #expect(!expected.isEmpty)
+
+        let form = TrackOutput.Settings.audio(AudioSettings(sampleFormat: .int16))
+        var delivered: [Delivered] = []
+        for try await buffer in try await asset.samples(of: track, as: form, in: range) {
+            delivered.append(Delivered(buffer))
+        }
+        #expect(delivered == expected)
+        let blocking = try asset.samplesNow(of: track, as: form, in: range)
+        delivered = []
+        while let buffer = try blocking.nextSampleBuffer() { delivered.append(Delivered(buffer)) }
+        #expect(delivered == expected && blocking.damage.isEmpty)
+        // A track of another asset.
+        let other = try Media.track(try Media.asset("h264-bframes.mp4"), .video)
+        #expect(throws: MediaError.self) { try asset.samplesNow(of: other, as: .video(VideoSettings())) }
+    }
+
     private func started(_ fixture: String, in range: MediaTimeRange?) throws -> (AssetReader, [TrackOutput]) {
         let asset = try Media.asset(fixture)
         let reader = try AssetReader(asset: asset)

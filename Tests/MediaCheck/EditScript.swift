@@ -105,7 +105,7 @@ func edit(_ path: String, isMix: Bool) throws {
     let asset = Asset(composition: script.composition)
     let tracks = try asset.loadNow(.tracks).filter { $0.mediaType == (isMix ? .audio : .video) }
     let reader = try AssetReader(asset: asset)
-    let output: any ReaderOutput
+    let output: ReaderOutput
     if isMix {
         let mix = try AudioMixOutput(tracks: tracks)
         mix.audioMix = script.audioMix

@@ -14,14 +14,13 @@ import Threading
 /// The mix is one continuous run of samples from the start of the reader's time range to the end of the longest track;
 /// a track without audio is silent. The mix uses 32-bit floating point. Each track is converted to the rate and
 /// channels of the mix, multiplied by its volume and added. The sum is limited to ±1 and never wraps.
-public final class AudioMixOutput: ReaderOutput {
-    /// The outputs of the single tracks, in the order of the tracks.
-    public let trackOutputs: [TrackOutput]
+public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
+    private let outputs: [TrackOutput]
     /// The format of the mix.
     let format: FormatDescription
     private let form: CompositionSound.Form
     private let mix = Mutex(AudioMix())
-    private let state = Mutex(State())
+    private let state = Confined(State())
 
     private struct State: ~Copyable {
         var place: Int64?
@@ -65,8 +64,11 @@ public final class AudioMixOutput: ReaderOutput {
         inner.resamplesFinely = true
         self.form = form
         format = form.formatDescription
-        trackOutputs = tracks.map { TrackOutput(track: $0, audioSettings: inner) }
+        outputs = tracks.map { TrackOutput(track: $0, audioSettings: inner) }
     }
+
+    /// The outputs of the single tracks, in the order of the tracks.
+    public override var trackOutputs: [TrackOutput] { outputs }
 
     /// The volumes of the tracks; set them before reading the first samples.
     public var audioMix: AudioMix {
@@ -77,9 +79,9 @@ public final class AudioMixOutput: ReaderOutput {
     /// Returns the next run of the mix; `nil` at the end.
     ///
     /// - Throws: The error of any of the tracks; the reader's status is then failed or cancelled.
-    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+    public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
         let parameters = audioMix.inputParameters
-        return try state.withLock { state throws(MediaError) in
+        return try state.use { state throws(MediaError) in
             if state.inputs.isEmpty { state.inputs = trackOutputs.map { _ in Input() } }
             let begins: Int64
             if let place = state.place {

@@ -162,7 +162,6 @@ extension Composition.Track {
 ///
 /// The source's file stays open for the lifetime of the reader.
 final class ClipReader {
-    private let reader: AssetReader
     private let output: TrackOutput
     private let segment: Composition.Segment
     private let core: DemuxSession
@@ -178,19 +177,11 @@ final class ClipReader {
         settings: TrackOutput.Settings, for start: CompositionStart, trackIndex: Int
     ) throws(MediaError) {
         try source.checkUnchanged()
-        reader = try AssetReader(asset: source.asset, cancellation: start.cancellation)
-        switch settings {
-        case .stored: output = TrackOutput(track: source.track)
-        case .audio(let settings): output = TrackOutput(track: source.track, audioSettings: settings)
-        case .video(let settings): output = TrackOutput(track: source.track, videoSettings: settings)
-        }
+        output = try source.asset.samplesNow(
+            of: source.track, as: settings, in: range, threads: start.threads, cancellation: start.cancellation)
         self.segment = segment
         core = start.core
         self.trackIndex = trackIndex
-        reader.timeRange = range
-        reader.threadsPerOutput = start.threads
-        try reader.add(output)
-        try reader.startReading()
     }
 
     /// Returns the next samples at the source's times; `nil` at the end.
@@ -198,7 +189,7 @@ final class ClipReader {
 
     deinit {
         let segment = segment
-        core.add(reader.damage, track: trackIndex) { segment.time(ofSource: $0) }
+        core.add(output.damage, track: trackIndex) { segment.time(ofSource: $0) }
     }
 }
 

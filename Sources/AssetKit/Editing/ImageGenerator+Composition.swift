@@ -59,9 +59,10 @@ extension ImageGenerator {
 
     /// Returns the generator of a source; a few generators are kept, with their decoders at their current positions.
     private func generator(for source: Asset) -> ImageGenerator {
-        shared.withLock { shared in
+        let other = ImageGenerator(asset: source, for: self)
+        return shared.withLock { shared in
             let place = shared.sources.firstIndex { $0.asset === source }
-            let generator = place.map { shared.sources.remove(at: $0) } ?? ImageGenerator(asset: source, for: self)
+            let generator = place.map { shared.sources.remove(at: $0) } ?? other
             shared.sources.append(generator)
             if shared.sources.count > Self.maximumSources { shared.sources.removeFirst() }
             return generator

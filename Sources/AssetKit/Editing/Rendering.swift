@@ -170,7 +170,7 @@ struct RenderingStart: PipelineMaker {
         for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
     ) throws(MediaError) -> any SamplePipeline {
         let tracks = try rendering.asset.contents().tracks.filter { $0.mediaType == track.mediaType }
-        let output: any ReaderOutput
+        let output: ReaderOutput
         switch settings {
         case .stored:
             throw MediaError(.unsupported, "what is composited and mixed is not stored; ask for pictures or sound")
@@ -196,13 +196,13 @@ struct RenderingStart: PipelineMaker {
 /// Delivers the samples of the composition's output as those of a track.
 private final class RenderedPipeline: SamplePipeline {
     private let reader: AssetReader
-    private let output: any ReaderOutput
+    private let output: ReaderOutput
     private let core: DemuxSession
     private let index: Int
     /// The damage that was already reported.
     private var told = DamageReport()
 
-    init(_ reader: AssetReader, _ output: any ReaderOutput, _ core: DemuxSession, index: Int) {
+    init(_ reader: AssetReader, _ output: ReaderOutput, _ core: DemuxSession, index: Int) {
         (self.reader, self.output, self.core, self.index) = (reader, output, core, index)
     }
 

@@ -9,13 +9,12 @@ import Threading
 /// output ends with the last of the tracks, including a gap at its end; audio that lasts longer adds no frames. An
 /// instruction that starts only after that end is still shown. Frames are made in parallel on all cores, and their
 /// content does not depend on the number of cores.
-public final class VideoCompositionOutput: ReaderOutput {
-    /// The outputs of the single tracks, in the order of the tracks.
-    public let trackOutputs: [TrackOutput]
+public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
+    private let outputs: [TrackOutput]
     /// The video composition that describes the frames.
     public let videoComposition: VideoComposition
     private let settings: VideoSettings
-    private let state = Mutex(State())
+    private let state = Confined(State())
 
     private struct State {
         var compositor: (any VideoCompositor)?
@@ -56,15 +55,18 @@ public final class VideoCompositionOutput: ReaderOutput {
         settings = videoSettings ?? VideoSettings()
         var stored = VideoSettings()
         stored.decodesBySlices = true
-        trackOutputs = tracks.map { TrackOutput(track: $0, videoSettings: stored) }
+        outputs = tracks.map { TrackOutput(track: $0, videoSettings: stored) }
     }
+
+    /// The outputs of the single tracks, in the order of the tracks.
+    public override var trackOutputs: [TrackOutput] { outputs }
 
     /// Returns the next frame; `nil` at the end.
     ///
     /// - Throws: The error of any of the tracks; ``MediaError/Code-swift.struct/invalidArgument`` for a video
     ///   composition that is not valid for the asset's whole duration.
-    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
-        try state.withLock { state throws(MediaError) in
+    public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        try state.use { state throws(MediaError) in
             if !state.isStarted { try start(&state) }
             if state.made.isEmpty { state.made = try makeFrames(&state).reversed() }
             if let frame = state.made.popLast() { return frame }

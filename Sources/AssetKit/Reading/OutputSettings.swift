@@ -1,5 +1,6 @@
 import LibAV
 public import MediaBase
+import Threading
 
 /// The format of the linear PCM that a ``TrackOutput`` delivers.
 ///
@@ -101,19 +102,37 @@ extension ChannelLayout {
 
 /// A source of a reader's samples, from one track or several combined: `AVAssetReaderOutput`.
 ///
-/// The package provides ``TrackOutput``, ``AudioMixOutput`` and ``VideoCompositionOutput``. A type of your own may take
-/// its samples from one of them.
-public protocol ReaderOutput: Sendable {
+/// Its kinds are ``TrackOutput``, ``AudioMixOutput`` and ``VideoCompositionOutput``. Only one thread at a time may read
+/// an output. Each kind keeps its state behind a lock or ``Confined``, so that it may be shared between threads.
+public class ReaderOutput: @unchecked Sendable {
+    init() {}
+
     /// The outputs of single tracks from which samples are taken.
-    var trackOutputs: [TrackOutput] { get }
+    public var trackOutputs: [TrackOutput] { [] }
 
     /// Returns the next samples in presentation order; `nil` at the end.
-    func nextSampleBuffer() throws(MediaError) -> SampleBuffer?
+    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? { nil }
 }
 
-extension TrackOutput: ReaderOutput {
-    /// The output itself.
-    public var trackOutputs: [TrackOutput] { [self] }
+/// The state of a read, which only one call at a time may use, without a lock: a user's compositor may run meanwhile.
+///
+/// The flag keeps other threads out, which is why the state may be shared.
+final class Confined<State: ~Copyable>: @unchecked Sendable {
+    private let isInUse = Atomic(false)
+    private var state: State
+
+    init(_ state: consuming State) { self.state = state }
+
+    /// Lends the state.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` during another call.
+    func use<Result>(_ body: (inout State) throws(MediaError) -> Result) throws(MediaError) -> Result {
+        guard !isInUse.exchange(true, ordering: .acquiring) else {
+            throw MediaError(.invalidArgument, "the output is being read already; one thread at a time may read it")
+        }
+        defer { isInUse.store(false, ordering: .releasing) }
+        return try body(&state)
+    }
 }
 
 /// The damage that was found while a file was read.

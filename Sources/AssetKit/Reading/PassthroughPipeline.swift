@@ -175,12 +175,8 @@ extension Asset {
     /// - Throws: Errors from reading.
     package func syncSampleTime(of track: AssetTrack, notAfter time: MediaTime) throws(MediaError) -> MediaTime? {
         guard canBeReadAgain else { return nil }
-        let reader = try AssetReader(asset: self)
-        reader.timeRange = MediaTimeRange(start: time, duration: .positiveInfinity)
-        let output = TrackOutput(track: track)
-        try reader.add(output)
-        try reader.startReading()
-        defer { reader.cancelReading() }
+        let output = try samplesNow(
+            of: track, as: .stored, in: MediaTimeRange(start: time, duration: .positiveInfinity))
         let first = try output.nextSampleBuffer()
         return first.flatMap { $0.isSync && $0.presentationTime.isNumeric ? $0.presentationTime : nil }
     }

@@ -12,8 +12,10 @@ import Threading
 /// while let buffer = try output.nextSampleBuffer() { … }
 /// ```
 ///
+/// To read a single track, ``Asset/samples(of:as:in:)`` does this in one line.
+///
 /// Only one thread may read an output at a time; several threads may read different outputs of a reader.
-public final class TrackOutput: Sendable {
+public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// The form in which samples are delivered.
     public enum Settings: Sendable, Hashable {
         /// Stored samples, unchanged and in decode order.
@@ -30,26 +32,32 @@ public final class TrackOutput: Sendable {
     public let settings: Settings
     private let digester: SoundDigester?
 
+    /// The state that other threads may look at while a buffer is made; locked only for that.
     private let state = Mutex(State())
-    /// The session of the reader, separate from ``state``, which is locked while a buffer is made.
-    private let started = Mutex<DemuxSession?>(nil)
-    private let taken = Mutex(false)
+    private let read = Confined(Read())
 
-    fileprivate struct State {
-        var reader: DemuxSession?
+    private struct State {
+        /// True once a reader has claimed the output.
+        var isTaken = false
+        var session: DemuxSession?
+        var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        var duration = MediaTime.indefinite
+        var passesOverUndecodable = false
+        var undecodable: MediaError?
+        var samplesCutBeforeZero: Int64 = 0
+    }
+
+    private struct Read {
+        var session: DemuxSession?
         var id = 0
         var pipeline: (any SamplePipeline)?
         var isOver = false
         var origin = MediaTime.zero
+        /// The range that is read, and the latest time that ``limits`` allow from its start.
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
-        var duration = MediaTime.indefinite
-        var limits = MediaLimits()
-        /// The start of the range that is read, and the latest time that ``limits`` allow from there.
-        var begins = MediaTime.zero
         var latest = MediaTime.positiveInfinity
-        var passesOverUndecodable = false
+        var limits = MediaLimits()
         var hasDelivered = false
-        var undecodable: MediaError?
     }
 
     /// Creates an output of stored samples, the only kind for text, subtitle, caption, timecode and data tracks.
@@ -64,17 +72,11 @@ public final class TrackOutput: Sendable {
     /// same coding and normal speed, and each segment but the first must start with a sample that needs no other.
     /// Otherwise reading throws an error that names the segment. Samples outside the first or last segment that it
     /// needs are marked as not shown.
-    public init(track: AssetTrack) {
-        self.track = track
-        digester = nil
-        settings = .stored
-    }
+    public convenience init(track: AssetTrack) { self.init(track: track, settings: .stored) }
 
     /// Creates an output of linear PCM.
-    public init(track: AssetTrack, audioSettings: AudioSettings) {
-        self.track = track
-        digester = nil
-        settings = .audio(audioSettings)
+    public convenience init(track: AssetTrack, audioSettings: AudioSettings) {
+        self.init(track: track, settings: .audio(audioSettings))
     }
 
     /// Creates an output of linear PCM in the decoder's format, from which a digester extracts what is needed.
@@ -85,65 +87,91 @@ public final class TrackOutput: Sendable {
     }
 
     /// Creates an output of decoded video frames.
-    public init(track: AssetTrack, videoSettings: VideoSettings) {
+    public convenience init(track: AssetTrack, videoSettings: VideoSettings) {
+        self.init(track: track, settings: .video(videoSettings))
+    }
+
+    /// Creates an output of samples in any form.
+    init(track: AssetTrack, settings: Settings) {
         self.track = track
         digester = nil
-        settings = .video(videoSettings)
+        self.settings = settings
     }
+
+    /// The output itself.
+    public override var trackOutputs: [TrackOutput] { [self] }
 
     /// Throws if no more samples can be read: after a failure, a cancellation or the deadline.
     package func checkReading() throws(MediaError) {
-        if let failure = state.withLock({ $0.reader })?.failure { throw failure }
+        if let failure = state.withLock({ $0.session })?.failure { throw failure }
     }
+
+    /// The damage that the output's reader has found so far; empty before reading starts.
+    public var damage: DamageReport { state.withLock { $0.session }?.damage ?? DamageReport() }
 
     /// Returns the next samples in presentation order, or in decode order for stored samples; `nil` at the end.
     ///
     /// Samples refer to the decoder's memory and are not copied. Blocks while reading and decoding.
     /// - Throws: The error of reading or decoding; the reader's ``AssetReader/status`` is then failed or cancelled.
-    public func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
-        try state.withLock { state throws(MediaError) in
-            guard let reader = state.reader, let pipeline = state.pipeline else {
+    public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        try read.use { read throws(MediaError) in
+            guard let session = read.session, let pipeline = read.pipeline else {
                 throw MediaError(.invalidArgument, "the output belongs to no reader that was started")
             }
-            if let failure = reader.failure { throw failure }
-            guard !state.isOver else { return nil }
-            let id = state.id
-            let trackIndex = track.index
-            let (timeBase, origin) = (track.timeBase, state.origin)
-            let (end, decodes) = (state.timeRange.end, settings != .stored)
-            func report(_ damage: PacketDecoder.Damage) {
-                let range = damage.range(in: timeBase, from: origin)
-                // The amount read beyond the end depends on the threads, and none of it is delivered.
-                if let range, end.isNumeric, range.start >= end { return }
-                reader.reportDamage(track: trackIndex, at: range)
-            }
-            let queue = PacketQueue(
-                next: { () throws(MediaError) in
-                    let sample = try reader.nextPacket(for: id)
-                    // Damage in stored samples counts on delivery; packets to decode count at once, because others may
-                    // depend on them.
-                    if decodes, let damage = sample?.damage { report(damage) }
-                    return sample
-                }, reportDamage: report, ahead: { () throws(MediaError) in try reader.packetAhead(for: id) })
+            if let failure = session.failure { throw failure }
+            guard !read.isOver else { return nil }
+            let queue = packets(for: read, of: session)
             do throws(MediaError) {
-                guard let buffer = try pipeline.next(from: queue) else {
-                    state.isOver = true
-                    reader.outputEnded(id)
+                let buffer = try pipeline.next(from: queue)
+                if let audio = pipeline as? AudioPipeline {
+                    state.withLock { $0.samplesCutBeforeZero = audio.samplesCutBeforeZero }
+                }
+                guard let buffer else {
+                    read.isOver = true
+                    session.outputEnded(read.id)
                     return nil
                 }
-                if buffer.presentationTime > state.latest, buffer.presentationTime.isNumeric,
-                    let error = state.limits.error(
-                        reading: MediaTimeRange(start: state.begins, end: buffer.presentationTime))
-                {
-                    throw error
+                if buffer.presentationTime > read.latest, buffer.presentationTime.isNumeric {
+                    let start = read.timeRange.start.isNumeric ? max(read.timeRange.start, .zero) : .zero
+                    let range = MediaTimeRange(start: start, end: buffer.presentationTime)
+                    if let error = read.limits.error(reading: range) { throw error }
                 }
-                state.hasDelivered = true
+                read.hasDelivered = true
                 return buffer
             } catch {
-                guard state.passesOver(error) else { throw reader.fail(error) }
-                reader.outputEnded(id)
+                guard !read.hasDelivered, passesOver(error) else { throw session.fail(error) }
+                read.isOver = true
+                session.outputEnded(read.id)
                 return nil
             }
+        }
+    }
+
+    private func packets(for read: Read, of session: DemuxSession) -> PacketQueue {
+        let (id, trackIndex, timeBase, origin) = (read.id, track.index, track.timeBase, read.origin)
+        let (end, decodes) = (read.timeRange.end, settings != .stored)
+        func report(_ damage: PacketDecoder.Damage) {
+            let range = damage.range(in: timeBase, from: origin)
+            // The amount read beyond the end depends on the threads, and none of it is delivered.
+            if let range, end.isNumeric, range.start >= end { return }
+            session.reportDamage(track: trackIndex, at: range)
+        }
+        return PacketQueue(
+            next: { () throws(MediaError) in
+                let sample = try session.nextPacket(for: id)
+                // Damage in stored samples counts on delivery; packets to decode count at once, because others may
+                // depend on them.
+                if decodes, let damage = sample?.damage { report(damage) }
+                return sample
+            }, reportDamage: report, ahead: { () throws(MediaError) in try session.packetAhead(for: id) })
+    }
+
+    /// Records an error that makes the track undecodable; returns true if such tracks are tolerated.
+    private func passesOver(_ error: MediaError) -> Bool {
+        guard [.damaged, .unsupported].contains(error.code) else { return false }
+        return state.withLock { state in
+            if state.passesOverUndecodable { state.undecodable = error }
+            return state.passesOverUndecodable
         }
     }
 
@@ -160,9 +188,7 @@ public final class TrackOutput: Sendable {
     ///
     /// These are the encoder's priming and samples that an edit list hides. The number is valid only for reading from
     /// the file's start.
-    public var samplesCutBeforeZero: Int64 {
-        state.withLock { ($0.pipeline as? AudioPipeline)?.samplesCutBeforeZero ?? 0 }
-    }
+    public var samplesCutBeforeZero: Int64 { state.withLock { $0.samplesCutBeforeZero } }
 
     /// The part of the presentation that the started reader reads.
     var timeRange: MediaTimeRange { state.withLock { $0.timeRange } }
@@ -184,13 +210,13 @@ public final class TrackOutput: Sendable {
     }
 
     /// Indicates whether a reader has claimed the output; only one reader may do so.
-    var isTaken: Bool { taken.withLock { $0 } }
+    var isTaken: Bool { state.withLock { $0.isTaken } }
 
     /// Claims the output for a reader; returns false if a reader already has it.
     func take() -> Bool {
-        taken.withLock { isTaken in
-            defer { isTaken = true }
-            return !isTaken
+        state.withLock { state in
+            defer { state.isTaken = true }
+            return !state.isTaken
         }
     }
 
@@ -198,35 +224,26 @@ public final class TrackOutput: Sendable {
     ///
     /// - Parameter limits: The limits that include the maximum duration to read.
     func start(
-        _ reader: DemuxSession, id: Int, _ start: any PipelineMaker, limits: MediaLimits
+        _ session: DemuxSession, id: Int, _ start: any PipelineMaker, limits: MediaLimits
     ) throws(MediaError) {
-        try state.withLock { state throws(MediaError) in
-            state.limits = limits
-            state.begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero
-            state.latest = state.begins + MediaTime(value: Int64(clamping: limits.duration), timescale: 1)
+        try read.use { read throws(MediaError) in
+            read.limits = limits
+            read.timeRange = start.timeRange
+            let begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero
+            read.latest = begins + MediaTime(value: Int64(clamping: limits.duration), timescale: 1)
             do throws(MediaError) {
-                state.pipeline = try start.pipeline(for: track, settings, digester)
+                read.pipeline = try start.pipeline(for: track, settings, digester)
             } catch {
-                guard state.passesOver(error) else { throw error }
-                state.pipeline = NothingPipeline()
+                guard passesOver(error) else { throw error }
+                read.pipeline = NothingPipeline()
             }
-            state.reader = reader
-            state.id = id
-            state.origin = start.origin(of: track)
+            (read.session, read.id, read.origin) = (session, id, start.origin(of: track))
+        }
+        state.withLock { state in
+            state.session = session
             state.timeRange = start.timeRange
             state.duration = start.duration
         }
-        started.withLock { $0 = reader }
-    }
-}
-
-extension TrackOutput.State {
-    /// Records an error that makes the track undecodable; returns true if such tracks are tolerated.
-    fileprivate mutating func passesOver(_ error: MediaError) -> Bool {
-        guard passesOverUndecodable, !hasDelivered, [.damaged, .unsupported].contains(error.code) else { return false }
-        undecodable = error
-        isOver = pipeline != nil
-        return true
     }
 }
 
@@ -327,5 +344,5 @@ extension TrackOutput {
         }
     }
 
-    private func cancelReader() { started.withLock { $0 }?.cancel() }
+    private func cancelReader() { state.withLock { $0.session }?.cancel() }
 }

@@ -159,12 +159,8 @@ extension Reencoder {
     /// Returns the start time of the frame on screen at a time; `nil` if the file can be read only once.
     private func firstPicture(of track: AssetTrack, from start: MediaTime) throws(MediaError) -> MediaTime? {
         guard reader.asset.canBeReadAgain else { return nil }
-        let scout = try AssetReader(asset: reader.asset)
-        scout.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
-        let output = TrackOutput(track: track, videoSettings: VideoSettings())
-        try scout.add(output)
-        try scout.startReading()
-        defer { scout.cancelReading() }
+        let range = MediaTimeRange(start: start, duration: .positiveInfinity)
+        let output = try reader.asset.samplesNow(of: track, as: .video(VideoSettings()), in: range)
         return try output.nextSampleBuffer()?.presentationTime
     }
 

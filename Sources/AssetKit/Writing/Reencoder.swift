@@ -35,7 +35,7 @@ public final class Reencoder: Sendable {
     }
 
     private struct Pair: Sendable {
-        let output: any ReaderOutput
+        let output: ReaderOutput
         let input: AssetWriterInput
         /// The source time up to which the pair has read; +∞ at its end.
         var position: MediaTime
@@ -53,7 +53,7 @@ public final class Reencoder: Sendable {
     /// Adds an output to the reader and an input to the writer, and connects them.
     ///
     /// - Throws: Errors of the reader or the writer.
-    public func add(_ output: any ReaderOutput, to input: AssetWriterInput) throws(MediaError) {
+    public func add(_ output: ReaderOutput, to input: AssetWriterInput) throws(MediaError) {
         try reader.add(output)
         try writer.add(input)
         let starts = output.trackOutputs.map(\.track.timeRange.start).filter(\.isNumeric)
@@ -165,7 +165,7 @@ public final class Reencoder: Sendable {
         return reader.asset.composition == nil ? count : max(1, count / 2)
     }
 
-    private func work(_ index: Int, _ output: any ReaderOutput, _ input: AssetWriterInput) {
+    private func work(_ index: Int, _ output: ReaderOutput, _ input: AssetWriterInput) {
         do throws(MediaError) {
             let observer = observer
             while waitForOthers(index), let buffer = try output.nextSampleBuffer() {
@@ -187,7 +187,7 @@ public final class Reencoder: Sendable {
     }
 
     /// Returns a decoding error with the track that it concerns.
-    private static func named(_ error: MediaError, _ output: any ReaderOutput) -> MediaError {
+    private static func named(_ error: MediaError, _ output: ReaderOutput) -> MediaError {
         guard error.code == .damaged, let track = output.trackOutputs.first?.track, output.trackOutputs.count == 1
         else {
             return error
@@ -258,11 +258,8 @@ extension Reencoder {
 
     /// Reads all of a sparse track and appends its samples to the writer.
     func writeSparse(_ track: AssetTrack, to input: AssetWriterInput) throws(MediaError) {
-        let scout = try AssetReader(asset: reader.asset, cancellation: reader.cancellation)
-        scout.timeRange = reader.timeRange
-        let output = TrackOutput(track: track)
-        try scout.add(output)
-        try scout.startReading()
+        let output = try reader.asset.samplesNow(
+            of: track, as: .stored, in: reader.timeRange, cancellation: reader.cancellation)
         while let buffer = try output.nextSampleBuffer() {
             try input.appendNow(buffer)
             observer?(input, buffer)

@@ -76,8 +76,7 @@ package struct FrameTimes {
         else { return nil }
         var times: [MediaTime] = []
         var isFirst = true
-        let output = TrackOutput(track: track)
-        try read(output)
+        let output = try asset.samplesNow(of: track, as: .stored, threads: threads)
         while let sample = try output.nextSampleBuffer() {
             if isFirst, !sample.isSync { return nil }
             isFirst = false
@@ -97,18 +96,10 @@ package struct FrameTimes {
     /// Returns the times of the decoded frames.
     func decodedTimes() throws(MediaError) -> [MediaTime] {
         var times: [MediaTime] = []
-        let output = TrackOutput(track: track, videoSettings: VideoSettings())
-        try read(output)
+        let output = try asset.samplesNow(of: track, as: .video(VideoSettings()), threads: threads)
         while Int64(times.count) <= highest, let picture = try output.nextSampleBuffer() {
             times.append(picture.presentationTime)
         }
         return times
-    }
-
-    private func read(_ output: TrackOutput) throws(MediaError) {
-        let reader = try AssetReader(asset: asset)
-        reader.threadsPerOutput = threads
-        try reader.add(output)
-        try reader.startReading()
     }
 }

@@ -151,10 +151,9 @@ struct ContentTimes {
     /// (`AVDISCARD_NONKEY`).
     func syncSamples(in range: MediaTimeRange) throws(MediaError) -> [MediaTime] {
         var times: Set<MediaTime> = []
-        let output = TrackOutput(track: track)
         var mayMisplace = track.formatDescriptions.first?.video?.reorders == true
         if mayMisplace { mayMisplace = try asset.mayBeginUndecodable() }
-        try read(output, range)
+        let output = try asset.samplesNow(of: track, as: .stored, in: range, threads: threads)
         while let sample = try output.nextSampleBuffer() {
             guard sample.isSync, !sample.attachments.contains(.isNotShown) else { continue }
             // In streams with reordering, a sample whose presentation and decode times are equal may have another
@@ -170,8 +169,7 @@ struct ContentTimes {
 
     private func decodedSyncSamples(in range: MediaTimeRange) throws(MediaError) -> [MediaTime] {
         var times: [MediaTime] = []
-        let output = TrackOutput(track: track, videoSettings: VideoSettings())
-        try read(output, range)
+        let output = try asset.samplesNow(of: track, as: .video(VideoSettings()), in: range, threads: threads)
         while let sample = try output.nextSampleBuffer() {
             if sample.isSync, range.contains(sample.presentationTime) { times.append(sample.presentationTime) }
         }
@@ -186,8 +184,8 @@ struct ContentTimes {
         var times = [range.start]
         var detector = SceneDetector()
         let size = (track.naturalSize ?? Self.pictureSize).fitted(into: Self.pictureSize)
-        let output = TrackOutput(track: track, videoSettings: VideoSettings(pixelFormat: .gray, dimensions: size))
-        try read(output, range)
+        let settings = VideoSettings(pixelFormat: .gray, dimensions: size)
+        let output = try asset.samplesNow(of: track, as: .video(settings), in: range, threads: threads)
         while let sample = try output.nextSampleBuffer() {
             guard let picture = sample.pixelBuffer else { continue }
             let score = detector.score(of: picture.packedPlane(0).span)
@@ -199,14 +197,6 @@ struct ContentTimes {
 
     /// The size that frames are scaled down to for comparison, which needs no detail and no noise.
     private static let pictureSize = Dimensions(width: 160, height: 160)
-
-    private func read(_ output: TrackOutput, _ range: MediaTimeRange) throws(MediaError) {
-        let reader = try AssetReader(asset: asset)
-        reader.threadsPerOutput = threads
-        reader.timeRange = range
-        try reader.add(output)
-        try reader.startReading()
-    }
 }
 
 /// Chooses a sharp frame with visible content near each requested time.

@@ -31,15 +31,13 @@ struct QCPictureComparison {
     {
         guard let otherTrack = try Self.track(of: reference) else { return .notApplicable }
         guard let track = try Self.track(of: file) else { return .missing("has no pictures") }
-        let output = TrackOutput(track: track, videoSettings: VideoSettings())
-        try Self.start(file, output, threads)
+        let output = try file.samplesNow(of: track, as: .video(VideoSettings()), threads: threads)
         guard var picture = try output.nextSampleBuffer(), let first = picture.pixelBuffer else {
             return .missing("has no pictures")
         }
         let format = Self.comparable(first)
         let settings = VideoSettings(pixelFormat: format, dimensions: first.dimensions)
-        let other = TrackOutput(track: otherTrack, videoSettings: settings)
-        try Self.start(reference, other, threads)
+        let other = try reference.samplesNow(of: otherTrack, as: .video(settings), threads: threads)
         // Each file rounds times to its own ticks.
         let ticks =
             MediaTime(value: 1, timescale: max(1, track.naturalTimeScale))
@@ -83,13 +81,6 @@ struct QCPictureComparison {
 
     private static func track(of asset: Asset) throws(MediaError) -> AssetTrack? {
         try asset.loadNow(.tracks).first { $0.mediaType == .video && !$0.isAttachedPicture }
-    }
-
-    private static func start(_ asset: Asset, _ output: TrackOutput, _ threads: Int) throws(MediaError) {
-        let reader = try AssetReader(asset: asset)
-        reader.threadsPerOutput = threads
-        try reader.add(output)
-        try reader.startReading()
     }
 
     /// Returns a planar format in which frames like this one can be compared.

@@ -43,8 +43,8 @@ struct QCSoundComparison {
         let settings = AudioSettings(
             sampleFormat: .float32, sampleRate: format.sampleRate,
             channelLayout: Self.layout(for: format, otherTrack.formatDescriptions.first?.audio))
-        var sound = try Self.reader(of: file, track, settings)
-        var wanted = try Self.reader(of: reference, otherTrack, settings)
+        var sound = SoundPlaneReader(try file.samplesNow(of: track, as: .audio(settings)))
+        var wanted = SoundPlaneReader(try reference.samplesNow(of: otherTrack, as: .audio(settings)))
         let rate = format.sampleRate
         let length = min(
             (Self.window + Self.maximumOffset) * rate, Self.maximumFrames, Self.maximumSamples / max(1, format.channels)
@@ -78,16 +78,6 @@ struct QCSoundComparison {
 
     private static func track(of asset: Asset) throws(MediaError) -> AssetTrack? {
         try asset.loadNow(.tracks).first { $0.mediaType == .audio }
-    }
-
-    private static func reader(
-        of asset: Asset, _ track: AssetTrack, _ settings: AudioSettings
-    ) throws(MediaError) -> SoundPlaneReader {
-        let output = TrackOutput(track: track, audioSettings: settings)
-        let reader = try AssetReader(asset: asset)
-        try reader.add(output)
-        try reader.startReading()
-        return SoundPlaneReader(output)
     }
 
     /// Returns the signals to align: the sums of all channels, or one channel of each if channels cancel each other
