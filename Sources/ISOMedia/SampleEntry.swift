@@ -1,4 +1,4 @@
-package import MediaBase
+import MediaBase
 
 /// The coding of a track's samples: one entry of its sample description.
 ///
@@ -90,42 +90,6 @@ package struct PixelAspect: Hashable, Sendable {
 
     /// The relative height (vSpacing).
     package var verticalSpacing: UInt32
-}
-
-/// A clean aperture as written in the file: four fractions, numerator before denominator.
-///
-/// The numbers are as written; a denominator can be 0 in a damaged file. The offsets are distances from the picture's
-/// centre to the aperture's centre. The standard defines sizes and denominators as unsigned. They are read as signed,
-/// because some writers use negative numbers and no picture has 2³¹ pixels.
-package struct CleanApertureFields: Hashable, Sendable {
-    /// The width's numerator (cleanApertureWidthN).
-    package var widthN: Int32
-    /// The width's denominator (cleanApertureWidthD).
-    package var widthD: Int32
-    /// The height's numerator (cleanApertureHeightN).
-    package var heightN: Int32
-    /// The height's denominator (cleanApertureHeightD).
-    package var heightD: Int32
-    /// The horizontal offset's numerator (horizOffN).
-    package var horizontalOffsetN: Int32
-    /// The horizontal offset's denominator (horizOffD).
-    package var horizontalOffsetD: Int32
-    /// The vertical offset's numerator (vertOffN).
-    package var verticalOffsetN: Int32
-    /// The vertical offset's denominator (vertOffD).
-    package var verticalOffsetD: Int32
-
-    /// Returns the aperture within a picture.
-    ///
-    /// - Throws: `damaged`, with the reason, if the numbers do not describe a part of the picture.
-    package func aperture(in size: Dimensions) throws(MediaError) -> CleanAperture {
-        // Rational would move a denominator's sign to the numerator.
-        func fraction(_ num: Int32, _ den: Int32) -> Rational { den > 0 ? Rational(Int64(num), Int64(den)) : .invalid }
-        return try CleanAperture(
-            width: fraction(widthN, widthD), height: fraction(heightN, heightD),
-            horizontalOffset: fraction(horizontalOffsetN, horizontalOffsetD),
-            verticalOffset: fraction(verticalOffsetN, verticalOffsetD), in: size)
-    }
 }
 
 /// A colour description as written in the file.
@@ -316,20 +280,6 @@ extension PixelAspect {
     init(_ reader: inout BigEndianReader) throws(MediaError) {
         horizontalSpacing = try reader.uint32()
         verticalSpacing = try reader.uint32()
-    }
-}
-
-extension CleanApertureFields {
-    /// Reads a `clap` payload.
-    init(_ reader: inout BigEndianReader) throws(MediaError) {
-        widthN = try reader.int32()
-        widthD = try reader.int32()
-        heightN = try reader.int32()
-        heightD = try reader.int32()
-        horizontalOffsetN = try reader.int32()
-        horizontalOffsetD = try reader.int32()
-        verticalOffsetN = try reader.int32()
-        verticalOffsetD = try reader.int32()
     }
 }
 

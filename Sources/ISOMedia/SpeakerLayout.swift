@@ -1,4 +1,4 @@
-package import MediaBase
+import MediaBase
 
 /// The loudspeaker positions of an audio track's channels, in the order in which the channels are stored (`chan`).
 ///
@@ -84,33 +84,4 @@ package struct SpeakerLayout: Hashable, Sendable {
         144: [3, 1, 2, 5, 6, 33, 34, 9], 149: [3, 4], 150: [1, 3, 2], 151: [1, 3, 2, 9], 152: [1, 3, 2, 4],
         153: [1, 2, 9, 4], 154: [1, 3, 2, 9, 4],
     ]
-}
-
-/// The position of the picture that a sample entry states within the coded picture, which may be larger.
-///
-/// Surplus rows and columns are at the bottom and on the right. Those of IMX (D-10, SMPTE 386M) are the vertical
-/// blanking, which is at the top.
-package struct StatedPicture {
-    /// The size that the sample entry states.
-    package let size: Dimensions
-    /// The distance from the centre of the coded picture to that of the stated one, in pixels to the right.
-    package let across: Rational
-    /// The same distance, in pixels downwards.
-    package let down: Rational
-
-    private static let imx: Set<FourCC> = ["mx3n", "mx4n", "mx5n", "mx3p", "mx4p", "mx5p"]
-
-    /// Positions the stated picture in the coded one.
-    ///
-    /// - Parameters:
-    ///   - size: The size that the sample entry states; ignored in favour of `coded` if it does not fit inside.
-    ///   - entry: The type of the sample entry.
-    ///   - coded: The size of the coded picture.
-    package init(_ size: Dimensions, entry: FourCC, coded: Dimensions) {
-        let isInside = size.width > 0 && size.height > 0 && size.width <= coded.width && size.height <= coded.height
-        self.size = isInside ? size : coded
-        let (columns, rows) = (Int64(coded.width - self.size.width), Int64(coded.height - self.size.height))
-        across = Rational(-columns, 2)
-        down = Rational(Self.imx.contains(entry) ? rows : -rows, 2)
-    }
 }

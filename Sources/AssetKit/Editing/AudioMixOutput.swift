@@ -14,6 +14,7 @@ import Threading
 /// The mix is one continuous run of samples from the start of the reader's time range to the end of the longest track;
 /// a track without audio is silent. The mix uses 32-bit floating point. Each track is converted to the rate and
 /// channels of the mix, multiplied by its volume and added. The sum is limited to ±1 and never wraps.
+/// What changes lies behind a lock or is confined to one thread at a time.
 public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
     private let outputs: [TrackOutput]
     /// The format of the mix.

@@ -210,7 +210,7 @@ private final class RenderedPipeline: SamplePipeline {
         let buffer = try output.nextSampleBuffer()
         tellDamage()
         return buffer.map {
-            SampleBuffer($0, ofTrack: index, presentationTime: $0.presentationTime, duration: $0.duration)
+            SampleBuffer($0, ofTrack: index)
         }
     }
 

@@ -106,7 +106,7 @@ final class StoredPCM: StoredClip {
             }
             return SampleBuffer(
                 buffer, ofTrack: request.trackIndex, presentationTime: moment, decodeTime: moment, duration: duration,
-                isShown: true, content: .stored(kept))
+                content: .stored(kept))
         }
         return nil
     }

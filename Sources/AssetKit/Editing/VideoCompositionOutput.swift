@@ -8,7 +8,7 @@ import Threading
 /// Frame n starts at n frame durations of the video composition and combines the tracks' frames at that time. The
 /// output ends with the last of the tracks, including a gap at its end; audio that lasts longer adds no frames. An
 /// instruction that starts only after that end is still shown. Frames are made in parallel on all cores, and their
-/// content does not depend on the number of cores.
+/// content does not depend on the number of cores. What changes is confined to one thread at a time.
 public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
     private let outputs: [TrackOutput]
     /// The video composition that describes the frames.

@@ -169,8 +169,8 @@ struct PCMForm {
             .dropFirst(Int(wanted.lowerBound) * frameBytes)
         let time = begins + MediaTime(value: wanted.lowerBound, timescale: rate)
         return SampleBuffer(
-            buffer, ofTrack: buffer.trackIndex, presentationTime: time, decodeTime: time,
-            duration: MediaTime(value: Int64(wanted.count), timescale: rate), isShown: true,
+            buffer, presentationTime: time, decodeTime: time,
+            duration: MediaTime(value: Int64(wanted.count), timescale: rate),
             content: .stored(CompressedSample(try Packet.copying(Array(bytes)))))
     }
 }

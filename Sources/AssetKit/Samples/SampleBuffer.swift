@@ -51,11 +51,12 @@ public final class SampleBuffer: Sendable {
     }
 
     init(
-        track: AssetTrack, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool,
-        formatDescription: FormatDescription, attachments: Attachments = [], content: Content
+        ofTrack index: Int = 0, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime,
+        isSync: Bool = true, formatDescription: FormatDescription, codecParameters: CodecParameters? = nil,
+        attachments: Attachments = [], content: Content
     ) {
-        trackIndex = track.index
-        codecParameters = track.codecParameters
+        trackIndex = index
+        self.codecParameters = codecParameters
         self.presentationTime = presentationTime
         self.decodeTime = decodeTime
         self.duration = duration
@@ -65,67 +66,30 @@ public final class SampleBuffer: Sendable {
         self.content = content
     }
 
-    init(
-        ofTrack index: Int = 0, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime,
-        isSync: Bool = true, formatDescription: FormatDescription, codecParameters: CodecParameters? = nil,
-        content: Content
+    /// Creates a buffer of a file's track.
+    convenience init(
+        track: AssetTrack, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime, isSync: Bool,
+        formatDescription: FormatDescription, attachments: Attachments = [], content: Content
     ) {
-        trackIndex = index
-        self.codecParameters = codecParameters
-        self.presentationTime = presentationTime
-        self.decodeTime = decodeTime
-        self.duration = duration
-        self.isSync = isSync
-        self.formatDescription = formatDescription
-        attachments = []
-        self.content = content
-    }
-
-    /// Creates a buffer with the same samples in another track, at another time.
-    init(_ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, duration: MediaTime) {
-        trackIndex = index
-        codecParameters = buffer.codecParameters
-        self.presentationTime = presentationTime
-        decodeTime = nil
-        self.duration = duration
-        isSync = buffer.isSync
-        formatDescription = buffer.formatDescription
-        attachments = buffer.attachments
-        content = buffer.content
-    }
-
-    /// Creates a buffer with the same stored sample and another decode time.
-    convenience init(_ buffer: SampleBuffer, decodeTime: MediaTime) {
         self.init(
-            buffer, ofTrack: buffer.trackIndex, presentationTime: buffer.presentationTime, decodeTime: decodeTime,
-            duration: buffer.duration, isShown: true)
+            ofTrack: track.index, presentationTime: presentationTime, decodeTime: decodeTime, duration: duration,
+            isSync: isSync, formatDescription: formatDescription, codecParameters: track.codecParameters,
+            attachments: attachments, content: content)
     }
 
-    /// Creates a buffer with the same times and another frame.
-    convenience init(_ buffer: SampleBuffer, picture: PixelBuffer) {
-        self.init(
-            buffer, ofTrack: buffer.trackIndex, presentationTime: buffer.presentationTime,
-            decodeTime: buffer.decodeTime, duration: buffer.duration, isShown: true, content: .picture(picture))
-    }
-
-    /// Creates a buffer with samples in another track, at other times.
+    /// Creates a buffer like another; values that are `nil` are those of the other.
     ///
-    /// - Parameters:
-    ///   - isShown: True if the samples are shown, rather than only needed to decode others.
-    ///   - content: The content that replaces the existing one; `nil` to keep it.
-    init(
-        _ buffer: SampleBuffer, ofTrack index: Int, presentationTime: MediaTime, decodeTime: MediaTime?,
-        duration: MediaTime, isShown: Bool, content: Content? = nil
+    /// - Parameter isShown: False if the samples are only needed to decode others.
+    convenience init(
+        _ buffer: SampleBuffer, ofTrack index: Int? = nil, presentationTime: MediaTime? = nil,
+        decodeTime: MediaTime? = nil, duration: MediaTime? = nil, isShown: Bool = true, content: Content? = nil
     ) {
-        trackIndex = index
-        codecParameters = buffer.codecParameters
-        self.presentationTime = presentationTime
-        self.decodeTime = decodeTime
-        self.duration = duration
-        isSync = buffer.isSync
-        formatDescription = buffer.formatDescription
-        attachments = isShown ? buffer.attachments : buffer.attachments.union(.isNotShown)
-        self.content = content ?? buffer.content
+        self.init(
+            ofTrack: index ?? buffer.trackIndex, presentationTime: presentationTime ?? buffer.presentationTime,
+            decodeTime: decodeTime ?? buffer.decodeTime, duration: duration ?? buffer.duration, isSync: buffer.isSync,
+            formatDescription: buffer.formatDescription, codecParameters: buffer.codecParameters,
+            attachments: isShown ? buffer.attachments : buffer.attachments.union(.isNotShown),
+            content: content ?? buffer.content)
     }
 
     /// The video frame; `nil` for other content.

@@ -1,4 +1,4 @@
-public import Dispatch
+import Dispatch
 import LibAV
 public import MediaBase
 import Threading
@@ -89,7 +89,8 @@ public final class AssetWriterInput: Sendable {
     /// The input takes over the track's language, name, transform, pixel aspect ratio, clean aperture and timecode.
     public convenience init(copying track: AssetTrack) {
         var state = State()
-        state.copy(track)
+        state.header = TrackHeader(of: track)
+        state.frameRate = track.nominalFrameRate ?? track.averageFrameRate
         state.stored.parameters = track.codecParameters
         state.stored.timescale = track.naturalTimeScale
         state.stored.end = track.editedEnd
@@ -109,7 +110,7 @@ public final class AssetWriterInput: Sendable {
     ///   - track: The track from which language, name and other properties are taken.
     public convenience init(audioSettings: AudioOutputSettings, like track: AssetTrack? = nil) {
         var state = State()
-        if let track { state.copy(track) }
+        if let track { state.header = TrackHeader(of: track) }
         self.init(mediaType: .audio, settings: .audio(audioSettings), hint: nil, state: state)
     }
 
@@ -121,33 +122,13 @@ public final class AssetWriterInput: Sendable {
     public convenience init(videoSettings: VideoOutputSettings, like track: AssetTrack? = nil) {
         var state = State()
         if let track {
-            state.copy(track)
+            state.header = TrackHeader(of: track)
+            state.frameRate = track.nominalFrameRate ?? track.averageFrameRate
             state.timescale = track.naturalTimeScale
         }
         state.header.cleanAperture = videoSettings.cleanAperture
         state.header.hdr = videoSettings.hdr
         self.init(mediaType: .video, settings: .video(videoSettings), hint: nil, state: state)
-    }
-}
-
-extension AssetWriterInput.State {
-    /// Copies the properties of a track except its samples.
-    fileprivate mutating func copy(_ track: AssetTrack) {
-        let ownKeys: Set<String> = ["title", "timecode", "language", "creation_time", "encoder", "vendor_id"]
-        // Matroska's statistics describe the stored bytes only.
-        let figures: Set<String> = ["bps", "duration", "number_of_frames", "number_of_bytes"]
-        header.language = track.language
-        header.name = track.metadata.first { $0.identifier == "title" }?.value.text
-        header.creationTime = track.metadata.first { $0.identifier == "creation_time" }?.value.text
-        header.metadata = track.metadata.filter { item in
-            let key = item.identifier.lowercased()
-            return !ownKeys.contains(key) && !figures.contains(key) && !key.hasPrefix("_statistics")
-        }
-        header.transform = track.preferredTransform
-        header.timecode = track.mediaType == .video ? track.startTimecode : nil
-        header.isEnabled = track.isEnabled
-        header.dispositions = track.dispositions.filter { $0 != "attached_pic" && $0 != "timed_thumbnails" }
-        frameRate = track.nominalFrameRate ?? track.averageFrameRate
     }
 }
 
@@ -230,131 +211,6 @@ extension AssetWriterInput {
     public var expectsMediaDataInRealTime: Bool {
         get { state.withLock { $0.isRealTime } }
         set { change("expectsMediaDataInRealTime") { $0.isRealTime = newValue } }
-    }
-}
-
-// MARK: - While writing
-
-extension AssetWriterInput {
-    /// True while `append` returns or throws at once, without waiting for the encoder.
-    ///
-    /// Always false before the session starts and after the input is finished. True once writing has failed or was
-    /// cancelled, so that loops that append while it is true reach an `append` that throws the error.
-    public var isReadyForMoreMediaData: Bool {
-        let phase = state.withLock { $0.isMarkedFinished ? nil : $0.phase }
-        return switch phase {
-        case .writing(let link): link.isReady
-        case .over: true
-        case .open, .started, nil: false
-        }
-    }
-
-    /// Appends samples; blocks while the encoder's queue is full.
-    ///
-    /// Samples of an input have a fixed order. Audio follows the audio before it; an overlap of up to 10 ms, but no
-    /// more than half of it, counts as rounding of times. Video frames are appended in rising presentation order,
-    /// stored samples in decode order.
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` before the session starts, after the input is
-    ///   finished, and for samples of another kind, in another coding than the previous ones, or out of order.
-    ///   ``MediaError/Code-swift.struct/unsupported`` for samples that the file cannot hold. Refused samples are not
-    ///   written, and others may follow. Later calls throw errors from encoding earlier samples.
-    public func appendNow(_ buffer: SampleBuffer) throws(MediaError) {
-        let link = try open()
-        do throws(MediaError) { try link.appendNow(buffer) } catch { throw told(error) }
-    }
-
-    /// Appends samples; waits without blocking a thread while the encoder's queue is full.
-    ///
-    /// - Throws: The errors of ``appendNow(_:)``, and ``MediaError/Code-swift.struct/cancelled`` if the task is
-    ///   cancelled while it waits; the samples are then not appended.
-    public func append(_ buffer: SampleBuffer) async throws(MediaError) {
-        let link = try open()
-        do throws(MediaError) { try await link.append(buffer) } catch { throw told(error) }
-    }
-
-    /// Returns the session to append to; throws if no more samples may be appended.
-    private func open() throws(MediaError) -> InputSession {
-        try state.withLock { state throws(MediaError) in
-            if let misuse = state.misuse.take() { throw misuse }
-            guard !state.isMarkedFinished else {
-                throw MediaError(.invalidArgument, "the input was marked as finished")
-            }
-            switch state.phase {
-            case .writing(let link): return link
-            case .over(let error):
-                state.request = nil
-                throw error
-            case .open, .started:
-                throw MediaError(.invalidArgument, "samples are appended after the writer's session was started")
-            }
-        }
-    }
-
-    /// Removes the sample callback once a caller has received the error that ended writing, and returns the error.
-    private func told(_ error: MediaError) -> MediaError {
-        state.withLock { state in
-            if case .writing(let link) = state.phase, link.isOver { state.request = nil }
-        }
-        return error
-    }
-
-    /// Calls `body` on a queue whenever the input is ready for more samples, until the input is finished.
-    ///
-    /// `body` should append while ``isReadyForMoreMediaData`` is true, and call ``markAsFinished()`` when no samples
-    /// remain.
-    ///
-    /// The request may be made before the session starts; the first call follows the start. Once writing has failed or
-    /// was cancelled, `body` is called one more time unless an `append` has already thrown the error. That way `body`
-    /// always reaches an `append` that throws, and code that waits for its end does not wait for ever. A later request
-    /// replaces this one.
-    public func requestMediaDataWhenReady(on queue: DispatchQueue, using body: @escaping @Sendable () -> Void) {
-        state.withLock { $0.request = MediaRequest(queue: queue, body: body) }
-        ask()
-    }
-
-    /// Invokes the sample callback when there is room; every step that may make room calls this method.
-    private func ask() {
-        let (request, phase) = state.withLock { ($0.isMarkedFinished ? nil : $0.request, $0.phase) }
-        guard let request else { return }
-        switch phase {
-        case .open, .started: break
-        case .writing(let link): link.whenReady { [self] in request.queue.async { self.serve(request) } }
-        case .over: request.queue.async { self.serve(request) }
-        }
-    }
-
-    private func serve(_ request: MediaRequest) {
-        let (isWanted, phase) = state.withLock { ($0.request === request && !$0.isMarkedFinished, $0.phase) }
-        guard isWanted else { return }
-        guard isReadyForMoreMediaData else { return ask() }
-        let isLast =
-            switch phase {
-            case .writing(let link): link.isOver
-            default: true
-            }
-        if isLast { state.withLock { $0.request = nil } }
-        request.body()
-        if !isLast { ask() }
-    }
-
-    /// The source time from which on stored samples, including hidden ones, were written so far.
-    ///
-    /// `nil` for inputs that encode, and before the first sample.
-    package var storedFrom: MediaTime? {
-        guard case .writing(let link) = state.withLock({ $0.phase }) else { return nil }
-        return link.storedFrom
-    }
-
-    /// Marks the input as finished, so that no more samples follow; may be called any number of times.
-    public func markAsFinished() {
-        let link = state.withLock { state in
-            guard !state.isMarkedFinished else { return InputSession?.none }
-            state.isMarkedFinished = true
-            state.request = nil
-            guard case .writing(let link) = state.phase else { return nil }
-            return link
-        }
-        link?.finish()
     }
 }
 

@@ -219,7 +219,8 @@ extension ChannelLayout {
 
 /// Turns audio into packets of the encoder's frame size.
 ///
-/// The pipeline converts the samples, cuts them exactly at the session's start and end, and fills gaps with silence.
+/// The pipeline converts the samples, cuts them exactly at the session's start and end, and fills gaps with silence. Its
+/// ``InputSession`` lets one thread at a time use it.
 final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private let settings: AudioOutputSettings
     /// The session; from the first sample on, its start lies on a sample.

@@ -280,7 +280,7 @@ extension MuxSession {
             crops[index] = MatroskaCrop(rectangle, pixelAspect: stream.sampleAspectRatio ?? .one)
         }
         do throws(MediaError) {
-            try MatroskaFinisher(file: output.descriptor).finish(crops)
+            try MatroskaHeaderRewriter(file: output.descriptor).finish(crops)
         } catch {
             throw error.at(path: output.path.string)
         }

@@ -5,6 +5,7 @@ import MediaBase
 ///
 /// If later samples depend on samples before the session's start, those are written too and an edit list hides them.
 /// Containers without edit lists start with the first sample that can be decoded on its own.
+/// The pipeline's ``InputSession`` lets one thread at a time use it.
 final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private let mediaType: MediaType
     /// The session; from the first sample on, its start lies on this track's own clock.
@@ -138,8 +139,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let isShown = begins < ends || buffer.presentationTime >= session.start
         guard begins.isNumeric, begins < end, isShown else { return nil }
         return SampleBuffer(
-            buffer, ofTrack: buffer.trackIndex, presentationTime: begins, decodeTime: begins,
-            duration: max(.zero, ends - begins), isShown: true)
+            buffer, presentationTime: begins, decodeTime: begins, duration: max(.zero, ends - begins))
     }
 
     /// The maximum number of frames without a decode time to wait for; codecs reorder 16 at most.
@@ -341,8 +341,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         let time = exact ?? buffer.presentationTime
         nextOpus = time + buffer.duration
         return SampleBuffer(
-            buffer, ofTrack: buffer.trackIndex, presentationTime: time, decodeTime: buffer.decodeTime.map { _ in time },
-            duration: buffer.duration, isShown: true)
+            buffer, presentationTime: time, decodeTime: buffer.decodeTime == nil ? nil : time)
     }
 
     /// Returns the part of a packet's duration that is not heard; Matroska's durations include the padding at the end.

@@ -200,8 +200,8 @@ struct DescriptorByteSource: ByteSource {
     }
 }
 
-/// Completes a Matroska file written by libavformat: adds clean apertures of whole pixels.
-struct MatroskaFinisher {
+/// Completes the header of a Matroska file written by libavformat: adds clean apertures of whole pixels.
+struct MatroskaHeaderRewriter {
     let file: FileDescriptor
 
     /// The number of bytes that are searched at the start of the file; they contain the track list.

@@ -1,6 +1,5 @@
 import LibAV
-public import MediaBase
-import Threading
+import MediaBase
 
 /// The properties of an input's track as a whole, apart from the coding of its samples.
 struct TrackHeader: Sendable {
@@ -17,6 +16,30 @@ struct TrackHeader: Sendable {
     /// Dolby Vision's configuration record, for stored samples that are copied.
     var dolbyVision: HDRInfo.DolbyVisionConfiguration?
     var creationTime: String?
+
+    init() {}
+
+    /// Takes over the properties of another track.
+    init(of track: AssetTrack) {
+        language = track.language
+        name = track.metadata.first { $0.identifier == "title" }?.value.text
+        creationTime = track.metadata.first { $0.identifier == "creation_time" }?.value.text
+        metadata = track.metadata.filter { item in
+            let key = item.identifier.lowercased()
+            return !Self.ownKeys.contains(key) && !key.hasPrefix("_statistics")
+        }
+        transform = track.preferredTransform
+        timecode = track.mediaType == .video ? track.startTimecode : nil
+        isEnabled = track.isEnabled
+        dispositions = track.dispositions.filter { $0 != "attached_pic" && $0 != "timed_thumbnails" }
+    }
+
+    /// The keys that have a place of their own or belong to one file, and Matroska's statistics, which describe the
+    /// stored bytes.
+    private static let ownKeys: Set<String> = [
+        "title", "timecode", "language", "creation_time", "encoder", "vendor_id", "bps", "duration",
+        "number_of_frames", "number_of_bytes",
+    ]
 
     /// Returns the muxer's description of the stream for a type of file.
     func description(of stream: WrittenStream, in fileType: MediaFileType) -> MuxerFile.Stream {
@@ -53,36 +76,4 @@ struct TrackHeader: Sendable {
     }
 
     private static let fields = MetadataWriting.headerKeys.union(["language", "creation_time", "timecode"])
-}
-
-/// Feeds a video input with pixel buffers from its own pool: `AVAssetWriterInputPixelBufferAdaptor`.
-public final class PixelBufferAdaptor: Sendable {
-    /// The input to which pixel buffers are appended.
-    public let input: AssetWriterInput
-    /// The pool that provides pixel buffers for the input.
-    public let pixelBufferPool: PixelBufferPool
-
-    /// Creates an adaptor for an input that has none yet.
-    ///
-    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` if the input does not encode video, if it already has
-    ///   an adaptor, or if the pixel format is unknown.
-    public init(input: AssetWriterInput, dimensions: Dimensions, pixelFormat: PixelFormat) throws(MediaError) {
-        guard case .video = input.settings else {
-            throw MediaError(.invalidArgument, "only an input that encodes pictures takes pixel buffers")
-        }
-        pixelBufferPool = try PixelBufferPool(dimensions: dimensions, pixelFormat: pixelFormat)
-        self.input = input
-        let isFree = input.state.withLock { state in
-            defer { state.hasAdaptor = true }
-            return !state.hasAdaptor
-        }
-        guard isFree else { throw MediaError(.invalidArgument, "the input has an adaptor already") }
-    }
-
-    /// Appends a video frame that is shown from the given time until the next frame.
-    ///
-    /// Throws and blocks as the synchronous `append` of ``AssetWriterInput`` does.
-    public func append(_ picture: PixelBuffer, withPresentationTime time: MediaTime) throws(MediaError) {
-        try input.appendNow(SampleBuffer(picture: picture, presentationTime: time))
-    }
 }
