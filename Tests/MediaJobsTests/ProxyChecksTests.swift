@@ -11,8 +11,8 @@ import Testing
     private func checks() throws -> ProxyChecks {
         let asset = Asset(path: FilePath(try Fixtures.path("av.mp4")))
         let preset = try #require(ProxyPreset(named: "h264-540p"))
-        let plan = try ProxyPlan(ProxyRequest(preset: preset), asset: asset)
-        return ProxyChecks(plan, ProxyWitness(), proxy: asset)
+        let plan = try ProxyPlan(ProxyRequest(preset: preset), asset: asset, fileType: .mov)
+        return ProxyChecks(plan, TranscodeRecord(range: plan.range), proxy: asset)
     }
 
     @Test func nothingWrongIsNoFailure() throws {

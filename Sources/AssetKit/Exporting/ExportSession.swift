@@ -1,3 +1,4 @@
+package import FileOutput
 import LibAV
 public import MediaBase
 public import SystemPackage
@@ -13,16 +14,18 @@ import Threading
 /// try await done
 /// ```
 ///
-/// The first enabled video track and every audio track are written. With ``Preset/passthrough``, all video tracks are
+/// With a preset, the first enabled video track and every audio track are written. With ``Preset/passthrough``, all video tracks are
 /// written, and also the subtitles that the file can hold; ``leftOut`` lists the other tracks. A video composition
-/// merges all video tracks into one, and an audio mix merges all audio tracks.
+/// merges all video tracks into one, and an audio mix merges all audio tracks. ``init(asset:tracks:)`` takes any choice of
+/// tracks, each with its own settings; the commands `proxy` and `export` are made with it.
 ///
 /// A session exports once. It may be cancelled from any thread at any time.
 public final class ExportSession: Sendable {
     /// The asset to export.
     public let asset: Asset
-    /// The preset for the output.
-    public let preset: Preset
+    /// The preset for the output; `nil` if the tracks were chosen one by one.
+    public let preset: Preset?
+    private let chosenTracks: [Track]
 
     private let settings = Mutex(Settings())
     private let progressState = Mutex(Stage())
@@ -34,6 +37,37 @@ public final class ExportSession: Sendable {
         var isIndexFirst = true
         var audioMix: AudioMix?
         var videoComposition: VideoComposition?
+        var startTimecode: String?
+        var job = JobOptions()
+    }
+
+    /// What only the jobs above the library need of an export.
+    package struct JobOptions: Sendable {
+        /// True if the time range is written as it is, because it was rounded before.
+        package var isTimeRangeExact = false
+        /// True to leave out audio tracks of which nothing can be decoded.
+        package var passesOverUndecodableAudio = false
+        /// The number of decoding threads for each track; 0 for the default.
+        package var threads = 0
+        /// Called with each buffer after it was appended and with the index of its track, on that track's thread.
+        package var observer: (@Sendable (Int, SampleBuffer) -> Void)?
+        /// Verifies the complete file before it gets its final name; an error removes it.
+        package var verification: (@Sendable (Finished) throws(MediaError) -> Void)?
+
+        /// Creates the options of an export without a job.
+        package init() {}
+    }
+
+    /// A complete file before it has its final name.
+    package struct Finished {
+        /// The temporary path.
+        package let path: FilePath
+        /// The writer, with its inputs in the order of the tracks.
+        package let writer: AssetWriter
+        /// The parts of the source that could not be used.
+        package let damage: DamageReport
+        /// The errors of the tracks that were passed over, by ``AssetTrack/index``.
+        package let undecodable: [Int: MediaError]
     }
 
     private struct Stage: Sendable {
@@ -64,6 +98,14 @@ public final class ExportSession: Sendable {
     public init(asset: Asset, preset: Preset) {
         self.asset = asset
         self.preset = preset
+        chosenTracks = []
+    }
+
+    /// Creates a session that writes chosen tracks, in the order of the list.
+    public init(asset: Asset, tracks: [Track]) {
+        self.asset = asset
+        preset = nil
+        chosenTracks = tracks
     }
 
     deinit { cancel() }
@@ -123,6 +165,18 @@ extension ExportSession {
         set { change("videoComposition") { $0.videoComposition = newValue } }
     }
 
+    /// The timecode of the first frame; `nil`, the default, for that of the source.
+    public var startTimecode: String? {
+        get { settings.withLock { $0.startTimecode } }
+        set { change("startTimecode") { $0.startTimecode = newValue } }
+    }
+
+    /// The options of a job.
+    package var job: JobOptions {
+        get { settings.withLock { $0.job } }
+        set { change("job") { $0.job = newValue } }
+    }
+
     /// Returns the presets that can be used to export an asset.
     ///
     /// - Throws: Any error from opening the asset.
@@ -131,11 +185,15 @@ extension ExportSession {
         return Preset.allCases.filter { !$0.fileTypes(for: tracks).isEmpty }
     }
 
-    /// Returns the file types that the preset can make from the asset, the usual one first.
+    /// Returns the file types that the preset can make from the asset, the usual one first; all types without a preset.
     ///
     /// - Throws: Any error from opening the asset.
     public func supportedFileTypes() async throws(MediaError) -> [MediaFileType] {
-        preset.fileTypes(for: try await asset.load(.tracks))
+        fileTypes(for: try await asset.load(.tracks))
+    }
+
+    private func fileTypes(for tracks: [AssetTrack]) -> [MediaFileType] {
+        preset?.fileTypes(for: tracks) ?? Array(MediaFileType.all)
     }
 
     /// Returns the approximate size of the file in bytes; `nil` if there is no basis for an estimate.
@@ -146,40 +204,12 @@ extension ExportSession {
         let whole = MediaTimeRange(start: .zero, duration: try await asset.load(.duration))
         let length = Rational(timeRange.intersection(whole).duration)
         var bits = Rational.zero
-        for track in chosen(tracks) {
-            guard let rate = bitRate(of: track), let sum = bits.adding(Rational(rate)) else { return nil }
+        let media = preset.map { preset in preset.media(of: tracks).map(preset.track) } ?? chosenTracks
+        for track in media {
+            guard let rate = track.estimatedBitRate, let sum = bits.adding(Rational(rate)) else { return nil }
             bits = sum
         }
         return length.flatMap { bits.multiplied(by: $0) }?.divided(by: Rational(8))?.rounded()
-    }
-
-    private func bitRate(of track: AssetTrack) -> Int64? {
-        if track.mediaType == .audio {
-            guard case .encode(let settings) = preset.audio(for: track),
-                let source = track.formatDescriptions.first?.audio
-            else { return track.formatDescriptions.first?.bitRate }
-            let channels = Int64(source.channels)
-            return settings.codec == .pcm ? Int64(source.sampleRate) * channels * 24 : 64_000 * channels
-        }
-        guard case .encode(let settings) = preset.video(for: track) else {
-            return track.formatDescriptions.first?.bitRate
-        }
-        let rate = track.averageFrameRate ?? track.nominalFrameRate ?? Rational(30)
-        let usual = Int64(OutputSettingsAssistant.bitRate(settings, at: rate))
-        return switch settings.codec {
-        // Apple's target rates for 1920 by 1080 at 29.97 frames per second: 147 and 330 Mb/s.
-        case .proRes422: usual * 12
-        case .proRes4444: usual * 27
-        default: settings.bitRate.map(Int64.init) ?? usual / 2
-        }
-    }
-
-    private func chosen(_ tracks: [AssetTrack]) -> [AssetTrack] {
-        let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
-        if preset == .passthrough { return media }
-        let pictures = media.filter { $0.mediaType == .video }
-        let first = preset.needsPictures ? pictures.first(where: \.isEnabled) ?? pictures.first : nil
-        return media.filter { $0.mediaType == .audio || $0 == first }
     }
 }
 
@@ -198,86 +228,115 @@ extension ExportSession {
     public func export(
         to path: FilePath, as fileType: MediaFileType, overwrite: Bool = false
     ) async throws(MediaError) {
+        try claim()
+        do throws(MediaError) {
+            try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
+                try self.run(fileType) { () throws(MediaError) in
+                    try AssetWriter(path: path, fileType: fileType, overwrite: overwrite)
+                }
+            }
+            progressState.withLock { $0.result = .success(()) }
+        } catch {
+            throw failure(error, path)
+        }
+    }
+
+    /// Exports to an output file of a job as ``export(to:as:overwrite:)`` does; blocks until the file is complete.
+    package func exportNow(to output: OutputFile, as fileType: MediaFileType) throws(MediaError) {
+        try claim()
+        do throws(MediaError) {
+            try run(fileType) { () throws(MediaError) in try AssetWriter(output: output, fileType: fileType) }
+            progressState.withLock { $0.result = .success(()) }
+        } catch {
+            throw failure(error, output.path)
+        }
+    }
+
+    private func claim() throws(MediaError) {
         let isFirst = progressState.withLock { stage in
             defer { stage.isStarted = true }
             return !stage.isStarted
         }
         guard isFirst else { throw MediaError(.invalidArgument, "a session exports once") }
-        do throws(MediaError) {
-            try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
-                let reencoder = try self.prepare(path, fileType, overwrite: overwrite)
-                let misuse = self.progressState.withLock { stage in
-                    stage.reencoder = reencoder
-                    return stage.misuse
-                }
-                // A cancellation before this point has not reached the re-encoder.
-                if self.cancellation.isCancelled || misuse != nil { reencoder.cancel() }
-                try reencoder.runNow()
-            }
-            progressState.withLock { $0.result = .success(()) }
-        } catch {
-            let isCancelled = cancellation.isCancelled
-            let final = progressState.withLock { stage in
-                let final =
-                    isCancelled
-                    ? MediaError(.cancelled, "cancelled", path: path.string)
-                    : error.code == .cancelled ? stage.misuse ?? error : error
-                stage.result = .failure(final)
-                return final
-            }
-            throw final
+    }
+
+    private func run(
+        _ fileType: MediaFileType, _ makeWriter: () throws(MediaError) -> AssetWriter
+    ) throws(MediaError) {
+        let reencoder = try prepare(fileType, makeWriter)
+        let misuse = progressState.withLock { stage in
+            stage.reencoder = reencoder
+            return stage.misuse
+        }
+        // A cancellation before this point has not reached the re-encoder.
+        if cancellation.isCancelled || misuse != nil { reencoder.cancel() }
+        try reencoder.runNow()
+    }
+
+    /// Ends the session with an error, and returns the one to throw.
+    private func failure(_ error: MediaError, _ path: FilePath) -> MediaError {
+        let isCancelled = cancellation.isCancelled
+        return progressState.withLock { stage in
+            let final =
+                isCancelled
+                ? MediaError(.cancelled, "cancelled", path: path.string)
+                : error.code == .cancelled ? stage.misuse ?? error : error
+            stage.result = .failure(final)
+            return final
         }
     }
 
     private func prepare(
-        _ path: FilePath, _ fileType: MediaFileType, overwrite: Bool
+        _ fileType: MediaFileType, _ makeWriter: () throws(MediaError) -> AssetWriter
     ) throws(MediaError) -> Reencoder {
         if cancellation.isCancelled { throw MediaError(.cancelled, "cancelled") }
         let settings = settings.withLock { $0 }
-        let tracks = try asset.loadNow(.tracks)
-        guard preset.fileTypes(for: tracks).contains(fileType) else {
+        let all = try asset.loadNow(.tracks)
+        if let preset, !preset.fileTypes(for: all).contains(fileType) {
             throw MediaError(
                 .unsupported, "the preset \(preset) cannot make a \(fileType) file of this", path: asset.displayName)
         }
-        let writer = try AssetWriter(path: path, fileType: fileType, overwrite: overwrite)
-        writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
-        let leading = chosen(tracks).first { $0.mediaType == .video } ?? chosen(tracks).first
-        let grid = settings.videoComposition.map { AssetTrack(framesOf: $0).trimGrid } ?? leading.map(\.trimGrid)
-        let reencoder = try Reencoder(
-            asset: asset, writer: writer, rounded: grid?.rounded(settings.timeRange) ?? settings.timeRange)
-        if let metadata = settings.metadata { writer.metadata = metadata }
         guard preset != .passthrough || (settings.videoComposition == nil && settings.audioMix == nil) else {
             throw MediaError(
                 .invalidArgument,
                 "samples that are taken as they are cannot be composited or mixed; choose another preset",
                 path: asset.displayName)
         }
-        let media = chosen(tracks)
-        if let composition = settings.videoComposition,
-            case .encode(let wanted) = preset.video(for: AssetTrack(framesOf: composition))
-        {
-            let pictures = tracks.filter { $0.mediaType == .video && !$0.isAttachedPicture }
-            try reencoder.add(composition, of: pictures, encodedWith: wanted)
-        }
-        let sounds = media.filter { $0.mediaType == .audio }
-        if let mix = settings.audioMix, let first = sounds.first,
-            case .encode(let wanted) = preset.audio(for: first)
-        {
-            try reencoder.add(mix, of: sounds, encodedWith: wanted)
-        }
-        for track in media {
-            if track.mediaType == .video {
-                if settings.videoComposition == nil { try reencoder.add(track, video: preset.video(for: track)) }
-            } else if settings.audioMix == nil {
-                try reencoder.add(track, audio: preset.audio(for: track))
-            }
+        let tracks =
+            preset?.tracks(of: all, composition: settings.videoComposition, mix: settings.audioMix) ?? chosenTracks
+        let writer = try makeWriter()
+        writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
+        let grid = settings.job.isTimeRangeExact ? nil : (tracks.first(where: \.isVideo) ?? tracks.first)?.trimGrid
+        let reencoder = try Reencoder(
+            asset: asset, writer: writer, rounded: grid?.rounded(settings.timeRange) ?? settings.timeRange)
+        reencoder.reader.threadsPerOutput = settings.job.threads
+        reencoder.passesOverUndecodableAudio = settings.job.passesOverUndecodableAudio
+        if let metadata = settings.metadata { writer.metadata = metadata }
+        var numbers: [ObjectIdentifier: Int] = [:]
+        for (number, track) in tracks.enumerated() {
+            guard let input = try reencoder.add(track) else { continue }
+            numbers[ObjectIdentifier(input)] = number
+            if track.isVideo, let timecode = settings.startTimecode { input.startTimecode = timecode }
         }
         if preset == .passthrough {
             let leftOut = try reencoder.addFurtherTracks()
             progressState.withLock { $0.leftOut = leftOut }
         }
-        let ends = media.map(\.timeRange.end).filter(\.isNumeric)
-        progressState.withLock { $0.end = min(settings.timeRange.end, ends.max() ?? .positiveInfinity) }
+        if let observer = settings.job.observer {
+            reencoder.observer = { [numbers] input, buffer in
+                if let number = numbers[ObjectIdentifier(input)] { observer(number, buffer) }
+            }
+        }
+        if let verify = settings.job.verification {
+            writer.verification = {
+                [reader = reencoder.reader, weak writer, weak reencoder] path throws(MediaError) in
+                guard let writer, let reencoder else { return }
+                try verify(
+                    Finished(path: path, writer: writer, damage: reader.damage, undecodable: reencoder.undecodable))
+            }
+        }
+        let end = tracks.flatMap(\.sources).map(\.timeRange.end).filter(\.isNumeric).max() ?? .positiveInfinity
+        progressState.withLock { $0.end = min(settings.timeRange.end, end) }
         return reencoder
     }
 
@@ -306,13 +365,21 @@ extension ExportSession {
         case nil: break
         }
         guard stage.isStarted else { return .pending }
-        guard let reencoder = stage.reencoder, let end = stage.end, end.isNumeric else {
-            return .exporting(progress: 0)
-        }
+        return .exporting(progress: fraction(stage))
+    }
+
+    /// True once reading and writing were set up without an error.
+    package var isPrepared: Bool { progressState.withLock { $0.reencoder != nil } }
+
+    /// The completed fraction from 0 to 1; 0 before the export and if the end is not known.
+    package var fractionCompleted: Double { fraction(progressState.withLock { $0 }) }
+
+    private func fraction(_ stage: Stage) -> Double {
+        guard let reencoder = stage.reencoder, let end = stage.end, end.isNumeric else { return 0 }
         let start = timeRange.start.isNumeric ? max(timeRange.start, .zero) : .zero
         let position = min(reencoder.position, end)
         let part = (position - start).seconds / (end - start).seconds
-        return .exporting(progress: part.isFinite ? min(1, max(0, part)) : 0)
+        return part.isFinite ? min(1, max(0, part)) : 0
     }
 
     /// Returns the states of the session: immediately, then at every interval, up to the final one.

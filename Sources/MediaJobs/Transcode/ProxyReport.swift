@@ -122,14 +122,14 @@ extension ProxyReport {
     /// - Parameter undecodable: The errors of tracks that could not be decoded, by index.
     /// - Throws: The errors of reading the header.
     init(
-        _ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset, checks: ProxyChecks, undecodable: [Int: MediaError],
+        _ plan: ProxyPlan, _ record: TranscodeRecord, proxy: Asset, checks: ProxyChecks, undecodable: [Int: MediaError],
         damage: DamageSummary
     ) throws(MediaError) {
         let container = try proxy.loadNow(.container)
         let tracks = try proxy.loadNow(.tracks).filter {
             [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
         }
-        let sources = ProxyChecks.tracks(of: plan, witness)
+        let sources = ProxyChecks.tracks(of: plan, record)
         var video: Video?
         var audio: [Audio] = []
         for (source, track) in zip(sources, tracks) {
@@ -138,17 +138,17 @@ extension ProxyReport {
                 video = Video(
                     trackIndex: source.index, trackID: source.id, codec: format.codec, profile: format.profile,
                     encodedSize: pictures.encodedSize, sampleAspectRatio: pictures.sampleAspectRatio,
-                    frameCount: witness.seen(of: source)?.pictures.count ?? 0, frameRate: track.averageFrameRate)
+                    frameCount: plan.seen(of: source, record)?.times.count ?? 0, frameRate: track.averageFrameRate)
             } else if let sound = format.audio {
                 audio.append(
                     Audio(
                         trackIndex: source.index, trackID: source.id, codec: format.codec,
-                        copied: witness.seen(of: source)?.sampleRate == 0, sampleRate: sound.sampleRate,
+                        copied: plan.seen(of: source, record)?.sampleRate == 0, sampleRate: sound.sampleRate,
                         channels: sound.channels, channelLayout: sound.channelLayout.knownName))
             }
         }
         guard let video else { throw MediaError(.libraryFailure, "the finished file has no pictures") }
-        let missing = LeftOutTrack.silent(plan.audio.filter { witness.seen(of: $0) == nil }, undecodable)
+        let missing = LeftOutTrack.silent(plan.audio.filter { plan.seen(of: $0, record) == nil }, undecodable)
         self.init(
             output: "", preset: "", sizeBytes: container.sizeBytes ?? 0, requested: plan.requested,
             duration: try proxy.loadNow(.duration), startTimecode: container.startTimecode, video: video,
@@ -157,9 +157,9 @@ extension ProxyReport {
             changes: plan.video.changes(by: plan.videoSettings), differences: checks.differences,
             checks: checks.checks, damage: damage)
         warnings = missing.filter { undecodable[$0.trackIndex] != nil }.map(\.warning) + differences.map(\.text)
-        let ends = sources.compactMap { witness.seen(of: $0)?.end }
+        let ends = sources.compactMap { plan.seen(of: $0, record)?.end }
         if plan.namesEnd, ends.allSatisfy({ EarlyEnd.warning("", at: $0, before: plan.requested?.end) != nil }),
-            let end = witness.seen(of: plan.video)?.end
+            let end = plan.seen(of: plan.video, record)?.end
         {
             warnings += [EarlyEnd.warning("the pictures end", at: end, before: plan.requested?.end)].compactMap(\.self)
         }

@@ -158,21 +158,19 @@ extension ExportReport {
     /// - Throws: The errors of reading the header; `verificationFailed` if the file does not contain what was written
     ///   to it.
     init(
-        _ plan: ExportPlan, _ witness: ExportWitness, _ allInputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
+        _ plan: ExportPlan, _ record: TranscodeRecord, _ allInputs: [AssetWriterInput], made: Asset, keepsEdits: Bool,
         keepsStarts: Bool, undecodable: [Int: MediaError]
     ) throws(MediaError) {
         let inputs = allInputs.filter { $0.mediaType != .subtitle }
-        let unseen = zip(plan.subtitles, allInputs.dropFirst(inputs.count)).filter {
-            (witness.seen(in: $1)?.shown ?? 0) == 0
-        }.map(\.0)
+        let unseen = plan.subtitles.enumerated().filter { !record.isShown(inputs.count + $0.offset) }.map(\.element)
         let container = try made.loadNow(.container)
         let tracks = try made.loadNow(.tracks).filter {
             [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
         }
         // A track without samples in the range is not in the file.
-        let written = inputs.filter { (witness.seen(in: $0)?.shown ?? 0) > 0 }
+        let written = inputs.indices.filter(record.isShown)
         guard !written.isEmpty else { throw MediaError(.damaged, "there is nothing to be decoded in this range") }
-        guard tracks.map(\.mediaType) == written.map(\.mediaType) else {
+        guard tracks.map(\.mediaType) == written.map({ inputs[$0].mediaType }) else {
             throw MediaError(
                 .verificationFailed,
                 "the file was not kept: of \(written.count) tracks that were written it has \(tracks.count)")
@@ -180,13 +178,14 @@ extension ExportReport {
         let sources = plan.sources
         let silent = LeftOutTrack.silent(
             sources.count == inputs.count
-                ? zip(sources, inputs).filter { (witness.seen(in: $1)?.shown ?? 0) == 0 }.map(\.0) : [], undecodable)
+                ? sources.indices.filter { !record.isShown($0) }.map { sources[$0] } : [], undecodable)
         var video: Video?
         var audio: [Audio] = []
         /// The end of the part in which audio may be incomplete, because packets before zero are missing.
         var incomplete: MediaTime?
-        for (input, track) in zip(written, tracks) {
-            guard let seen = witness.seen(in: input), let format = track.formatDescriptions.first else { continue }
+        for (number, track) in zip(written, tracks) {
+            guard let seen = record[number], let format = track.formatDescriptions.first else { continue }
+            let input = inputs[number]
             let isStored = input.settings == .stored
             var delivered = Delivered(plan, track, duration: try made.loadNow(.duration), storedFrom: input.storedFrom)
             if !keepsEdits { delivered.storedFrom = nil }
@@ -238,15 +237,16 @@ extension ExportReport {
             },
             warnings: plan.warnings + silent.filter { undecodable[$0.trackIndex] != nil }.map(\.warning),
             damage: DamageSummary(DamageReport()))
-        for (source, input) in zip(sources, inputs) where sources.count == inputs.count {
-            guard case .audio(let settings) = input.settings, witness.seen(in: input) != nil,
+        for (number, source) in sources.enumerated() where sources.count == inputs.count {
+            guard case .audio(let settings) = inputs[number].settings, record[number] != nil,
                 let layout = source.formatDescriptions.first?.audio?.channelLayout,
                 let change = settings.layoutChange(from: layout), !warnings.contains(change)
             else { continue }
             warnings.append(change)
         }
-        let isStored = written.first?.settings == .stored
-        if case .track(let track) = plan.video, case .video(let settings)? = written.first?.settings {
+        let leading = written.first.map { inputs[$0].settings }
+        let isStored = leading == .stored
+        if case .track(let track) = plan.video, case .video(let settings)? = leading {
             warnings += track.changes(by: settings)
         }
         if !keepsEdits, case .track(let track) = plan.video {

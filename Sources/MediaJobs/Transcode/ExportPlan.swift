@@ -51,19 +51,6 @@ struct ExportPlan {
         case .frames(_, let tracks): Array(tracks.prefix(1)) + audio
         }
     }
-
-    /// The number of seconds to process; `nil` if unknown.
-    var length: Double? {
-        let ends: [MediaTime] =
-            switch video {
-            case .none: audio.map(\.timeRange.end)
-            case .track(let track): [track.timeRange.end]
-            case .frames: []
-            }
-        let known = ends.filter(\.isNumeric).max() ?? (try? asset.loadNow(.duration)) ?? .indefinite
-        let length = (min(range.end, known.isNumeric ? known : .positiveInfinity) - range.start).seconds
-        return length > 0 && length.isFinite ? length : nil
-    }
 }
 
 // MARK: - A part of a file

@@ -6,21 +6,21 @@ struct ProxyChecks {
     /// The results so far.
     private(set) var checks: [ProxyReport.Check] = []
     private let plan: ProxyPlan
-    private let witness: ProxyWitness
+    private let record: TranscodeRecord
     private let proxy: Asset
 
     /// - Parameters:
-    ///   - witness: The record of the samples that were read.
+    ///   - record: The record of the samples that were read.
     ///   - proxy: The finished file.
-    init(_ plan: ProxyPlan, _ witness: ProxyWitness, proxy: Asset) {
+    init(_ plan: ProxyPlan, _ record: TranscodeRecord, proxy: Asset) {
         self.plan = plan
-        self.witness = witness
+        self.record = record
         self.proxy = proxy
     }
 
     /// Returns the tracks of a plan that had samples in the range, in the order of the file, as the proxy has them.
-    static func tracks(of plan: ProxyPlan, _ witness: ProxyWitness) -> [AssetTrack] {
-        ([plan.video] + plan.audio).filter { witness.seen(of: $0) != nil }.sorted { $0.index < $1.index }
+    static func tracks(of plan: ProxyPlan, _ record: TranscodeRecord) -> [AssetTrack] {
+        ([plan.video] + plan.audio).filter { plan.seen(of: $0, record) != nil }.sorted { $0.index < $1.index }
     }
 
     /// The names of descriptive checks; a proxy that fails only these is still usable.
@@ -66,7 +66,7 @@ struct ProxyChecks {
         let found = try proxy.loadNow(.tracks).filter {
             [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
         }
-        let wanted = Self.tracks(of: plan, witness)
+        let wanted = Self.tracks(of: plan, record)
         compare("tracks", wanted.map(\.mediaType), found.map(\.mediaType)) {
             $0.map(\.rawValue).joined(separator: " ")
         }
@@ -97,12 +97,12 @@ extension ProxyChecks {
     }
 
     private mutating func compareTimes(_ source: AssetTrack, _ copy: AssetTrack) throws(MediaError) {
-        guard let seen = witness.seen(of: source) else { return }
+        guard let seen = plan.seen(of: source, record) else { return }
         var frames = FrameTimes(proxy, track: copy, highest: .max, threads: plan.threads)
         let found = try frames.allTimes()
-        compare("frameCount", seen.pictures.count, found.count, of: source) { "\($0)" }
+        compare("frameCount", seen.times.count, found.count, of: source) { "\($0)" }
         // The container counts in ticks.
-        let wanted = seen.pictures.map { moved($0).converted(toTimescale: copy.naturalTimeScale) }
+        let wanted = seen.times.map { moved($0).converted(toTimescale: copy.naturalTimeScale) }
         let wrong = zip(wanted, found).enumerated().first { $1.0 != $1.1 }
         note(
             "frameTimes", wrong == nil && wanted.count == found.count,
@@ -112,7 +112,8 @@ extension ProxyChecks {
     }
 
     private mutating func compareSound(_ source: AssetTrack, _ copy: AssetTrack) {
-        guard let seen = witness.seen(of: source), let format = copy.formatDescriptions.first, let found = format.audio
+        guard let seen = plan.seen(of: source, record), let format = copy.formatDescriptions.first,
+            let found = format.audio
         else { return }
         let stored = source.formatDescriptions.first?.audio
         let isAAC = format.codec == "aac" && seen.sampleRate > 0
@@ -127,7 +128,7 @@ extension ProxyChecks {
         var end = seen.end
         // An edit list presents only a part of the stored samples.
         if seen.sampleRate == 0, !source.segments.isEmpty { end = min(end, source.timeRange.end) }
-        let start = moved(seen.start ?? .zero)
+        let start = moved(seen.start)
         compare(start, copy.timeRange.start, as: "audioStart", rate: found.sampleRate, of: source)
         compare(moved(end), copy.timeRange.end, as: "audioEnd", rate: found.sampleRate, of: source)
     }

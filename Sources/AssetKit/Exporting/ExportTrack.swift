@@ -1,0 +1,112 @@
+package import MediaBase
+
+extension ExportSession {
+    /// A track of the output: its source, and what is done with it.
+    public enum Track: Sendable {
+        /// A video track; `turned` is true to rotate its frames instead of storing a rotation.
+        case video(AssetTrack, Reencoder.Treatment<VideoOutputSettings>, turned: Bool = false)
+        /// An audio track.
+        case audio(AssetTrack, Reencoder.Treatment<AudioOutputSettings>)
+        /// A subtitle track, whose samples are copied.
+        case subtitles(AssetTrack)
+        /// The frames of a composition of video tracks.
+        case frames(VideoComposition, of: [AssetTrack], VideoOutputSettings)
+        /// The mix of audio tracks into one.
+        case mix(AudioMix, of: [AssetTrack], AudioOutputSettings)
+    }
+}
+
+extension ExportSession.Track {
+    /// The tracks of the asset that the track is made from.
+    package var sources: [AssetTrack] {
+        switch self {
+        case .video(let track, _, _), .audio(let track, _), .subtitles(let track): [track]
+        case .frames(_, let tracks, _), .mix(_, let tracks, _): tracks
+        }
+    }
+
+    /// True for a video track, of one source or composed.
+    package var isVideo: Bool {
+        switch self {
+        case .video, .frames: true
+        case .audio, .subtitles, .mix: false
+        }
+    }
+
+    /// The times at which the track can begin and end.
+    package var trimGrid: TrimGrid? {
+        if case .frames(let composition, _, _) = self { return AssetTrack(framesOf: composition).trimGrid }
+        return sources.first?.trimGrid
+    }
+
+    /// The approximate number of bits per second; `nil` if unknown.
+    var estimatedBitRate: Int64? {
+        switch self {
+        case .audio(let track, .encode(let settings)):
+            guard let source = track.formatDescriptions.first?.audio else {
+                return track.formatDescriptions.first?.bitRate
+            }
+            let channels = Int64(source.channels)
+            return settings.codec == .pcm ? Int64(source.sampleRate) * channels * 24 : 64_000 * channels
+        case .video(let track, .encode(let settings), _):
+            let rate = track.averageFrameRate ?? track.nominalFrameRate ?? Rational(30)
+            let usual = Int64(OutputSettingsAssistant.bitRate(settings, at: rate))
+            return switch settings.codec {
+            // Apple's target rates for 1920 by 1080 at 29.97 frames per second: 147 and 330 Mb/s.
+            case .proRes422: usual * 12
+            case .proRes4444: usual * 27
+            default: settings.bitRate.map(Int64.init) ?? usual / 2
+            }
+        case .video, .audio, .subtitles, .frames, .mix: return sources.first?.formatDescriptions.first?.bitRate
+        }
+    }
+}
+
+extension ExportSession.Preset {
+    /// Returns the video and audio tracks that the preset writes.
+    func media(of tracks: [AssetTrack]) -> [AssetTrack] {
+        let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
+        if self == .passthrough { return media }
+        let pictures = media.filter { $0.mediaType == .video }
+        let first = needsPictures ? pictures.first(where: \.isEnabled) ?? pictures.first : nil
+        return media.filter { $0.mediaType == .audio || $0 == first }
+    }
+
+    /// Returns a track with the preset's treatment.
+    func track(_ track: AssetTrack) -> ExportSession.Track {
+        track.mediaType == .video ? .video(track, video(for: track)) : .audio(track, audio(for: track))
+    }
+
+    /// Returns the tracks of the output; a composition and a mix replace the tracks that they merge.
+    func tracks(
+        of all: [AssetTrack], composition: VideoComposition?, mix: AudioMix?
+    ) -> [ExportSession.Track] {
+        let media = media(of: all)
+        var tracks: [ExportSession.Track] = []
+        if let composition, case .encode(let settings) = video(for: AssetTrack(framesOf: composition)) {
+            let pictures = all.filter { $0.mediaType == .video && !$0.isAttachedPicture }
+            tracks.append(.frames(composition, of: pictures, settings))
+        }
+        let sounds = media.filter { $0.mediaType == .audio }
+        if let mix, let first = sounds.first, case .encode(let settings) = audio(for: first) {
+            tracks.append(.mix(mix, of: sounds, settings))
+        }
+        return tracks
+            + media.filter { $0.mediaType == .video ? composition == nil : mix == nil }.map(track)
+    }
+}
+
+extension Reencoder {
+    /// Adds a track of an export; returns its input, or `nil` if the track is left out.
+    func add(_ track: ExportSession.Track) throws(MediaError) -> AssetWriterInput? {
+        switch track {
+        case .video(let track, let video, let isTurned):
+            try add(track, video: video, appliesPreferredTrackTransform: isTurned)
+        case .audio(let track, let audio): try add(track, audio: audio)
+        case .subtitles(let track): try add(subtitles: track)
+        case .frames(let composition, let tracks, let settings):
+            try add(composition, of: tracks, encodedWith: settings)
+        case .mix(let mix, let tracks, let settings): try add(mix, of: tracks, encodedWith: settings)
+        }
+    }
+}
