@@ -43,6 +43,7 @@ let package = Package(
     name: "mediatool",
     products: [
         .library(name: "AssetKit", targets: ["AssetKit"]),
+        .library(name: "Peaks", targets: ["Peaks"]),
         .executable(name: "mediatool", targets: ["mediatool"]),
     ],
     dependencies: [
@@ -93,8 +94,8 @@ let package = Package(
             ],
             swiftSettings: safe),
         .target(
-            name: "MediaAnalysis", dependencies: ["MediaBase", "Threading", "JSONText", "CSampleKernels"],
-            swiftSettings: safe),
+            name: "MediaAnalysis", dependencies: ["MediaBase", "Threading", "CSampleKernels"], swiftSettings: safe),
+        .target(name: "Peaks", dependencies: ["MediaBase", "JSONText", "MediaAnalysis"], swiftSettings: safe),
         .target(
             name: "Inspection",
             dependencies: [
@@ -117,14 +118,14 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Timelines",
-                "Bitstreams", "Pictures", "MediaAnalysis", "JSONText", system,
+                "Bitstreams", "Pictures", "MediaAnalysis", "Peaks", "JSONText", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
-                "MediaAnalysis", "Pictures", "Timelines", "JSONText", "EmbeddedFiles", "CStartup", system,
+                "MediaAnalysis", "Pictures", "Peaks", "Timelines", "JSONText", "EmbeddedFiles", "CStartup", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),
@@ -160,7 +161,10 @@ let package = Package(
             name: "ContainerFactsTests",
             dependencies: ["ContainerFacts", "LibAV", "ISOMedia", "MediaBase", "TestSupport", system],
             swiftSettings: common),
-        .testTarget(name: "AssetKitTests", dependencies: ["AssetKit", "TestSupport", system], swiftSettings: common),
+        .testTarget(
+            name: "PeaksTests", dependencies: ["Peaks", "MediaAnalysis", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "AssetKitTests", dependencies: ["AssetKit", "Peaks", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "InspectionTests",
             dependencies: ["Inspection", "JSONText", "SystemCalls", "TestSupport", system], swiftSettings: common),
@@ -171,11 +175,13 @@ let package = Package(
             name: "TimelinesTests", dependencies: ["Timelines", "JSONText", "MediaBase", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
-            name: "MediaJobsTests", dependencies: ["MediaJobs", "JSONText", "SystemCalls", "TestSupport", system],
+            name: "MediaJobsTests",
+            dependencies: ["MediaJobs", "Peaks", "JSONText", "SystemCalls", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
             name: "MediaToolTests",
-            dependencies: ["mediatool", "SystemCalls", "TestSupport", system] + examples.map { .target(name: $0.name) },
+            dependencies: ["mediatool", "Peaks", "SystemCalls", "TestSupport", system]
+                + examples.map { .target(name: $0.name) },
             swiftSettings: common),
     ] + examples + fuzzers,
     swiftLanguageModes: [.v6]

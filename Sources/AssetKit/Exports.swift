@@ -1,4 +1,3 @@
-// What users of the library name comes with one import: times, formats and errors, pictures, and peaks.
-@_exported public import MediaAnalysis
+// What users of the library name comes with one import: times, formats and errors, and pictures.
 @_exported public import MediaBase
 @_exported public import Pictures

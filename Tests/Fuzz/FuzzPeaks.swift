@@ -1,5 +1,5 @@
-import MediaAnalysis
 import MediaBase
+import Peaks
 
 /// Reads any bytes as a peaks file, and writes what came of it in all forms.
 @_cdecl("LLVMFuzzerTestOneInput")

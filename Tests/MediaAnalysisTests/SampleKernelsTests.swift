@@ -1,4 +1,5 @@
 import MediaAnalysis
+import TestSupport
 import Testing
 
 @Suite struct SampleKernelsTests {

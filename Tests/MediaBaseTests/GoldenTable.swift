@@ -1,5 +1,6 @@
 import Foundation
 import MediaBase
+import TestSupport
 import Testing
 
 /// The rows of a table in golden/time, without its header, cut into cells.
@@ -32,18 +33,7 @@ let timesInOrder: [MediaTime] = [
     .negativeInfinity, time(-1, 3), time(1, 3), .indefinite, .positiveInfinity, .invalid,
 ]
 
-/// A generator with a fixed seed (SplitMix64), so that a failing case comes back.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
+extension SeededGenerator {
     /// A time of any size, often with a small value so that equal times occur; sometimes not a number.
     mutating func time() -> MediaTime {
         switch Int.random(in: 0..<10, using: &self) {

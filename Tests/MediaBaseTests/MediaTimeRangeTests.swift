@@ -1,5 +1,6 @@
 import Foundation
 import MediaBase
+import TestSupport
 import Testing
 
 @Suite struct MediaTimeRangeTests {

@@ -1,4 +1,5 @@
 import MediaBase
+import TestSupport
 import Testing
 
 @Suite struct MediaTimeTests {

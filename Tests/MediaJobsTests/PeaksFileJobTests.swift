@@ -1,6 +1,6 @@
 import Foundation
-import MediaAnalysis
 import MediaBase
+import Peaks
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
-import MediaAnalysis
 import MediaBase
 import MediaJobs
+import Peaks
 import Testing
 
 @Suite struct WaveformDensityTests {

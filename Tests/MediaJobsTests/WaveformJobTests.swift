@@ -1,6 +1,6 @@
 import AssetKit
-import MediaAnalysis
 import MediaBase
+import Peaks
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import MediaAnalysis
+import Peaks
 import SystemPackage
 import TestSupport
 import Testing

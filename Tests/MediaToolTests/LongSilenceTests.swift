@@ -1,4 +1,5 @@
 import Foundation
+import Peaks
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import MediaAnalysis
+import Peaks
 import TestSupport
 import Testing
 

@@ -103,7 +103,7 @@ extension SampleKernels {
 
     /// Returns the extrema of one channel, starting from `low` and `high`.
     @inline(__always)
-    static func extrema(of samples: Span<Int16>, low: Int16, high: Int16) -> (low: Int16, high: Int16) {
+    package static func extrema(of samples: Span<Int16>, low: Int16, high: Int16) -> (low: Int16, high: Int16) {
         var low = low
         var high = high
         for index in 0..<samples.count {

@@ -1,5 +1,5 @@
-package import MediaAnalysis
 package import MediaBase
+package import Peaks
 internal import SystemCalls
 package import SystemPackage
 

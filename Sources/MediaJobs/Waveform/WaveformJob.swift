@@ -1,6 +1,6 @@
 package import AssetKit
-package import MediaAnalysis
 package import MediaBase
+package import Peaks
 
 /// The settings of a waveform job, except for its outputs.
 package struct WaveformOptions: Sendable {

@@ -1,6 +1,6 @@
 internal import FileOutput
-package import MediaAnalysis
 package import MediaBase
+package import Peaks
 internal import SystemCalls
 internal import SystemPackage
 

@@ -1,6 +1,7 @@
 internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
+internal import Peaks
 
 /// Extracts the data for the measurements from decoded audio.
 ///

@@ -1,6 +1,7 @@
 internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
+internal import Peaks
 internal import SystemCalls
 internal import Threading
 

@@ -1,5 +1,4 @@
 internal import AssetKit
-internal import MediaAnalysis
 internal import MediaBase
 
 /// The measured audio of a track in a range.

@@ -1,5 +1,5 @@
-internal import MediaAnalysis
 package import MediaBase
+internal import Peaks
 package import SystemPackage
 
 /// The measurements and outputs of a waveform job; its JSON has the keys in this order.

@@ -1,6 +1,6 @@
 internal import FileOutput
-internal import MediaAnalysis
 internal import MediaBase
+internal import Peaks
 internal import SystemPackage
 
 /// The peaks that outputs are made from, either measured or read from a peaks file.

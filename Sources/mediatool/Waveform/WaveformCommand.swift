@@ -3,6 +3,7 @@ import AssetKit
 import EmbeddedFiles
 import MediaBase
 import MediaJobs
+import Peaks
 import SystemCalls
 import SystemPackage
 import Threading

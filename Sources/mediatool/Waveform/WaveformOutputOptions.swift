@@ -1,7 +1,7 @@
 import ArgumentParser
-import MediaAnalysis
 import MediaBase
 import MediaJobs
+import Peaks
 import SystemPackage
 
 extension WaveformOutput.Format: ExpressibleByArgument {}

@@ -1,7 +1,7 @@
 import ArgumentParser
-import MediaAnalysis
 import MediaBase
 import MediaJobs
+import Peaks
 import Pictures
 
 /// The options of `waveform` that control the appearance of pictures.

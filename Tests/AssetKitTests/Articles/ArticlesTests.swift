@@ -1,5 +1,6 @@
 import AssetKit
 import Foundation
+import Peaks
 import SystemPackage
 import TestSupport
 import Testing

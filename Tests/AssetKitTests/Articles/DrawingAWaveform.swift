@@ -1,4 +1,5 @@
 import AssetKit
+import Peaks
 import SystemPackage
 
 /// The peaks of a file's sound, its channels mixed, so many samples to a point.

@@ -1,3 +1,4 @@
+package import MediaAnalysis
 package import MediaBase
 
 /// The data that waveform measurements need from decoded audio.

@@ -1,4 +1,4 @@
-import MediaAnalysis
+import Peaks
 import Testing
 
 @Suite struct PeakTextTests {

@@ -1,6 +1,7 @@
 import Foundation
 import MediaAnalysis
 import MediaBase
+import Peaks
 import Testing
 
 extension SampleStatistics {

@@ -1,3 +1,4 @@
+internal import MediaAnalysis
 public import MediaBase
 
 /// Measures the peaks of one zoom level from samples that arrive in spans of any length.

@@ -1,5 +1,6 @@
 internal import Glibc
-public import MediaBase
+// Errors and exact numbers come with one import.
+@_exported public import MediaBase
 
 /// The minimum and maximum of consecutive spans of samples: a waveform at one zoom level.
 ///

@@ -1,5 +1,5 @@
-import MediaAnalysis
 import MediaBase
+import Peaks
 import Testing
 
 @Suite struct PeaksPartsTests {

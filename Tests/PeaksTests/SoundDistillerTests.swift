@@ -1,5 +1,7 @@
 import MediaAnalysis
 import MediaBase
+import Peaks
+import TestSupport
 import Testing
 
 @Suite struct SoundDistillerTests {

@@ -1,4 +1,5 @@
 internal import Glibc
+package import MediaAnalysis
 package import MediaBase
 
 /// The peak, RMS and clipping of each channel, measured as samples arrive.
