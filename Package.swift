@@ -169,7 +169,8 @@ let package = Package(
             name: "InspectionTests",
             dependencies: ["Inspection", "JSONText", "SystemCalls", "TestSupport", system], swiftSettings: common),
         .testTarget(
-            name: "QualityControlTests", dependencies: ["QualityControl", "MediaAnalysis", "TestSupport", system],
+            name: "QualityControlTests",
+            dependencies: ["QualityControl", "Inspection", "MediaAnalysis", "JSONText", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
             name: "TimelinesTests", dependencies: ["Timelines", "JSONText", "MediaBase", "TestSupport", system],

@@ -125,8 +125,7 @@ package struct QCJob: Sendable {
 
     private func compare(with reference: Asset, _ request: QCRequest) throws(MediaError) -> QCReferenceMeasurements {
         var result = QCReferenceMeasurements()
-        let asks = request.checks.filter { $0.facts.subject == .reference }
-        if options.keepsFrames || !asks.subtracting(QCCheck.ofReferenceSound).isEmpty {
+        if options.keepsFrames || request.checks.contains(where: { $0.subject == .referenceVideo }) {
             let comparison = QCPictureComparison(
                 file: asset, reference: reference, threads: threads, keepsFrames: options.keepsFrames)
             switch try comparison.run() {
@@ -135,7 +134,7 @@ package struct QCJob: Sendable {
             case .notApplicable: break
             }
         }
-        if !asks.isDisjoint(with: QCCheck.ofReferenceSound) {
+        if request.checks.contains(where: { $0.subject == .referenceAudio }) {
             switch try QCSoundComparison(file: asset, reference: reference).run() {
             case .compared(let sound): result.sound = sound
             case .missing(let reason): result.missingSound = reason

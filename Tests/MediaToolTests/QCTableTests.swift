@@ -26,7 +26,7 @@ import Testing
         }
     }()
 
-    @Test func allChecksAreInTheTable() { #expect(Self.rows.map(\.check) == QCCheck.allCases.map(\.rawValue)) }
+    @Test func allChecksAreInTheTable() { #expect(Self.rows.map(\.check) == CheckRegistry.all.map(\.id)) }
 
     @Test(arguments: rows) func rowsHold(row: Row) throws {
         let rule = row.rule.isEmpty ? "" : ", \(row.rule)"

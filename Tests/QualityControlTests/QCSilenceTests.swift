@@ -52,7 +52,7 @@ import Testing
     @Test func monthsOfSilenceTakeNoTime() throws {
         let form = QCSoundMeter.Form(sampleRate: 8000, layout: .stereo, significantBits: 16)
         var request = QCRequest()
-        for check in [QCCheck.silence, .clipping, .loudness] { request.add(check) }
+        for check in [Check.silence, .clipping, .integratedLoudness] { request.add(check) }
         var meter = try QCSoundMeter(form, request)
         let noise = Self.noise(8000, 8000)
         meter.append(noise)

@@ -70,6 +70,8 @@ package struct QCMeasurements: Encodable, Sendable {
         package var runs: [Runs]
         /// The outline of the audio for a drawing; not part of the JSON.
         package var outline: SoundOutline?
+        /// The values of checks that are not among the other measurements, by name; not part of the JSON.
+        package var values: [String: MeasuredValue] = [:]
 
         private enum CodingKeys: String, CodingKey {
             case trackIndex, pairedTrackIndex, sound, pictures, runs
@@ -108,6 +110,9 @@ package struct QCMeasurements: Encodable, Sendable {
         package var start: MediaTime
         /// The end time of the window.
         package var end: MediaTime
+
+        /// The time range of the window.
+        var range: Range { Range(start: start, end: end) }
     }
 
     /// The measurements of one channel.
@@ -168,8 +173,6 @@ package struct QCMeasurements: Encodable, Sendable {
         package var end: MediaTime?
         /// The number of frames identical to the preceding frame; `nil` unless requested.
         package var duplicates: Int64?
-        /// The runs of such frames, each with the number of frames; not part of the JSON.
-        package var duplicateRuns: [(range: Range, count: Int64)] = []
         /// The usual frame duration; `nil` unless the regularity of frames was requested.
         package var usualDuration: MediaTime?
         /// True if frame durations vary; `nil` unless the regularity of frames was requested.
@@ -192,12 +195,6 @@ package struct QCMeasurements: Encodable, Sendable {
         package var illegalColor: Double?
         /// The dark rows and columns at the edges; `nil` if all frames are completely dark.
         package var bars: Bars?
-
-        private enum CodingKeys: String, CodingKey {
-            case count, start, lastStart, end, duplicates, usualDuration, isVariable, missing, firstMissing, fields,
-                size
-            case sizeChanges, illegalLuma, illegalColor, bars
-        }
     }
 
     /// The numbers of frames that look interlaced and progressive, of those with enough motion to decide.

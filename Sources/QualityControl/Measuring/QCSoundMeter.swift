@@ -273,14 +273,14 @@ struct QCSoundMeter: Sendable {
     private var runs: [QCMeasurements.Runs] {
         var result: [QCMeasurements.Runs] = []
         func add(
-            _ finder: RunFinder, _ check: QCCheck, _ parameters: QCRunParameters, channel: Int? = nil,
+            _ finder: RunFinder, _ check: Check, _ parameters: QCRunParameters, channel: Int? = nil,
             and more: (runs: [Range<Int64>], count: Int64, total: Int64) = ([], 0, 0)
         ) {
             let runs =
                 more.runs.isEmpty ? finder.runs : (finder.runs + more.runs).sorted { $0.lowerBound < $1.lowerBound }
             result.append(
                 QCMeasurements.Runs(
-                    check: check.rawValue, threshold: parameters.threshold,
+                    check: check.id, threshold: parameters.threshold,
                     minimumDuration: parameters.minimumSeconds, channel: channel, count: finder.count + more.count,
                     total: time(finder.total + more.total),
                     ranges: runs.prefix(RunFinder.maximumRuns).map {

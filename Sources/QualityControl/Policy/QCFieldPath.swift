@@ -1,3 +1,4 @@
+internal import Inspection
 internal import JSONText
 package import MediaBase
 
@@ -127,89 +128,42 @@ extension JSONValue {
     }
 }
 
-/// The fields that a probe report can have, read from its JSON Schema to reject rules about unknown fields.
-package struct QCFieldNames {
-    private let report: JSONObject
-    private let definitions: JSONObject
-
-    /// Reads the schema of `probe`; returns `nil` if it is not as expected.
-    ///
-    /// - Parameter schema: The JSON text.
-    package init?(schema: String) {
-        guard case .object(let root)? = try? JSONReader.parse(Array(schema.utf8)),
-            let definitions = root.object(for: "$defs"), let report = definitions.object(for: "report")
-        else { return nil }
-        self.report = report
-        self.definitions = definitions
-    }
-
-    /// Checks that each name in a path exists.
+extension QCFieldPath {
+    /// Checks that each name in the path exists in a probe report.
     ///
     /// - Returns: True if the value is a Boolean.
     /// - Throws: `invalidArgument` with the unknown name and a suggestion.
-    func check(_ path: QCFieldPath) throws(MediaError) -> Bool {
-        var place = report
-        if case .member(let name)? = path.steps.first, ["schemaVersion", "path", "pathBytes"].contains(name) {
-            throw error(path, "rules are about what a file says, not about what it is called")
+    func check() throws(MediaError) -> Bool {
+        if case .member(let name)? = steps.first, ["schemaVersion", "path", "pathBytes"].contains(name) {
+            throw error("rules are about what a file says, not about what it is called")
         }
-        for step in path.steps {
-            place = resolved(place)
+        var (type, isList, isBoolean): (String?, Bool, Bool) = ("report", false, false)
+        for step in steps {
             switch step {
             case .element, .every, .having:
-                guard let items = place.object(for: "items") else {
-                    throw error(path, "what is before the brackets is not a list")
-                }
-                place = resolved(items)
-                if case .having(let name, _) = step { _ = try member(name, of: place, path) }
-            case .member(let name): place = try member(name, of: place, path)
+                guard isList else { throw error("what is before the brackets is not a list") }
+                isList = false
+                if case .having(let name, _) = step { _ = try member(name, of: type) }
+            case .member(let name):
+                let found = try member(name, of: isList ? nil : type)
+                (type, isList, isBoolean) = (found.type, found.isList, found.isBoolean)
             }
         }
-        return resolved(place).value(for: "type")?.isText("boolean") ?? false
+        return isBoolean
     }
 
-    private func member(_ name: String, of place: JSONObject, _ path: QCFieldPath) throws(MediaError) -> JSONObject {
-        guard let properties = place.object(for: "properties") else {
-            throw error(path, "there is nothing below it that is called '\(name)'")
+    private func member(_ name: String, of type: String?) throws(MediaError) -> ProbeField {
+        guard let type, let fields = ProbeReport.fields[type] else {
+            throw error("there is nothing below it that is called '\(name)'")
         }
-        guard let found = properties.object(for: name) else {
-            let names = properties.members.map(\.key)
-            throw error(path, "there is no '\(name)'" + NearestName.hint(name, among: names))
+        guard let found = fields.first(where: { $0.name == name }) else {
+            throw error("there is no '\(name)'" + NearestName.hint(name, among: fields.map(\.name)))
         }
         return found
     }
 
-    private func resolved(_ place: JSONObject) -> JSONObject {
-        var place = place
-        for _ in 0..<8 {
-            if case .string(let target)? = place.value(for: "$ref"), let name = target.split(separator: "/").last,
-                let found = definitions.object(for: String(name))
-            {
-                place = found
-            } else if case .array(let choices)? = place.value(for: "anyOf") ?? place.value(for: "oneOf"),
-                case .object(let first)? = choices.elements.first
-            {
-                place = first
-            } else {
-                break
-            }
-        }
-        return place
-    }
-
-    private func error(_ path: QCFieldPath, _ text: String) -> MediaError {
-        MediaError(.invalidArgument, "field '\(path.text)': \(text)")
-    }
-}
-
-extension JSONValue {
-    /// Returns whether the value is this string.
-    fileprivate func isText(_ text: String) -> Bool { if case .string(text) = self { true } else { false } }
-}
-
-extension JSONObject {
-    /// Returns the object for a key, or `nil`.
-    fileprivate func object(for key: String) -> JSONObject? {
-        if case .object(let object)? = value(for: key) { object } else { nil }
+    private func error(_ text: String) -> MediaError {
+        MediaError(.invalidArgument, "field '\(self.text)': \(text)")
     }
 }
 

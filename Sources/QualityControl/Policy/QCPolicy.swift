@@ -4,7 +4,7 @@ internal import YAMLText
 
 /// A set of rules about a file's declared properties and its measurements.
 ///
-/// ``init(yaml:named:fields:)`` reads a policy; ``QCBuiltInPolicy`` lists the built-in ones.
+/// ``init(yaml:named:)`` reads a policy; ``QCBuiltInPolicy`` lists the built-in ones.
 package struct QCPolicy: Sendable {
     /// The policy's name, for reports.
     package var name: String
@@ -55,7 +55,7 @@ package indirect enum QCCondition: Sendable {
     /// A test of a property that the file declares.
     case field(QCFieldPath, QCTest)
     /// A test of a measurement; the stretch applies to checks that find runs.
-    case check(QCCheck, QCRunParameters?, QCStretch, QCTest)
+    case check(Check, QCRunParameters?, QCStretch, QCTest)
     /// All conditions must hold.
     case all([QCCondition])
     /// At least one condition must hold.
@@ -215,9 +215,9 @@ extension QCPolicy {
 
     /// Reads a policy from the bytes of a file.
     ///
-    /// - Throws: The errors of ``init(yaml:named:fields:)``, and `invalidArgument` with the line number if the text is
+    /// - Throws: The errors of ``init(yaml:named:)``, and `invalidArgument` with the line number if the text is
     ///   not UTF-8.
-    package init(bytes: [UInt8], named name: String, fields: QCFieldNames?) throws(MediaError) {
+    package init(bytes: [UInt8], named name: String) throws(MediaError) {
         let isWide = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
         guard !isWide, !bytes.prefix(2).contains(0) else {
             throw MediaError(.invalidArgument, "line 1: the text is UTF-16, or not a text; save it as UTF-8")
@@ -228,7 +228,7 @@ extension QCPolicy {
             let line = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
             throw MediaError(.invalidArgument, "line \(line + 1): the text is not UTF-8; save it as UTF-8")
         }
-        try self.init(yaml: text, named: name, fields: fields)
+        try self.init(yaml: text, named: name)
     }
 
     /// Reads a policy in the form described by `docs/schema/qc-policy.json`.
@@ -236,14 +236,13 @@ extension QCPolicy {
     /// - Parameters:
     ///   - yaml: The text.
     ///   - name: The name to use if the policy does not state its own.
-    ///   - fields: The known fields; `nil` to skip checking field names.
     /// - Throws: `invalidArgument` with the line number if the policy is not valid, `limitExceeded` if it is too large.
-    package init(yaml: String, named name: String, fields: QCFieldNames?) throws(MediaError) {
+    package init(yaml: String, named name: String) throws(MediaError) {
         guard yaml.utf8.count <= Self.maximumBytes else {
             throw MediaError(.limitExceeded, "a policy has at most 4 MB")
         }
         let root = try YAMLParser.parse(yaml)
-        let reader = QCPolicyReader(fields: fields)
+        let reader = QCPolicyReader()
         guard let root else {
             throw MediaError(.invalidArgument, "line 1: the policy is empty; \(Self.form)")
         }
@@ -268,10 +267,10 @@ extension QCPolicy {
             self.rules.append(rule)
         }
         let request = request
-        for check in QCCheck.allCases where request.parameters(of: check).count > Self.maximumParameters {
+        for check in CheckRegistry.all where request.parameters(of: check).count > Self.maximumParameters {
             throw MediaError(
                 .limitExceeded,
-                "asks for '\(check.rawValue)' with more than \(Self.maximumParameters) different thresholds and lengths"
+                "asks for '\(check.id)' with more than \(Self.maximumParameters) different thresholds and lengths"
             )
         }
         pairs = try entries["pairs"].map { node throws(MediaError) in try reader.pairs(node) } ?? []

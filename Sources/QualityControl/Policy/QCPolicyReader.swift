@@ -4,11 +4,10 @@ internal import YAMLText
 
 /// Reads the parts of a policy from YAML nodes; an unknown key is an error that suggests the nearest known key.
 struct QCPolicyReader {
-    let fields: QCFieldNames?
     /// The id of the rule being read, for error messages.
     private var ruleID: String?
 
-    init(fields: QCFieldNames?) { self.fields = fields }
+    init() {}
 
     private static let ruleKeys: Set = ["id", "severity", "message"]
     private static let tests: Set = ["equals", "min", "max", "oneOf", "matches", "exists"]
@@ -61,7 +60,7 @@ struct QCPolicyReader {
             let isBoolean: Bool
             do {
                 path = try QCFieldPath(text)
-                isBoolean = try fields?.check(path) ?? false
+                isBoolean = try path.check()
             } catch {
                 throw self.error(inner, error.message)
             }
@@ -90,13 +89,13 @@ struct QCPolicyReader {
         -> QCCondition
     {
         let name = try string(inner, "check")
-        guard let check = QCCheck(rawValue: name) else {
+        guard let check = CheckRegistry.check(name) else {
             throw error(
                 inner,
-                "there is no check '\(name)'" + NearestName.hint(name, among: QCCheck.allCases.map(\.rawValue))
+                "there is no check '\(name)'" + NearestName.hint(name, among: CheckRegistry.all.map(\.id))
                     + " (--list-checks shows all)")
         }
-        guard var parameters = check.facts.run else {
+        guard var parameters = check.run else {
             try only(entries, Self.tests.union(["check"]), node, "a rule about '\(name)'")
             let test = try test(entries, node, isBoolean: check.isBoolean)
             if let standard = check.standardTest, test.isEmpty { return .check(check, nil, QCStretch(), standard) }
@@ -269,24 +268,6 @@ extension QCValue {
             self = .fraction(Double(top) / Double(bottom), text)
         } else {
             self = .text(text)
-        }
-    }
-}
-
-extension QCCheck {
-    /// True if the check yields a Boolean.
-    fileprivate var isBoolean: Bool { self == .dualMono || self == .variableFrameRate }
-
-    /// The test that applies if a rule states none.
-    var standardTest: QCTest? {
-        switch self {
-        case .dualMono, .variableFrameRate: QCTest(equals: .bool(false))
-        case .mutedChannels, .damage, .letterboxRows, .letterboxColumns, .duplicateFrames, .missingFrames,
-            .headerMismatches, .referenceUnpaired:
-            QCTest(maximum: 0)
-        case .fieldMismatch: QCTest(maximum: 0.1)
-        case .startDifference, .lengthDifference: QCTest(maximum: 0.1)
-        default: nil
         }
     }
 }

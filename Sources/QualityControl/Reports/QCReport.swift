@@ -123,7 +123,7 @@ package struct QCRequest: Sendable, Hashable {
     /// True if all packets must be read, for the `scan` part of the probe report.
     package var needsScan = false
     /// The requested checks.
-    package private(set) var checks: Set<QCCheck> = []
+    package private(set) var checks: Set<Check> = []
     /// Pairs of mono tracks that are measured as one stereo track.
     package var pairs: [QCTrackPair] = []
     /// True if an outline of the audio is collected, for a drawing.
@@ -133,7 +133,7 @@ package struct QCRequest: Sendable, Hashable {
     /// A check that finds runs, with its parameters.
     package struct Run: Sendable, Hashable {
         /// The check.
-        package let check: QCCheck
+        package let check: Check
         /// The parameters of the check.
         package let parameters: QCRunParameters
     }
@@ -144,28 +144,27 @@ package struct QCRequest: Sendable, Hashable {
     /// A request for all checks, with their default parameters.
     package static var standard: QCRequest {
         var request = QCRequest()
-        for check in QCCheck.allCases { request.add(check) }
+        for check in CheckRegistry.all { request.add(check) }
         return request
     }
 
     /// Adds a check.
     ///
     /// - Parameter parameters: The parameters of a check that finds runs; `nil` for its defaults.
-    package mutating func add(_ check: QCCheck, _ parameters: QCRunParameters? = nil) {
-        let facts = check.facts
+    package mutating func add(_ check: Check, _ parameters: QCRunParameters? = nil) {
         checks.insert(check)
-        switch facts.subject {
-        case .reference: break
-        case .sound: needsSound = true
-        case .pictures: needsPictures = true
+        switch check.subject {
+        case .referenceAudio, .referenceVideo: break
+        case .audio: needsSound = true
+        case .video: needsPictures = true
         case .file: (needsSound, needsPictures) = (true, true)
         }
-        guard let standard = facts.run else { return }
+        guard let standard = check.run else { return }
         let run = Run(check: check, parameters: parameters ?? standard)
         if known.insert(run).inserted { runs.append(run) }
     }
 
-    func parameters(of check: QCCheck) -> [QCRunParameters] {
+    func parameters(of check: Check) -> [QCRunParameters] {
         runs.filter { $0.check == check }.map(\.parameters)
     }
 }

@@ -108,7 +108,7 @@ struct QCCommand: ParsableCommand {
     func run() throws {
         if output.schema { return try StandardOutput.write(EmbeddedFile.qcSchema.text) }
         if policySchema { return try StandardOutput.write(EmbeddedFile.qcPolicySchema.text) }
-        if listChecks { return try StandardOutput.write(QCText.checks) }
+        if listChecks { return try StandardOutput.write(CheckRegistry.listing) }
         if showPolicy {
             guard let known = builtInPolicy else {
                 throw ValidationError("'--show-policy' is for policies that come with the program: \(Self.builtIn).")
@@ -180,14 +180,13 @@ struct QCCommand: ParsableCommand {
         if let source = proxyOf, policy == nil, reference == nil {
             return QCPolicy(name: "proxy-of \(source.path.displayPath)", rules: [])
         }
-        let fields = QCFieldNames(schema: EmbeddedFile.probeSchema.text)
         guard let path = policy?.path, builtInPolicy == nil else {
             let known = builtInPolicy ?? .content
-            return try QCPolicy(yaml: known.yaml, named: known.rawValue, fields: fields)
+            return try QCPolicy(yaml: known.yaml, named: known.rawValue)
         }
         do throws(MediaError) {
             let bytes = try SmallFile.bytes(of: path, atMost: QCPolicy.maximumBytes, as: "a policy")
-            return try QCPolicy(bytes: bytes, named: path.stem ?? path.displayPath, fields: fields)
+            return try QCPolicy(bytes: bytes, named: path.stem ?? path.displayPath)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
                 throw error.at(path: path.displayPath)
@@ -314,19 +313,6 @@ enum QCText {
                     + (sound.difference.map { "\(decimal($0)) dB" } ?? "none"))
         }
         return lines
-    }
-
-    /// A list of all checks with their defaults.
-    static var checks: String {
-        QCCheck.allCases.map { check in
-            let facts = check.facts
-            var line = "\(check.rawValue)\n    \(facts.definition)"
-            if !facts.unit.isEmpty, facts.run == nil { line += "; in \(facts.unit)" }
-            if let run = facts.run {
-                line += "\n    threshold: \(run.threshold), minDuration: \(run.minimumSeconds)"
-            }
-            return line + "\n"
-        }.joined()
     }
 
     private static func decimal(_ number: Double?, _ digits: Int = 1) -> String {

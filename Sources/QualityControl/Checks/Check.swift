@@ -1,0 +1,154 @@
+internal import Inspection
+internal import MediaBase
+
+/// A check of `qc`: its name, definition and defaults, its measurement, and its verdict.
+///
+/// Each check is an extension of this type in a file of its own; ``CheckRegistry`` lists them.
+package struct Check: Sendable {
+    /// The name that a policy uses after `check:`.
+    package let id: String
+    /// A description of the measured value, with the standard that defines it.
+    package let definition: String
+    /// The unit of the value; empty for counts and Booleans.
+    package let unit: String
+    /// The media that the check measures.
+    package let subject: Subject
+    /// The default threshold and minimum duration; `nil` for a check that yields a single value.
+    package let run: QCRunParameters?
+    /// The unit of the threshold; empty for a fraction.
+    package let thresholdUnit: String
+    /// The test that applies if a rule states none.
+    package let standardTest: QCTest?
+    /// A rule with a file that passes and one that fails, for the documentation and its test.
+    package let example: Example
+    /// The reason why the check is not applicable to a file without the media.
+    let missing: String
+    /// The measurement of video that the check needs; checks may share one.
+    let measurement: (any VideoMeasurement.Type)?
+    private let verdict: Verdict
+
+    /// The media that a check measures.
+    package enum Subject: String, Sendable {
+        case audio, video, file
+        /// The comparison of audio with the reference.
+        case referenceAudio
+        /// The comparison of video with the reference.
+        case referenceVideo
+
+        /// True for a comparison with the reference.
+        package var isReference: Bool { self == .referenceAudio || self == .referenceVideo }
+    }
+
+    /// The rest of a rule, and the names of two fixtures.
+    package struct Example: Sendable {
+        /// The tests of the rule, as in YAML; empty for the defaults.
+        package let rule: String
+        /// A file that passes.
+        package let passes: String
+        /// A file that fails.
+        package let fails: String
+
+        init(_ rule: String = "", passes: String, fails: String) {
+            self.rule = rule
+            self.passes = passes
+            self.fails = fails
+        }
+    }
+
+    /// Makes a check that yields a single value.
+    init(
+        _ id: String, _ definition: String, unit: String = "", of subject: Subject, standard: QCTest? = nil,
+        example: Example, missing: String? = nil, measurement: (any VideoMeasurement.Type)? = nil, verdict: Verdict
+    ) {
+        self.id = id
+        self.definition = definition
+        self.unit = unit
+        self.subject = subject
+        standardTest = standard
+        self.example = example
+        self.missing = missing ?? subject.missing(id)
+        self.measurement = measurement
+        self.verdict = verdict
+        run = nil
+        thresholdUnit = ""
+    }
+
+    /// Makes a check that finds runs; each run is a violation.
+    init(
+        runs id: String, _ definition: String, of subject: Subject, threshold: Double, in thresholdUnit: String = "",
+        seconds: Double = 0, example: Example, measurement: (any VideoMeasurement.Type)? = nil
+    ) {
+        self.id = id
+        self.definition = definition
+        unit = "s"
+        self.subject = subject
+        self.thresholdUnit = thresholdUnit
+        self.example = example
+        missing = subject.missing(id)
+        self.measurement = measurement
+        run = QCRunParameters(threshold: threshold, minimumSeconds: seconds)
+        standardTest = nil
+        verdict = Verdict { check, _, _ in .notApplicable(check.missing) }
+    }
+
+    /// True if the check yields a Boolean.
+    var isBoolean: Bool { if case .bool? = standardTest?.equals { true } else { false } }
+
+    /// The unit with a leading space, or nothing.
+    var unitText: String { unit.isEmpty ? "" : " " + unit }
+
+    /// Tests the single value in a file's measurements.
+    func outcome(_ measurements: QCMeasurements, _ test: QCTest) -> QCOutcome {
+        verdict.body(self, measurements, test)
+    }
+
+    /// Returns a violation by the check.
+    func violation(
+        _ measured: String, _ test: QCTest, track: Int? = nil, channel: Int? = nil, range: QCMeasurements.Range? = nil
+    ) -> QCViolation {
+        QCViolation(
+            subject: id, measured: measured, wanted: test.text + unitText, trackIndex: track, channel: channel,
+            range: range)
+    }
+}
+
+extension Check: Hashable {
+    /// Compares two checks by their names.
+    package static func == (left: Check, right: Check) -> Bool { left.id == right.id }
+
+    /// Hashes the name.
+    package func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension Check.Subject {
+    fileprivate func missing(_ id: String) -> String {
+        switch self {
+        case .audio: "the file has no sound of which \(id) can be measured"
+        case .video: "the file has no pictures of which \(id) can be measured"
+        case .file: "the file has not both sound and pictures"
+        case .referenceAudio, .referenceVideo: "there is no --reference"
+        }
+    }
+}
+
+/// The threshold and the minimum duration of a check that finds runs.
+package struct QCRunParameters: Sendable, Hashable {
+    /// The threshold, in the unit of the check's definition.
+    package var threshold: Double
+    /// The minimum duration in seconds.
+    package var minimumSeconds: Double
+
+    /// Makes parameters.
+    package init(threshold: Double, minimumSeconds: Double) {
+        self.threshold = threshold
+        self.minimumSeconds = minimumSeconds
+    }
+
+    /// Returns the minimum duration in units of a clock, rounded up and at least one.
+    func minimum(unitsPerSecond rate: Double) -> Int64 {
+        Int64(min(max((minimumSeconds * rate - 1e-6).rounded(.up), 1), 0x1p62))
+    }
+
+    /// The threshold in dBFS, converted to a fraction of full scale.
+    var amplitude: Double { QCRunParameters.amplitude(ofDecibels: threshold) }
+}

@@ -1,0 +1,143 @@
+internal import Inspection
+internal import JSONText
+internal import MediaBase
+
+/// Evaluates conditions against a file's probe report and measurements.
+package struct QCEvaluation {
+    private let report: JSONValue
+    let measurements: QCMeasurements
+
+    /// - Throws: The errors of encoding the report.
+    init(report: ProbeReport, measurements: QCMeasurements) throws {
+        self.report = try JSONValue(encoding: report)
+        self.measurements = measurements
+    }
+
+    /// The maximum number of violations listed for a condition.
+    static let maximumFacts = 10_000
+
+    func outcome(of condition: QCCondition) -> QCOutcome {
+        switch condition {
+        case .field(let path, let test): return field(path, test)
+        case .check(let check, let parameters, let stretch, let test):
+            guard let standard = check.run else { return check.outcome(measurements, test) }
+            return runs(of: check, parameters ?? standard, stretch)
+        case .all(let parts):
+            let outcomes = parts.map { outcome(of: $0) }
+            let facts = outcomes.flatMap(\.facts)
+            if !facts.isEmpty { return Self.failed(facts, outcomes) }
+            return outcomes.first { !$0.isApplicable }.map { first in
+                outcomes.contains(where: \.isApplicable) ? .passed : first
+            } ?? .passed
+        case .any(let parts):
+            let outcomes = parts.map { outcome(of: $0) }
+            if outcomes.contains(where: \.isPassed) { return .passed }
+            let facts = outcomes.flatMap(\.facts)
+            return facts.isEmpty ? outcomes.first ?? .passed : Self.failed(facts, outcomes)
+        case .not(let part):
+            switch outcome(of: part) {
+            case .passed:
+                return .failed([QCViolation(subject: "the condition", measured: "met", wanted: "not met")])
+            case .failed: return .passed
+            case .notApplicable(let reason): return .notApplicable(reason)
+            }
+        }
+    }
+
+    /// Returns a failure that lists the maximum number of violations and counts the rest.
+    private static func failed(_ facts: [QCViolation], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
+        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - maximumFacts))) { $0 + $1.more }
+        return .failed(Array(facts.prefix(maximumFacts)), more: unlisted)
+    }
+
+    // MARK: Declared properties
+
+    private func field(_ path: QCFieldPath, _ test: QCTest) -> QCOutcome {
+        let found = path.values(in: report)
+        guard !found.isEmpty else {
+            guard let exists = test.exists else { return .notApplicable("the file has nothing at \(path.text)") }
+            // A test for existence applies even if nothing is found.
+            guard exists else { return .passed }
+            return .failed([QCViolation(subject: path.text, measured: "not there", wanted: test.text)])
+        }
+        let facts = found.filter { !test.holds(for: $0) }.map {
+            QCViolation(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
+        }
+        return facts.isEmpty ? .passed : Self.failed(facts)
+    }
+
+    // MARK: Runs
+
+    func runs(of check: Check, _ parameters: QCRunParameters, _ stretch: QCStretch) -> QCOutcome {
+        var isApplicable = false
+        var facts: [QCViolation] = []
+        var more: Int64 = 0
+        for track in measurements.tracks {
+            for runs in track.runs
+            where runs.check == check.id && runs.threshold == parameters.threshold
+                && runs.minimumDuration == parameters.minimumSeconds
+            {
+                isApplicable = true
+                // Runs that are not listed cannot be assigned to a part of the track.
+                if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
+                for range in runs.ranges {
+                    guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
+                    guard facts.count < Self.maximumFacts else {
+                        more += 1
+                        continue
+                    }
+                    let length = kept.end - kept.start
+                    // Clipping lasts a few samples, so its duration in seconds would round to almost nothing.
+                    let measured =
+                        check == .clipping ? "\(length.value) samples" : Self.decimals(length.seconds, 3) + " s"
+                    facts.append(
+                        QCViolation(
+                            subject: check.id, measured: measured,
+                            wanted: parameters.minimumSeconds > 0
+                                ? "less than \(QCValue.number(parameters.minimumSeconds).text) s" : "none",
+                            trackIndex: track.trackIndex, channel: runs.channel, range: kept))
+                }
+            }
+        }
+        guard isApplicable else { return .notApplicable(check.missing) }
+        return facts.isEmpty ? .passed : .failed(facts, more: more)
+    }
+
+    /// Returns the part of a run that lies in a stretch, or `nil` if there is none or it is too short.
+    private func clipped(
+        _ range: QCMeasurements.Range, to stretch: QCStretch, of track: QCMeasurements.Track,
+        _ parameters: QCRunParameters
+    ) -> QCMeasurements.Range? {
+        var range = range
+        let start = track.pictures?.start ?? .zero
+        let end = track.sound?.duration ?? track.pictures?.end ?? range.end
+        if let head = stretch.head {
+            range.end = min(range.end, start + MediaTime(seconds: head, preferredTimescale: 1_000_000))
+        }
+        if let tail = stretch.tail {
+            range.start = max(range.start, end - MediaTime(seconds: tail, preferredTimescale: 1_000_000))
+        }
+        guard range.start < range.end else { return nil }
+        let isCut = stretch.head != nil || stretch.tail != nil
+        let least = MediaTime(seconds: parameters.minimumSeconds, preferredTimescale: 1_000_000)
+        return isCut && range.end - range.start < least ? nil : range
+    }
+
+    /// Returns a number with a fixed number of decimal places, at most 9.
+    package static func decimals(_ number: Double, _ digits: Int) -> String {
+        guard number.isFinite, number.magnitude < 1e9 else { return "\(number)" }
+        var scale: Int64 = 1
+        for _ in 0..<min(max(digits, 0), 9) { scale *= 10 }
+        let rounded = Int64((number.magnitude * Double(scale)).rounded())
+        let sign = number < 0 && rounded > 0 ? "-" : ""
+        guard scale > 1 else { return "\(sign)\(rounded)" }
+        return "\(sign)\(rounded / scale)." + padded(rounded % scale, to: digits)
+    }
+}
+
+extension QCOutcome {
+    fileprivate var facts: [QCViolation] { if case .failed(let facts, _) = self { facts } else { [] } }
+    fileprivate var more: Int64 { if case .failed(_, let more) = self { more } else { 0 } }
+    fileprivate var isPassed: Bool { if case .passed = self { true } else { false } }
+    fileprivate var isApplicable: Bool { if case .notApplicable = self { false } else { true } }
+}
