@@ -77,6 +77,7 @@ import Testing
             ["1: loudness.momentaryMaximum -20.0 LUFS, at most -21 LUFS @1.0-2.0"]
         ),
         ("check: loudness.shortTermMaximum, max: -99", ["pass"]),
+        ("check: loudness.shortTermMaximum, min: -99", ["1: loudness.shortTermMaximum silence, at least -99 LUFS"]),
         ("check: truePeak, max: -2", ["1: truePeak -1.5 dBTP, at most -2 dBTP @7.0-8.0"]),
         ("check: samplePeak, max: -3", ["1: samplePeak -2.0 dBFS, at most -3 dBFS"]),
         ("check: dcOffset, max: 0.01", ["1: dcOffset 0.25000, at most 0.01"]),

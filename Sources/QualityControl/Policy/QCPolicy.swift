@@ -191,6 +191,8 @@ package enum QCValue: Sendable, Equatable {
     /// Compares two values; numbers and fractions are equal if they agree within a billionth.
     package static func == (left: QCValue, right: QCValue) -> Bool {
         if let one = left.number, let other = right.number {
+            // The loudness of silence is -∞, to which no distance is small.
+            guard one.isFinite, other.isFinite else { return one == other }
             return abs(one - other) <= 1e-9 * max(1, one.magnitude)
         }
         switch (left, right) {
