@@ -103,7 +103,7 @@ extension ChannelLayout {
 /// A source of a reader's samples, from one track or several combined: `AVAssetReaderOutput`.
 ///
 /// Its kinds are ``TrackOutput``, ``AudioMixOutput`` and ``VideoCompositionOutput``. Only one thread at a time may read
-/// an output. Each kind keeps its state behind a lock or ``Confined``, so that it may be shared between threads.
+/// an output. Each kind keeps its state behind a lock or in a `Confined`, so that it may be shared between threads.
 public class ReaderOutput: @unchecked Sendable {
     init() {}
 
