@@ -99,7 +99,8 @@ let package = Package(
         .target(
             name: "Inspection",
             dependencies: [
-                "MediaBase", "SystemCalls", "AssetKit", "ContainerFacts", "Bitstreams", "MediaAnalysis", system,
+                "MediaBase", "SystemCalls", "Threading", "AssetKit", "ContainerFacts", "Bitstreams", "MediaAnalysis",
+                system,
             ],
             swiftSettings: safe),
         .target(
@@ -167,7 +168,8 @@ let package = Package(
             name: "AssetKitTests", dependencies: ["AssetKit", "Peaks", "TestSupport", system], swiftSettings: common),
         .testTarget(
             name: "InspectionTests",
-            dependencies: ["Inspection", "JSONText", "SystemCalls", "TestSupport", system], swiftSettings: common),
+            dependencies: ["Inspection", "AssetKit", "MediaBase", "JSONText", "SystemCalls", "TestSupport", system],
+            swiftSettings: common),
         .testTarget(
             name: "QualityControlTests",
             dependencies: ["QualityControl", "Inspection", "MediaAnalysis", "JSONText", "TestSupport", system],

@@ -5,8 +5,8 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// Sound decoded in small segments against the same decoded in one go.
-@Suite struct SegmentedSourceTests {
+/// Audio decoded in small chunks against the same decoded in one go.
+@Suite struct ParallelAudioDecoderTests {
     struct Read: Equatable {
         var bytes: [UInt8] = []
         var times: [MediaTime] = []
@@ -20,51 +20,67 @@ import Testing
     }
 
     /// Keeps all samples.
-    final class WholeDigest: SoundDigest {
+    struct Keeper: AudioReducer {
         private var frames: [Frame] = []
-        func take(_ sound: AudioBuffer) {
-            frames.append(Frame(bytes: SegmentedSourceTests.bytes(sound), count: sound.sampleCount))
+        mutating func append(_ audio: AudioBuffer) {
+            frames.append(Frame(bytes: ParallelAudioDecoderTests.bytes(audio), count: audio.sampleCount))
         }
-        func finish() -> any Sendable {
+        mutating func finish() -> [Frame] {
             defer { frames = [] }
             return frames
         }
     }
 
     private func read(
-        _ path: String, segments: Int?, threads: Int, digester: SoundDigester? = nil, range: MediaTimeRange? = nil
+        _ path: String, chunkBytes: Int?, threads: Int, reduces: Bool = false, withVideo: Bool = false,
+        range: MediaTimeRange? = nil
     ) throws -> Read {
         let asset = Asset(path: FilePath(path))
         let track = try Media.track(asset, .audio)
-        let output = TrackOutput(track: track, digester: digester)
+        let output =
+            reduces
+            ? TrackOutput(track: track, reducedBy: { Keeper() })
+            : TrackOutput(track: track, audioSettings: AudioSettings())
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = threads
         if let range { reader.timeRange = range }
-        if let segments {
-            reader.decodesSoundInSegments = true
-            reader.segmentBytes = segments
+        if let chunkBytes {
+            reader.decodesAudioInChunks = true
+            reader.chunkBytes = chunkBytes
         }
+        if withVideo { try reader.add(TrackOutput(track: Media.track(asset, .video), videoSettings: VideoSettings())) }
         try reader.add(output)
         try reader.startReading()
         var result = Read()
-        while let buffer = try output.nextSampleBuffer() {
-            guard let sound = buffer.audioBuffer else { continue }
-            if let frames = sound.digest as? [Frame] {
-                var place = buffer.presentationTime
-                for frame in frames {
+        func keep(_ buffer: SampleBuffer) {
+            guard let audio = buffer.audioBuffer else { return }
+            result.times.append(buffer.presentationTime)
+            result.bytes += Self.bytes(audio)
+        }
+        guard reduces else {
+            while let buffer = try output.nextSampleBuffer() { keep(buffer) }
+            return finished()
+        }
+        while let audio = try output.nextAudio(reducedTo: [Frame].self) {
+            switch audio {
+            case .samples(let buffer): keep(buffer)
+            case .reduced(let audio):
+                var place = audio.presentationTime
+                for frame in audio.partial {
                     result.times.append(place)
                     result.bytes += frame.bytes
-                    place = place + MediaTime(value: Int64(frame.count), timescale: Int32(clamping: sound.sampleRate))
+                    place = place + MediaTime(value: Int64(frame.count), timescale: Int32(clamping: audio.sampleRate))
                 }
-                #expect(frames.reduce(0) { $0 + $1.count } == sound.sampleCount)
-            } else {
-                result.times.append(buffer.presentationTime)
-                result.bytes += Self.bytes(sound)
+                #expect(audio.partial.reduce(0) { $0 + $1.count } == audio.sampleCount)
             }
         }
-        result.cut = output.samplesCutBeforeZero
-        result.damage = reader.damage
-        return result
+        return finished()
+
+        func finished() -> Read {
+            result.cut = output.samplesCutBeforeZero
+            result.damage = reader.damage
+            return result
+        }
     }
 
     fileprivate static func bytes(_ sound: AudioBuffer) -> [UInt8] {
@@ -80,54 +96,64 @@ import Testing
 
     @Test(arguments: exact, [2, 3, 8]) func isWhatOneGoGives(_ fixture: String, threads: Int) throws {
         let path = try Fixtures.path(fixture)
-        let serial = try read(path, segments: nil, threads: 1)
-        #expect(try read(path, segments: 100_000, threads: threads) == serial)
+        let serial = try read(path, chunkBytes: nil, threads: 1)
+        #expect(try read(path, chunkBytes: 100_000, threads: threads) == serial)
         #expect(!serial.bytes.isEmpty)
     }
 
-    @Test(arguments: exact) func digestsStandForTheSamples(_ fixture: String) throws {
+    @Test(arguments: exact) func partialResultsStandForTheSamples(_ fixture: String) throws {
         let path = try Fixtures.path(fixture)
         let range = MediaTimeRange(
             start: MediaTime(value: 12_347, timescale: 44_100), end: MediaTime(value: 91_357, timescale: 44_100))
         for range in [nil, range] {
-            let serial = try read(path, segments: nil, threads: 1, range: range)
-            let digested = try read(
-                path, segments: 60_000, threads: 2, digester: { WholeDigest() }, range: range)
-            #expect(digested == serial)
+            let serial = try read(path, chunkBytes: nil, threads: 1, range: range)
+            let reduced = try read(
+                path, chunkBytes: 60_000, threads: 2, reduces: true, range: range)
+            #expect(reduced == serial)
         }
     }
 
-    /// What a consumer asks for again is what was digested.
+    /// What a consumer asks for again is what was reduced.
     ///
-    /// Linear PCM, in `gap.mkv`, is not decoded in segments.
-    @Test(arguments: exact.filter { $0 != "gap.mkv" }) func digestedSoundCanBeRestored(_ fixture: String) throws {
+    /// Linear PCM, in `gap.mkv`, is not decoded in chunks.
+    @Test(arguments: exact.filter { $0 != "gap.mkv" }) func reducedAudioCanBeDecodedAgain(_ fixture: String) throws {
         let asset = Asset(path: FilePath(try Fixtures.path(fixture)))
-        let output = TrackOutput(track: try Media.track(asset, .audio), digester: { WholeDigest() })
+        let output = TrackOutput(track: try Media.track(asset, .audio), reducedBy: { Keeper() })
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = 2
-        reader.decodesSoundInSegments = true
-        reader.segmentBytes = 60_000
+        reader.decodesAudioInChunks = true
+        reader.chunkBytes = 60_000
         try reader.add(output)
         try reader.startReading()
-        var restored = 0
-        while let buffer = try output.nextSampleBuffer() {
-            guard let sound = buffer.audioBuffer, let frames = sound.digest as? [Frame] else { continue }
-            let again = try sound.restored()
-            #expect(again.map(\.sampleCount) == frames.map(\.count))
-            #expect(again.map(Self.bytes) == frames.map(\.bytes))
-            restored += again.count
+        var count = 0
+        while let audio = try output.nextAudio(reducedTo: [Frame].self) {
+            guard case .reduced(let audio) = audio else { continue }
+            let again = try audio.decodedAgain()
+            #expect(again.map(\.sampleCount) == audio.partial.map(\.count))
+            #expect(again.map(Self.bytes) == audio.partial.map(\.bytes))
+            count += again.count
         }
-        #expect(restored > 0)
+        #expect(count > 0)
+    }
+
+    /// Who reads the video too gets the same samples, although nothing is read ahead then.
+    @Test(arguments: ["av.mp4", "h264-aac.mkv", "mpegts-10s.ts", "late-audio.mp4"]) func doesNotDependOnTheOtherOutputs(
+        _ fixture: String
+    ) throws {
+        let path = try Fixtures.path(fixture)
+        let alone = try read(path, chunkBytes: 50_000, threads: 2)
+        #expect(try read(path, chunkBytes: 50_000, threads: 2, withVideo: true) == alone)
+        #expect(try read(path, chunkBytes: nil, threads: 1).times == alone.times)
     }
 
     /// Decoders that add noise of their own give other values, but the same ones however many threads there are.
     @Test(arguments: ["aac.m4a", "aac.adts", "aac.mkv", "aac-5.1.m4a", "ac3-5.1.ac3", "eac3.mp4"])
     func doesNotDependOnTheThreads(_ fixture: String) throws {
         let path = try Fixtures.path(fixture)
-        let serial = try read(path, segments: nil, threads: 1)
-        let one = try read(path, segments: 100_000, threads: 1)
+        let serial = try read(path, chunkBytes: nil, threads: 1)
+        let one = try read(path, chunkBytes: 100_000, threads: 1)
         #expect(one.times == serial.times && one.bytes.count == serial.bytes.count && one.cut == serial.cut)
-        for threads in [2, 3, 8] { #expect(try read(path, segments: 100_000, threads: threads) == one) }
+        for threads in [2, 3, 8] { #expect(try read(path, chunkBytes: 100_000, threads: threads) == one) }
     }
 
     /// Damage in the middle, at a seam or not, is counted once and in order.
@@ -147,15 +173,15 @@ import Testing
         // The index of an MP4 stands at its end.
         let lost = fixture.hasSuffix("m4a") ? 0 : bytes.count / 50
         try Data(bytes.dropLast(lost)).write(to: URL(fileURLWithPath: path))
-        let serial = try read(path, segments: nil, threads: 1)
+        let serial = try read(path, chunkBytes: nil, threads: 1)
         for size in [40_000, 100_000] {
-            let parts = try read(path, segments: size, threads: 3)
+            let parts = try read(path, chunkBytes: size, threads: 3)
             #expect(parts.times == serial.times && parts.damage == serial.damage)
             if fixture != "aac.adts" { #expect(parts.bytes == serial.bytes) }
         }
     }
 
-    /// Frames that the decoder patched up count each, digested or not.
+    /// Frames that the decoder patched up count each, reduced or not.
     @Test func patchedUpFramesAreWhatOneGoGives() throws {
         let folder = try TemporaryFolder()
         var bytes = try Fixtures.bytes("ac3-5.1.ac3")
@@ -163,12 +189,12 @@ import Testing
             bytes.replaceSubrange(place..<place + 100, with: repeatElement(0xA5, count: 100))
         }
         let path = try folder.write("patched.ac3", bytes)
-        let serial = try read(path, segments: nil, threads: 1).damage
+        let serial = try read(path, chunkBytes: nil, threads: 1).damage
         #expect(serial.packetCount > 5)
         for threads in [1, 2, 8] {
-            #expect(try read(path, segments: 100_000, threads: threads).damage == serial)
+            #expect(try read(path, chunkBytes: 100_000, threads: threads).damage == serial)
             #expect(
-                try read(path, segments: 100_000, threads: threads, digester: { WholeDigest() }).damage == serial)
+                try read(path, chunkBytes: 100_000, threads: threads, reduces: true).damage == serial)
         }
     }
 
@@ -179,8 +205,8 @@ import Testing
         let path = folder.path("chain")
         let parts = try [pair.0, pair.1].map { try Data(contentsOf: URL(fileURLWithPath: Fixtures.path($0))) }
         try (parts[0] + parts[1]).write(to: URL(fileURLWithPath: path))
-        let serial = try read(path, segments: nil, threads: 1)
-        #expect(try read(path, segments: 60_000, threads: 2) == serial)
+        let serial = try read(path, chunkBytes: nil, threads: 1)
+        #expect(try read(path, chunkBytes: 60_000, threads: 2) == serial)
     }
 
     /// Threads that have read ahead to the place where a file breaks off tell nobody who did not ask for that part.
@@ -189,18 +215,18 @@ import Testing
         let bytes = try Data(contentsOf: URL(fileURLWithPath: Fixtures.path("flac.mkv")))
         let path = try folder.write("cut.mkv", Array(bytes.prefix(bytes.count / 2)))
         let range = MediaTimeRange(start: .zero, end: MediaTime(value: 9, timescale: 10))
-        #expect(try read(path, segments: 200_000, threads: threads).damage.isTruncated)
-        #expect(try !read(path, segments: 200_000, threads: threads, range: range).damage.isTruncated)
-        #expect(try !read(path, segments: nil, threads: 1, range: range).damage.isTruncated)
+        #expect(try read(path, chunkBytes: 200_000, threads: threads).damage.isTruncated)
+        #expect(try !read(path, chunkBytes: 200_000, threads: threads, range: range).damage.isTruncated)
+        #expect(try !read(path, chunkBytes: nil, threads: 1, range: range).damage.isTruncated)
     }
 
-    @Test func aSegmentThatIsCancelledEnds() throws {
+    @Test func aChunkThatIsCancelledEnds() throws {
         let asset = Asset(path: FilePath(try Fixtures.path("flac-s16-stereo.flac")))
         let output = TrackOutput(track: try Media.track(asset, .audio), audioSettings: AudioSettings())
         let reader = try AssetReader(asset: asset)
         reader.threadsPerOutput = 2
-        reader.decodesSoundInSegments = true
-        reader.segmentBytes = 50_000
+        reader.decodesAudioInChunks = true
+        reader.chunkBytes = 50_000
         try reader.add(output)
         try reader.startReading()
         _ = try output.nextSampleBuffer()

@@ -120,8 +120,8 @@ func pcm(_ asset: Asset, _ arguments: [String], segments: (bytes: Int, threads: 
         sampleFormat: formats[arguments[0]] ?? track.formatDescriptions[0].audio?.sampleFormat, isPlanar: false)
     let output = TrackOutput(track: track, audioSettings: settings)
     if let segments {
-        reader.decodesSoundInSegments = true
-        reader.segmentBytes = segments.bytes
+        reader.decodesAudioInChunks = true
+        reader.chunkBytes = segments.bytes
         reader.threadsPerOutput = segments.threads
     }
     var start = MediaTime.zero
@@ -131,17 +131,13 @@ func pcm(_ asset: Asset, _ arguments: [String], segments: (bytes: Int, threads: 
     }
     try reader.add(output)
     try reader.startReading()
-    var sound = ContinuousSound(output, from: start)
-    var silence: Int64 = 0
-    while let piece = try sound.nextPiece() {
-        switch piece {
-        case .silence(let count): silence += count
-        case .sound(let buffer):
-            let frameBytes = buffer.sampleFormat.bytesPerSample * buffer.channelLayout.channels
-            if silence > 0 { write([UInt8](repeating: 0, count: Int(silence) * frameBytes)) }
-            silence = 0
-            buffer.withBytes { span in span.withUnsafeBytes { write(Array($0)) } }
-        }
+    var gaps = AudioGaps(from: start)
+    while let buffer = try output.nextSampleBuffer(), let audio = buffer.audioBuffer {
+        let frameBytes = audio.sampleFormat.bytesPerSample * audio.channelLayout.channels
+        let silence = gaps.silence(
+            before: buffer.presentationTime, count: audio.sampleCount, rate: audio.sampleRate)
+        if silence > 0 { write([UInt8](repeating: 0, count: Int(silence) * frameBytes)) }
+        audio.withBytes { span in span.withUnsafeBytes { write(Array($0)) } }
     }
 }
 

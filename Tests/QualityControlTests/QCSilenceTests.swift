@@ -1,4 +1,5 @@
 import Foundation
+import Inspection
 import MediaAnalysis
 import MediaBase
 import Testing
@@ -21,8 +22,8 @@ import Testing
     private static func measured(rate: Int, seconds: Double, counted: Bool) throws -> QCMeasurements.Track {
         var request = QCRequest.standard
         request.drawsSound = true
-        let form = QCSoundMeter.Form(sampleRate: rate, layout: .stereo, significantBits: 16)
-        var meter = try QCSoundMeter(form, request)
+        let form = AudioTrackForm(sampleRate: rate, channelLayout: .stereo, sampleFormat: nil, statedBits: 16)
+        var meter = try QCSoundMeter(request, form, startingAt: 0, of: 0)
         for _ in 0..<2 {
             meter.append(noise(rate + 77, rate))
             let silence = Int(seconds * Double(rate))
@@ -50,10 +51,10 @@ import Testing
 
     /// By hand: two times a second of sound, and 2³⁸ samples between them: over a year.
     @Test func monthsOfSilenceTakeNoTime() throws {
-        let form = QCSoundMeter.Form(sampleRate: 8000, layout: .stereo, significantBits: 16)
+        let form = AudioTrackForm(sampleRate: 8000, channelLayout: .stereo, sampleFormat: nil, statedBits: 16)
         var request = QCRequest()
         for check in [Check.silence, .clipping, .integratedLoudness] { request.add(check) }
-        var meter = try QCSoundMeter(form, request)
+        var meter = try QCSoundMeter(request, form, startingAt: 0, of: 0)
         let noise = Self.noise(8000, 8000)
         meter.append(noise)
         meter.appendSilence(frames: 1 << 38)

@@ -124,7 +124,7 @@ struct CompositionStart: PipelineMaker {
     var duration: MediaTime { composition.duration }
 
     func pipeline(
-        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ reduction: (any AudioReduction)?
     ) throws(MediaError) -> any SamplePipeline {
         guard let edited = composition.track(withID: track.id) else {
             throw MediaError(.noSuchTrack, "the composition has no track \(track.id)")

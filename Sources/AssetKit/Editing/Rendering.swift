@@ -167,7 +167,7 @@ struct RenderingStart: PipelineMaker {
     var duration: MediaTime { rendering.asset.composition?.duration ?? .indefinite }
 
     func pipeline(
-        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ reduction: (any AudioReduction)?
     ) throws(MediaError) -> any SamplePipeline {
         let tracks = try rendering.asset.contents().tracks.filter { $0.mediaType == track.mediaType }
         let output: ReaderOutput

@@ -64,7 +64,7 @@ final class StoredPCM: StoredClip {
     private let request: StoredClipRequest
     private let form: PCMForm
     private let reader: ClipReader
-    private var place: SamplePlace
+    private var place: SampleClock
     /// The samples of the composition to deliver.
     private let samples: Range<Int64>
     /// The offset from the composition's sample numbers to the source's.
@@ -81,7 +81,7 @@ final class StoredPCM: StoredClip {
         let timeBase = request.source.track.timeBase
         // With a clock too coarse for single samples, positions are exact only if counted from the start.
         let isCoarse = MediaTime(timeBase) > MediaTime(value: 1, timescale: rate)
-        place = SamplePlace(timeBase: timeBase, snapsToZero: isCoarse, codec: request.format?.codec ?? "")
+        place = SampleClock(timeBase: timeBase, snapsToZero: isCoarse, codec: request.format?.codec ?? "")
         reader = try request.open(
             from: isCoarse ? .zero : MediaTime(value: samples.lowerBound + offset, timescale: rate),
             to: MediaTime(value: samples.upperBound + offset, timescale: rate))

@@ -34,8 +34,8 @@ public final class AssetReader: Sendable {
         var outputs: [TrackOutput] = []
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var threads = 0
-        var decodesSegments = false
-        var segmentBytes = SegmentSettings().bytes
+        var decodesInChunks = false
+        var chunkBytes = ChunkSettings().bytes
         var core: DemuxSession?
         var isStarted = false
         var error: MediaError?
@@ -84,21 +84,22 @@ public final class AssetReader: Sendable {
         set { change("threadsPerOutput") { $0.threads = max(0, newValue) } }
     }
 
-    /// Indicates whether long audio is decoded in segments, several in parallel on ``threadsPerOutput`` threads.
+    /// Indicates whether long audio is decoded in chunks with a decoder each.
     ///
-    /// False by default. The file is read once, in order, and a few seconds ahead. Segments have fixed positions, so
-    /// the samples do not depend on the number of threads. They equal those of serial decoding, unless a decoder adds
-    /// noise (AAC's noise substitution, AC-3's dither), which differs between any two decoders. Codecs and files for
-    /// which this cannot be ensured are decoded serially. Set it before reading starts.
-    public var decodesSoundInSegments: Bool {
-        get { state.withLock { $0.decodesSegments } }
-        set { change("decodesSoundInSegments") { $0.decodesSegments = newValue } }
+    /// False by default. If all outputs are of audio tracks, chunks are decoded in parallel on ``threadsPerOutput``
+    /// threads: the file is read once, in order, and a few seconds ahead. Chunks have fixed positions, so the samples
+    /// depend neither on the number of threads nor on the other outputs. They equal those of a single decoder, unless a
+    /// decoder adds noise (AAC's noise substitution, AC-3's dither), which differs between any two decoders. Codecs and
+    /// files for which this cannot be ensured are decoded by a single decoder. Set it before reading starts.
+    public var decodesAudioInChunks: Bool {
+        get { state.withLock { $0.decodesInChunks } }
+        set { change("decodesAudioInChunks") { $0.decodesInChunks = newValue } }
     }
 
-    /// The approximate size of a segment's decoded audio in bytes; set it before reading starts.
-    package var segmentBytes: Int {
-        get { state.withLock { $0.segmentBytes } }
-        set { change("segmentBytes") { $0.segmentBytes = max(1, newValue) } }
+    /// The approximate size of a chunk's decoded audio in bytes; set it before reading starts.
+    package var chunkBytes: Int {
+        get { state.withLock { $0.chunkBytes } }
+        set { change("chunkBytes") { $0.chunkBytes = max(1, newValue) } }
     }
 
     /// Returns true if ``add(_:)`` would accept the output.
@@ -138,7 +139,7 @@ public final class AssetReader: Sendable {
     ///   ``MediaError/Code-swift.struct/invalidArgument`` if there are no outputs, if the time range is invalid, or if
     ///   reading was already started; the reader's state is then unchanged.
     public func startReading() throws(MediaError) {
-        let (outputs, timeRange, threads, segments) = try state.withLock { state throws(MediaError) in
+        let (outputs, timeRange, threads, chunks) = try state.withLock { state throws(MediaError) in
             guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
             guard !state.isStarted else { throw MediaError(.invalidArgument, "reading was started already") }
             guard !state.outputs.isEmpty else { throw MediaError(.invalidArgument, "the reader has no outputs") }
@@ -147,9 +148,10 @@ public final class AssetReader: Sendable {
             }
             state.isStarted = true
             let threads = state.threads > 0 ? state.threads : availableProcessors()
-            let segments = SegmentSettings(
-                bytes: state.segmentBytes, threads: min(threads, SegmentSettings.maximumThreads))
-            return (state.outputs, state.timeRange, state.threads, state.decodesSegments ? segments : nil)
+            let chunks = ChunkSettings(
+                bytes: state.chunkBytes, threads: min(threads, ChunkSettings.maximumThreads),
+                readsAhead: state.outputs.allSatisfy { $0.track.mediaType == .audio })
+            return (state.outputs, state.timeRange, state.threads, state.decodesInChunks ? chunks : nil)
         }
         // The lock is not held, because opening and seeking may take long and must not block cancellation.
         var landed: DemuxSession?
@@ -162,7 +164,7 @@ public final class AssetReader: Sendable {
                 let error = asset.limits.error(reading: MediaTimeRange(start: start, end: end))
                 if let error { throw error }
             }
-            let (core, start) = try land(outputs, in: timeRange, threads: threads, segments)
+            let (core, start) = try land(outputs, in: timeRange, threads: threads, chunks)
             landed = core
             for (id, output) in outputs.enumerated() {
                 try output.start(core, id: id, start, limits: asset.limits)
@@ -183,7 +185,7 @@ public final class AssetReader: Sendable {
 
     /// Opens the source at the start of the time range.
     private func land(
-        _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ segments: SegmentSettings?
+        _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ chunks: ChunkSettings?
     ) throws(MediaError) -> (DemuxSession, any PipelineMaker) {
         if let backing = asset.backing as? any ComposedBacking {
             let core = DemuxSession(
@@ -195,7 +197,7 @@ public final class AssetReader: Sendable {
         let (file, core, isFromStart) = try landing.land()
         let start = PipelineStart(
             file: file, contents: try asset.contents(), timeRange: timeRange, isFromStart: isFromStart,
-            threads: threads, segments: segments)
+            threads: threads, chunks: chunks)
         return (core, start)
     }
 

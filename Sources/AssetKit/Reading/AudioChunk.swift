@@ -2,11 +2,11 @@ import LibAV
 import MediaBase
 import Threading
 
-/// A segment: consecutive packets of a track that are decoded independently of the others.
+/// A chunk: consecutive packets of a track that are decoded independently of the others.
 final class AudioChunk: Sendable {
-    /// The index of the segment, from 0.
+    /// The index of the chunk, from 0.
     let number: Int
-    /// The packets before the segment that prepare the decoder; their audio is not delivered.
+    /// The packets before the chunk that prepare the decoder; their audio is not delivered.
     let preRoll: [CompressedSample]
     /// The packets whose audio is delivered.
     let packets: [CompressedSample]
@@ -30,13 +30,13 @@ final class AudioChunk: Sendable {
         self.byteLimit = byteLimit
     }
 
-    /// The number of packets at the track's end that are not digested, because edit lists most often cut some of their
+    /// The number of packets at the track's end that are not reduced, because edit lists most often cut some of their
     /// samples.
     private static let lastPackets = 3
-    /// The number of packets at the track's start that are not digested, because their samples may be priming before
+    /// The number of packets at the track's start that are not reduced, because their samples may be priming before
     /// time 0.
     ///
-    /// If digested samples turn out to need cutting, the whole segment is decoded once more.
+    /// If reduced samples turn out to need cutting, the whole chunk is decoded once more.
     private static let firstPackets = 4
 
     /// Returns a used decoder after flushing it, or a new one.
@@ -47,19 +47,19 @@ final class AudioChunk: Sendable {
         return PacketDecoder(try Decoder.open(setup, threads: 1))
     }
 
-    /// Decodes the segment with its own decoder; may be called on any thread.
+    /// Decodes the chunk with its own decoder; may be called on any thread.
     ///
     /// - Parameters:
-    ///   - digester: Creates the digest that replaces frames. The first packet and the packet after the last one keep
+    ///   - makeReducer: Creates the reducer that replaces frames. The first packet and the packet after the last one keep
     ///     their frames, which serve to check the seams, and so do the track's first and last packets.
-    ///   - used: A decoder that has decoded another segment; `nil` for a new one.
-    func decode(
-        _ setup: DecoderSetup, digester: SoundDigester?, reusing used: consuming PacketDecoder? = nil
-    ) -> DecodedChunk {
+    ///   - used: A decoder that has decoded another chunk; `nil` for a new one.
+    func decode<Partial>(
+        _ setup: DecoderSetup, _ makeReducer: MakeAudioReducer<Partial>?, reusing used: consuming PacketDecoder? = nil
+    ) -> DecodedChunk<Partial> {
         do throws(MediaError) {
             var decoder = try Self.ready(used, setup)
             for sample in preRoll { try decoder.discard(sample) }
-            var gatherer = SoundGatherer(self, setup, digester: digester)
+            var gatherer = AudioGatherer(self, setup, makeReducer)
             var head = 0
             for (place, sample) in packets.enumerated() {
                 let isNearEnd = isLast && packets.count - place <= Self.lastPackets
@@ -70,14 +70,13 @@ final class AudioChunk: Sendable {
             }
             if isLast { try gatherer.take(nil, &decoder, keepsFrames: true) }
             gatherer.endRun()
-            var overlap = SoundGatherer(self, setup, digester: nil)
-            if let following { try overlap.take(following, &decoder) }
+            let overlap: [AudioEvent<Partial>] = if let following { try decoder.events(of: following) } else { [] }
             // Samples that a packet makes the decoder skip may lie in later packets, and damage may have any effect.
             let leavesNothing =
-                gatherer.events.allSatisfy(\.isSound) && overlap.events.allSatisfy(\.isSound)
+                gatherer.events.allSatisfy(\.isIntact) && overlap.allSatisfy(\.isIntact)
                 && preRoll.allSatisfy { $0.packet.skippedSamples == 0 }
             return DecodedChunk(
-                .decoded, gatherer.events, head: head, overlap: overlap.events, decoder,
+                .decoded, gatherer.events, head: head, overlap: overlap, decoder,
                 leavesNothingBehind: leavesNothing)
         } catch {
             return DecodedChunk(.failed(error))
@@ -85,8 +84,8 @@ final class AudioChunk: Sendable {
     }
 }
 
-/// The result of decoding a segment.
-final class DecodedChunk: Sendable {
+/// The result of decoding a chunk.
+final class DecodedChunk<Partial: Sendable>: Sendable {
     /// The outcome of decoding.
     enum Outcome: Sendable {
         case decoded
@@ -98,11 +97,11 @@ final class DecodedChunk: Sendable {
 
     let outcome: Outcome
     /// The events to deliver, in order.
-    private let events: Mutex<[SoundEvent]>
+    private let events: Mutex<[AudioEvent<Partial>]>
     /// The events of the packet after the last one.
-    let overlap: [SoundEvent]
+    let overlap: [AudioEvent<Partial>]
     /// The events of the first packet.
-    private let head: [SoundEvent]
+    private let head: [AudioEvent<Partial>]
     private let decoder: Mutex<PacketDecoder?>
     /// True if the decoder has seen no damage or skipped samples, so that it may be reused.
     let leavesNothingBehind: Bool
@@ -117,7 +116,7 @@ final class DecodedChunk: Sendable {
     }
 
     init(
-        _ outcome: Outcome, _ events: [SoundEvent], head: Int, overlap: [SoundEvent],
+        _ outcome: Outcome, _ events: [AudioEvent<Partial>], head: Int, overlap: [AudioEvent<Partial>],
         _ decoder: consuming PacketDecoder, leavesNothingBehind: Bool
     ) {
         self.outcome = outcome
@@ -132,25 +131,24 @@ final class DecodedChunk: Sendable {
     func takeDecoder() -> PacketDecoder? { decoder.withLock { $0.take() } }
 
     /// Returns the events to deliver, in order; empty after the first call, so that delivered events can be released.
-    func takeEvents() -> [SoundEvent] {
+    func takeEvents() -> [AudioEvent<Partial>] {
         events.withLock { events in
             defer { events = [] }
             return events
         }
     }
 
-    /// Returns true if the first packet decoded as in the segment before, whose decoder has seen all previous packets.
+    /// Returns true if the first packet decoded as in the chunk before, whose decoder has seen all previous packets.
     func follows(_ previous: DecodedChunk, _ rule: ChunkingRule) -> Bool {
-        guard case .decoded = outcome, case .decoded = previous.outcome, previous.overlap.count == head.count
-        else { return false }
-        return zip(previous.overlap, head).allSatisfy { $0.agrees(with: $1, rule) }
+        guard case .decoded = outcome, case .decoded = previous.outcome else { return false }
+        return previous.overlap.agree(with: head, rule)
     }
 }
 
 /// A result of decoding a packet.
-enum SoundEvent: Sendable {
+enum AudioEvent<Partial: Sendable>: Sendable {
     case frame(FrameBox)
-    case digested(DigestedSound)
+    case reduced(ReducedRun<Partial>)
     case damage(PacketDecoder.Damage)
     /// The number of samples that the container makes the decoder skip.
     case skips(Int)
@@ -159,20 +157,49 @@ enum SoundEvent: Sendable {
     var byteCount: Int { if case .frame(let box) = self { box.byteCount } else { 0 } }
 
     /// Indicates whether the event is audio in which the decoder found no damage.
-    fileprivate var isSound: Bool {
+    fileprivate var isIntact: Bool {
         switch self {
         case .frame(let box): !box.isCorrupt
-        case .digested(let sound): !sound.form.isCorrupt
+        case .reduced(let run): !run.form.isCorrupt
         case .damage, .skips: false
         }
     }
 
-    fileprivate func agrees(with other: SoundEvent, _ rule: ChunkingRule) -> Bool {
+    fileprivate func agrees(with other: AudioEvent, _ rule: ChunkingRule) -> Bool {
         switch (self, other) {
         case (.frame(let mine), .frame(let others)): mine.agrees(with: others, rule)
         case (.damage(let mine), .damage(let others)): mine == others
         case (.skips(let mine), .skips(let others)): mine == others
         default: false
+        }
+    }
+}
+
+extension Array {
+    /// Returns true if two decoders' results for the same packet agree at a seam.
+    func agree<Partial>(with others: [AudioEvent<Partial>], _ rule: ChunkingRule) -> Bool
+    where Element == AudioEvent<Partial> {
+        count == others.count && zip(self, others).allSatisfy { $0.agrees(with: $1, rule) }
+    }
+}
+
+extension PacketDecoder {
+    /// Decodes a packet, or the end for `nil`, and returns all results.
+    mutating func events<Partial>(of sample: CompressedSample?) throws(MediaError) -> [AudioEvent<Partial>] {
+        var events: [AudioEvent<Partial>] = []
+        if let damage = sample?.damage { events.append(.damage(damage)) }
+        if let damage = try send(sample) {
+            events.append(.damage(damage))
+        } else if let skipped = sample?.packet.skippedSamples, skipped > 0 {
+            events.append(.skips(skipped))
+        }
+        while true {
+            switch try receive() {
+            case .frame(let frame): events.append(.frame(FrameBox(frame)))
+            case .damage(let damage): events.append(.damage(damage))
+            case .needsInput: return events
+            case .ended: return events
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 import LibAV
 import MediaBase
 
-/// The conditions for decoding a codec's audio in segments, such as the pre-roll that a decoder needs.
+/// The conditions for decoding a codec's audio in chunks, such as the pre-roll that a decoder needs.
 ///
 /// Contains only codecs whose decoders were observed to produce the same output after this pre-roll as from the start.
 struct ChunkingRule: Sendable {
-    /// The agreement required at a seam between a segment and the decoder of the segment before.
+    /// The agreement required at a seam between a chunk and the decoder of the chunk before.
     enum Seam: Sendable {
         /// The samples are identical bit by bit.
         case identical
@@ -15,7 +15,7 @@ struct ChunkingRule: Sendable {
 
     /// The agreement required at a seam.
     let seam: Seam
-    /// True if a flushed decoder is reused for another segment: opening is slow, and flushing leaves no state.
+    /// True if a flushed decoder is reused for another chunk: opening is slow, and flushing leaves no state.
     let keepsDecoders: Bool
     /// The minimum number of packets in the pre-roll.
     private let packets: Int
@@ -23,7 +23,7 @@ struct ChunkingRule: Sendable {
     private let bytes: Int
     /// The minimum duration of the pre-roll.
     private let duration: MediaTime
-    /// The factor by which segments are longer than usual to outweigh a long pre-roll; packets of such codecs are
+    /// The factor by which chunks are longer than usual to outweigh a long pre-roll; packets of such codecs are
     /// small.
     let lengthFactor: Int
     /// The maximum number of samples in a frame; a longer frame belongs to an unknown extension of the codec.
@@ -66,7 +66,7 @@ struct ChunkingRule: Sendable {
     }
 
     /// Returns the shortest sufficient pre-roll from the end of some packets; all packets if they do not suffice.
-    func preRoll(_ recent: [CompressedSample], timeBase: Rational) -> [CompressedSample] {
+    func preRoll(_ recent: ArraySlice<CompressedSample>, timeBase: Rational) -> [CompressedSample] {
         var first = recent.endIndex
         var size = 0
         var ticks: Int64 = 0
@@ -90,35 +90,42 @@ struct ChunkingRule: Sendable {
     }
 }
 
-/// Cuts the packets of a track into segments, at positions that depend on the packets alone.
-struct AudioChunker: Sendable {
+/// Decides where the packets of a track are cut into chunks, by the packets alone.
+struct ChunkBorders: Sendable {
+    /// The place of a packet.
+    enum Step {
+        case sameChunk
+        /// The packet starts a chunk, for which decoding these packets prepares a decoder.
+        case newChunk(preRoll: [CompressedSample])
+        /// The packet has new parameters; a decoder that has not seen all packets before would behave differently.
+        case newHeader
+    }
+
     private let rule: ChunkingRule
     private let timeBase: Rational
     private let sampleRate: Int
     /// True if durations are counted in samples.
     private let countsSamples: Bool
-    /// The approximate number of samples per channel in a segment.
+    /// The approximate number of samples per channel in a chunk.
     private let length: Int
-    private let byteLimit: Int
+    /// The size of a chunk's decoded audio, in bytes, above which its packets state too short durations.
+    let byteLimit: Int
 
-    private var number = 0
-    /// The first packet of the next segment.
-    private(set) var head: CompressedSample?
-    /// The last packets of the previous segments.
+    private var isFirst = true
+    private var packets = 0
+    private var samples = 0
+    private var bytes = 0
+    /// The last packets.
     private var recent: [CompressedSample] = []
-    /// True if no more segments can be cut.
-    private(set) var isOver = false
-    /// The error that ended the packets.
-    private(set) var error: MediaError?
 
-    /// The range of packets in a segment; the minimum keeps the pre-roll from outweighing the segment.
+    /// The range of packets in a chunk; the minimum keeps the pre-roll from outweighing the chunk.
     private static let packetCounts = 8...1 << 14
-    /// The maximum size of a segment's packets in bytes.
+    /// The maximum size of a chunk's packets in bytes.
     private static let maximumBytes = 16 << 20
     /// The number of packets that are kept for the pre-roll.
     private static let recentCount = 256
 
-    /// - Parameter bytes: The approximate size of a segment's decoded audio in bytes, at 32 bits per sample.
+    /// - Parameter bytes: The approximate size of a chunk's decoded audio in bytes, at 32 bits per sample.
     init(_ rule: ChunkingRule, format: AudioFormat, timeBase: Rational, bytes: Int) {
         self.rule = rule
         self.timeBase = timeBase
@@ -128,53 +135,26 @@ struct AudioChunker: Sendable {
         byteLimit = 4 * max(bytes, 1 << 20) * rule.lengthFactor
     }
 
-    /// Returns the approximate number of samples per channel in a segment.
+    /// Returns the approximate number of samples per channel in a chunk.
     static func samples(in bytes: Int, _ format: AudioFormat) -> Int { max(1, bytes / (4 * max(1, format.channels))) }
 
-    /// Returns the next segment; `nil` if there is none.
-    mutating func next(from packets: () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
-        guard !isOver else { return nil }
-        var list: [CompressedSample] = []
-        var samples = 0
-        var bytes = 0
-        while true {
-            do throws(MediaError) {
-                guard let sample = try take(packets) else {
-                    isOver = true
-                    return list.isEmpty && number > 0 ? nil : segment(list, isLast: true)
-                }
-                // After new parameters, a decoder that has not seen all packets would behave differently.
-                let isChange = sample.packet.changesFormat && (number > 0 || !list.isEmpty)
-                let isFull = samples >= length && list.count >= Self.packetCounts.lowerBound
-                if isChange || isFull || list.count >= Self.packetCounts.upperBound || bytes >= Self.maximumBytes {
-                    head = sample
-                    isOver = isChange
-                    return segment(list, isLast: false)
-                }
-                list.append(sample)
-                samples += self.samples(in: sample)
-                bytes += sample.size
-            } catch {
-                isOver = true
-                self.error = error
-                return list.isEmpty ? nil : segment(list, isLast: false)
-            }
+    /// Returns the place of the packet that follows the previous one.
+    mutating func next(_ sample: CompressedSample) -> Step {
+        let isFull = samples >= length && packets >= Self.packetCounts.lowerBound
+        var step = Step.sameChunk
+        if sample.packet.changesFormat, !isFirst {
+            step = .newHeader
+        } else if isFull || packets >= Self.packetCounts.upperBound || bytes >= Self.maximumBytes {
+            step = .newChunk(preRoll: rule.preRoll(recent.suffix(Self.recentCount), timeBase: timeBase))
+            (packets, samples, bytes) = (0, 0, 0)
         }
-    }
-
-    private mutating func take(
-        _ packets: () throws(MediaError) -> CompressedSample?
-    ) throws(MediaError) -> CompressedSample? {
-        if let head = head.take() { return head }
-        return try packets()
-    }
-
-    private mutating func segment(_ list: [CompressedSample], isLast: Bool) -> AudioChunk {
-        let preRoll = number == 0 ? [] : rule.preRoll(recent, timeBase: timeBase)
-        recent = Array((recent + list.suffix(Self.recentCount)).suffix(Self.recentCount))
-        defer { number += 1 }
-        return AudioChunk(
-            number: number, preRoll: preRoll, packets: list, following: head, isLast: isLast, byteLimit: byteLimit)
+        isFirst = false
+        packets += 1
+        samples += self.samples(in: sample)
+        bytes += sample.size
+        recent.append(sample)
+        if recent.count > 2 * Self.recentCount { recent.removeFirst(Self.recentCount) }
+        return step
     }
 
     /// Returns the number of samples in a packet by its duration, or a typical number if it has none.
@@ -183,5 +163,58 @@ struct AudioChunker: Sendable {
         let duration = MediaTime(ticks: sample.packet.duration, timeBase: timeBase)
         let samples = duration.sampleIndex(rate: Int32(clamping: sampleRate), rounding: .up) ?? 0
         return samples > 0 ? Int(min(samples, 1 << 20)) : 1024
+    }
+}
+
+/// Cuts the packets of a track into chunks.
+struct AudioChunker: Sendable {
+    private var borders: ChunkBorders
+    private var number = 0
+    /// The first packet of the next chunk, and the packets that prepare a decoder for it.
+    private(set) var head: CompressedSample?
+    private var preRoll: [CompressedSample] = []
+    /// True if no more chunks can be cut.
+    private(set) var isOver = false
+    /// The error that ended the packets.
+    private(set) var error: MediaError?
+
+    init(_ borders: ChunkBorders) { self.borders = borders }
+
+    /// Returns the next chunk; `nil` if there is none.
+    mutating func next(from packets: () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
+        guard !isOver else { return nil }
+        var list = [head.take()].compactMap(\.self)
+        while true {
+            do throws(MediaError) {
+                guard let sample = try packets() else {
+                    isOver = true
+                    return list.isEmpty && number > 0 ? nil : chunk(list, isLast: true)
+                }
+                switch borders.next(sample) {
+                case .sameChunk:
+                    list.append(sample)
+                    continue
+                case .newChunk(let preRoll):
+                    head = sample
+                    defer { self.preRoll = preRoll }
+                    return chunk(list, isLast: false)
+                case .newHeader:
+                    head = sample
+                    isOver = true
+                    return chunk(list, isLast: false)
+                }
+            } catch {
+                isOver = true
+                self.error = error
+                return list.isEmpty ? nil : chunk(list, isLast: false)
+            }
+        }
+    }
+
+    private mutating func chunk(_ list: [CompressedSample], isLast: Bool) -> AudioChunk {
+        defer { number += 1 }
+        return AudioChunk(
+            number: number, preRoll: preRoll, packets: list, following: head, isLast: isLast,
+            byteLimit: borders.byteLimit)
     }
 }

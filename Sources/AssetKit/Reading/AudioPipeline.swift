@@ -6,14 +6,14 @@ import MediaBase
 /// Positions are counted in samples from the first one. Timestamps serve only to detect gaps, because many containers
 /// round them to a millisecond. Samples before zero (priming), after the edit list's end, or outside the requested
 /// range are cut off exactly.
-final class AudioPipeline: SamplePipeline {
-    private let frames: any SoundSource
+final class AudioPipeline<Partial: Sendable>: SamplePipeline {
+    private let frames: any AudioSource<Partial>
     private let track: AssetTrack
     private let origin: MediaTime
     private let range: OutputRange
     private let settings: AudioSettings
     private var format: FormatDescription
-    private var place: SamplePlace
+    private var clock: SampleClock
     private var converter: SampleConverter?
     /// The position of the converter's next sample, at the output rate.
     private var outputPlace: Int64?
@@ -36,47 +36,28 @@ final class AudioPipeline: SamplePipeline {
     /// The number of omitted samples before time 0, including those that the decoder itself skipped.
     var samplesCutBeforeZero: Int64 { frames.skippedSamples + samplesBeforeZero }
 
-    /// - Parameters:
-    ///   - isFromStart: True if the first packet is the track's first; otherwise timestamps define exactly where
-    ///     decoding starts.
-    ///   - threads: The number of codec threads for serial decoding.
-    ///   - segments: The settings for decoding in segments; `nil` for serial decoding.
-    ///   - digester: Creates the digests of audio that is decoded in segments.
-    init(
-        _ file: InputFile, track: AssetTrack, format: FormatDescription, origin: MediaTime, range: OutputRange,
-        settings: AudioSettings, isFromStart: Bool, threads: Int, segments: SegmentSettings?, digester: SoundDigester?
-    ) throws(MediaError) {
-        // With several decoding threads, libavcodec trims the wrong samples.
-        let trims = file.edits[track.index]?.trims ?? false
-        if let segments, !trims, let audio = format.audio, let rule = ChunkingRule(format),
-            Self.isWorthwhile(segments, rule, audio, range)
-        {
-            frames = try ParallelAudioDecoder(
-                file, track: track, format: audio, rule: rule, settings: segments, digester: digester)
-        } else {
-            frames = try FrameSource(file, track: track.index, threads: trims ? 1 : threads)
-        }
-        isSeamless = file.format.isSeamless
-        self.track = track
-        self.format = format
-        self.origin = origin
-        self.range = range
-        self.settings = settings
-        place = SamplePlace(timeBase: track.timeBase, snapsToZero: isFromStart, codec: format.codec)
-    }
-
-    /// Returns true if there is more than one segment, and several threads or output that depends on the segmentation.
-    private static func isWorthwhile(
-        _ segments: SegmentSettings, _ rule: ChunkingRule, _ format: AudioFormat, _ range: OutputRange
-    ) -> Bool {
-        guard segments.threads > 1 || rule.seam == .alike else { return false }
-        guard let end = range.end else { return true }
-        let samples = (end - range.start).sampleIndex(rate: Int32(clamping: max(1, format.sampleRate)), rounding: .up)
-        return samples.map { $0 > AudioChunker.samples(in: segments.bytes, format) } ?? true
+    /// - Parameter makeReducer: Creates the reducers of audio that is decoded in chunks; `nil` to keep all samples.
+    init(_ setup: AudioPipelineSetup, _ makeReducer: MakeAudioReducer<Partial>?) throws(MediaError) {
+        (track, format, origin) = (setup.track, setup.format, setup.origin)
+        (range, settings) = (setup.range, setup.settings)
+        isSeamless = setup.file.format.isSeamless
+        clock = SampleClock(timeBase: track.timeBase, snapsToZero: setup.isFromStart, codec: format.codec)
+        frames = try setup.source(makeReducer)
     }
 
     /// Returns the next run of samples in the range.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for audio that a reducer has seen.
     func next(from queue: PacketQueue) throws(MediaError) -> SampleBuffer? {
+        switch try nextAudio(from: queue) {
+        case nil: nil
+        case .samples(let buffer): buffer
+        case .reduced: throw MediaError(.invalidArgument, "the samples are gone: a reducer has seen them")
+        }
+    }
+
+    /// Returns the next run of samples in the range, or what a reducer has made of them.
+    func nextAudio(from queue: PacketQueue) throws(MediaError) -> DeliveredAudio<Partial>? {
         var packets = queue
         packets.reportDamage = { damage in
             self.hasToldDamage = true
@@ -84,11 +65,11 @@ final class AudioPipeline: SamplePipeline {
         }
         while !isOver {
             if let frame = held.take() {
-                if let buffer = try delivered(frame, at: heldPlace) { return buffer }
+                if let buffer = try delivered(frame, at: heldPlace) { return .samples(buffer) }
                 continue
             }
-            guard let sound = try frames.nextSound(from: packets) else { return try finish() }
-            switch consume sound {
+            guard let audio = try frames.nextAudio(from: packets) else { return try finish() }
+            switch consume audio {
             case .frame(let frame):
                 let (ticks, isCorrupt) = (frame.pts, frame.isCorrupt)
                 guard let start = place(of: ticks, count: frame.sampleCount, rate: frame.sampleRate) else {
@@ -99,22 +80,23 @@ final class AudioPipeline: SamplePipeline {
                 if isCorrupt, !kept(count: frame.sampleCount, rate: frame.sampleRate, at: start).isEmpty {
                     reportDamage(ticks, count: frame.sampleCount, rate: frame.sampleRate, packets)
                 }
-                if let buffer = try delivered(frame, at: start) { return buffer }
-            case .digested(let sound):
-                guard let start = place(of: sound) else {
-                    try frames.takeBack(sound)
+                if let buffer = try delivered(frame, at: start) { return .samples(buffer) }
+            case .reduced(let run):
+                guard let start = place(of: run) else {
+                    try frames.takeBack(run)
                     continue
                 }
-                tellHole(rate: sound.form.sampleRate, packets)
-                if isOver(at: start, rate: sound.form.sampleRate) { return try finish() }
-                let kept = kept(count: sound.sampleCount, rate: sound.form.sampleRate, at: start)
-                if kept.isEmpty { continue }
-                if sound.form.isCorrupt {
-                    for timing in sound.timings {
-                        reportDamage(timing.ticks, count: timing.sampleCount, rate: sound.form.sampleRate, packets)
+                let rate = run.form.sampleRate
+                tellHole(rate: rate, packets)
+                if isOver(at: start, rate: rate) { return try finish() }
+                if kept(count: run.sampleCount, rate: rate, at: start).isEmpty { continue }
+                if run.form.isCorrupt {
+                    for timing in run.timings {
+                        reportDamage(timing.ticks, count: timing.sampleCount, rate: rate, packets)
                     }
                 }
-                return buffer(AudioBuffer(sound), isDamaged: sound.form.isCorrupt, at: start)
+                let time = MediaTime(value: start, timescale: Int32(clamping: rate))
+                return .reduced(ReducedAudio(run, at: time))
             }
         }
         return nil
@@ -122,7 +104,7 @@ final class AudioPipeline: SamplePipeline {
 
     /// Reports the gap before the latest run if it is damage that was not reported otherwise.
     private func tellHole(rate: Int, _ packets: PacketQueue) {
-        let hole = place.takeHole()
+        let hole = clock.takeHole()
         defer { hasToldDamage = false }
         guard isSeamless, !hasToldDamage, let hole else { return }
         let (start, end) = (hole.lowerBound, hole.upperBound)
@@ -142,42 +124,41 @@ final class AudioPipeline: SamplePipeline {
     private func place(of ticks: Int64?, count: Int, rate: Int) -> Int64? {
         guard count > 0, rate > 0, rate <= Limits.sampleRate else { return nil }
         let time = ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-        let start = place.place(count: count, rate: rate, time: time)
+        let start = clock.place(count: count, rate: rate, time: time)
         // No presentation extends beyond this limit, and all sums below fit into 64 bits.
         guard start.magnitude < 1 << 62 else { return nil }
         if start < 0 { samplesBeforeZero += min(-start, Int64(count)) }
         return start
     }
 
-    /// Returns the position of digested audio; `nil`, without counting it, if its frames must be processed
-    /// individually.
+    /// Returns the position of reduced audio; `nil`, without counting it, if its frames must be processed individually.
     ///
     /// This applies if the frames do not follow each other, some samples must be cut, or the frames must be converted.
-    private func place(of sound: DigestedSound) -> Int64? {
-        let form = sound.form
+    private func place(of run: ReducedRun<Partial>) -> Int64? {
+        let form = run.form
         guard form.sampleRate > 0, form.sampleRate <= Limits.sampleRate, inputEnd == nil else { return nil }
-        var place = place
+        var clock = clock
         var first: Int64?
         var next: Int64 = 0
-        if let ticks = sound.timings.first?.ticks, sound.isEven(timeBase: track.timeBase) {
+        if let ticks = run.timings.first?.ticks, run.isEven(timeBase: track.timeBase) {
             // In this case only the first frame can be out of place.
             let time = MediaTime(ticks: ticks, timeBase: track.timeBase) - origin
-            let start = place.place(count: sound.sampleCount, rate: form.sampleRate, time: time)
+            let start = clock.place(count: run.sampleCount, rate: form.sampleRate, time: time)
             guard start >= 0, start < 1 << 62 else { return nil }
             first = start
         } else {
-            for timing in sound.timings {
+            for timing in run.timings {
                 let time = timing.ticks.map { MediaTime(ticks: $0, timeBase: track.timeBase) - origin }
-                let start = place.place(count: timing.sampleCount, rate: form.sampleRate, time: time)
+                let start = clock.place(count: timing.sampleCount, rate: form.sampleRate, time: time)
                 guard start >= 0, start < 1 << 62, first == nil || start == next else { return nil }
                 first = first ?? start
                 next = start + Int64(timing.sampleCount)
             }
         }
         guard let first else { return nil }
-        let kept = kept(count: sound.sampleCount, rate: form.sampleRate, at: first)
-        guard kept.isEmpty || (kept.count == sound.sampleCount && converter?.passes(form) == true) else { return nil }
-        self.place = place
+        let kept = kept(count: run.sampleCount, rate: form.sampleRate, at: first)
+        guard kept.isEmpty || (kept.count == run.sampleCount && converter?.passes(form) == true) else { return nil }
+        self.clock = clock
         return first
     }
 
@@ -199,10 +180,10 @@ final class AudioPipeline: SamplePipeline {
     }
 
     /// Returns the samples that a resampling converter still holds.
-    private func finish() throws(MediaError) -> SampleBuffer? {
+    private func finish() throws(MediaError) -> DeliveredAudio<Partial>? {
         isOver = true
         guard let rest = try converter?.drain() else { return nil }
-        return try buffer(rest, at: outputPlace ?? 0)
+        return try buffer(rest, at: outputPlace ?? 0).map(DeliveredAudio.samples)
     }
 
     /// Returns the part of the frame in the range, converted; `nil` if no part lies in the range.
@@ -257,21 +238,70 @@ final class AudioPipeline: SamplePipeline {
     ) throws(MediaError) -> SampleBuffer? {
         let range = range ?? 0..<frame.sampleCount
         let isDamaged = frame.isCorrupt
-        return AudioBuffer(frame, range: range).map { buffer($0, isDamaged: isDamaged, at: place) }
-    }
-
-    private func buffer(_ sound: AudioBuffer, isDamaged: Bool, at place: Int64) -> SampleBuffer {
-        let rate = Int32(clamping: sound.sampleRate)
+        guard let audio = AudioBuffer(frame, range: range) else { return nil }
+        let rate = Int32(clamping: audio.sampleRate)
         return SampleBuffer(
             track: track, presentationTime: MediaTime(value: place, timescale: rate),
-            duration: MediaTime(value: Int64(sound.sampleCount), timescale: rate), isSync: true,
-            formatDescription: format, attachments: isDamaged ? [.isDamaged] : [], content: .sound(sound))
+            duration: MediaTime(value: Int64(audio.sampleCount), timescale: rate), isSync: true,
+            formatDescription: format, attachments: isDamaged ? [.isDamaged] : [], content: .sound(audio))
+    }
+}
+
+/// The parts of an ``AudioPipeline``.
+struct AudioPipelineSetup {
+    let file: InputFile
+    let track: AssetTrack
+    let format: FormatDescription
+    /// The container time of the presentation's zero.
+    let origin: MediaTime
+    let range: OutputRange
+    let settings: AudioSettings
+    /// True if the first packet is the track's first; otherwise timestamps define exactly where decoding starts.
+    let isFromStart: Bool
+    /// The number of codec threads where the audio is not decoded in chunks.
+    let threads: Int
+    /// The settings for decoding in chunks; `nil` for one decoder from start to end.
+    let chunks: ChunkSettings?
+
+    /// Opens the decoder, or prepares decoding in chunks where the codec allows it and it changes something.
+    fileprivate func source<Partial: Sendable>(
+        _ makeReducer: MakeAudioReducer<Partial>?
+    ) throws(MediaError) -> any AudioSource<Partial> {
+        // With several decoding threads, libavcodec trims the wrong samples.
+        let trims = file.edits[track.index]?.trims ?? false
+        guard let chunks, !trims, let audio = format.audio, let rule = ChunkingRule(format),
+            rule.seam == .alike || chunks.readsAhead && chunks.threads > 1, exceedsChunk(chunks.bytes, audio)
+        else { return FrameAudioSource(try FrameSource(file, track: track.index, threads: trims ? 1 : threads)) }
+        let setup = try DecoderSetup(file, stream: track.index)
+        let borders = ChunkBorders(rule, format: audio, timeBase: track.timeBase, bytes: chunks.bytes)
+        guard chunks.readsAhead else { return try SerialAudioDecoder(setup, rule, borders) }
+        return ParallelAudioDecoder(setup, rule, borders, threads: chunks.threads, makeReducer)
+    }
+
+    private func exceedsChunk(_ bytes: Int, _ format: AudioFormat) -> Bool {
+        guard let end = range.end else { return true }
+        let samples = (end - range.start).sampleIndex(rate: Int32(clamping: max(1, format.sampleRate)), rounding: .up)
+        return samples.map { $0 > ChunkBorders.samples(in: bytes, format) } ?? true
+    }
+}
+
+/// One decoder from start to end as a source of audio.
+private final class FrameAudioSource<Partial: Sendable>: AudioSource {
+    private let frames: FrameSource
+
+    init(_ frames: FrameSource) { self.frames = frames }
+
+    var skippedSamples: Int64 { frames.skippedSamples }
+
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>? {
+        guard let frame = try frames.next(from: packets) else { return nil }
+        return .frame(frame)
     }
 }
 
 extension SampleConverter {
     /// Returns true if audio of a form passes through unchanged.
-    fileprivate func passes(_ form: SoundForm) -> Bool {
+    fileprivate func passes(_ form: AudioForm) -> Bool {
         format == form.format && isPlanar == form.isPlanar && sampleRate == form.sampleRate
             && channelLayout == form.channelLayout
     }
@@ -281,7 +311,7 @@ extension SampleConverter {
 ///
 /// Runs follow each other without a gap unless a timestamp differs by more than a tolerance. Smaller differences are
 /// rounding of timestamps, or jitter of a recorder's clock.
-struct SamplePlace {
+struct SampleClock {
     private let timeBase: Rational
     private let snapsToZero: Bool
     private var next: Int64?

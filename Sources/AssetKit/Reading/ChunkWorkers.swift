@@ -3,27 +3,27 @@ import MediaBase
 import SystemCalls
 import Threading
 
-/// Threads that cut a track into segments and decode them; each thread decodes what it has cut.
+/// Threads that cut a track into chunks and decode them; each thread decodes what it has cut.
 ///
-/// The threads take turns: one reads the packets of the next segment, in order, and decodes them while the next thread
+/// The threads take turns: one reads the packets of the next chunk, in order, and decodes them while the next thread
 /// reads. So no packet moves between threads, and no thread is needed for reading alone. The threads run until
 /// ``stop()``.
-final class ChunkWorkers: Sendable {
-    /// The remaining segments and packets when parallel decoding ends.
+final class ChunkWorkers<Partial: Sendable>: Sendable {
+    /// The remaining chunks and packets when parallel decoding ends.
     struct Rest: Sendable {
-        /// The segments that were cut but not delivered.
-        var segments: [AudioChunk]
-        /// The packet after those segments.
+        /// The chunks that were cut but not delivered.
+        var chunks: [AudioChunk]
+        /// The packet after those chunks.
         var head: CompressedSample?
         /// The error that ended the packets.
         var error: MediaError?
 
         /// All remaining packets, in order.
-        var packets: [CompressedSample] { segments.flatMap(\.packets) + [head].compactMap(\.self) }
+        var packets: [CompressedSample] { chunks.flatMap(\.packets) + [head].compactMap(\.self) }
     }
 
     private let setup: DecoderSetup
-    private let digester: SoundDigester?
+    private let makeReducer: MakeAudioReducer<Partial>?
     private let count: Int
     private let keepsDecoders: Bool
     private let feed: Mutex<Feed>
@@ -31,44 +31,44 @@ final class ChunkWorkers: Sendable {
     private let hasThreads = Atomic(false)
     /// A copy of the schedule's flag, for the thread that is about to read.
     private let isStopped = Atomic(false)
-    /// The decoders of segments that are done.
+    /// The decoders of chunks that are done.
     private let decoders = Mutex<[DecoderBox]>([])
 
-    /// The source of segments; the thread that holds its lock reads.
+    /// The source of chunks; the thread that holds its lock reads.
     private struct Feed: Sendable {
         var cutter: AudioChunker
         var next: (@Sendable () throws(MediaError) -> CompressedSample?)?
     }
 
     private struct Schedule: Sendable {
-        /// The first segment, which the caller has cut.
+        /// The first chunk, which the caller has cut.
         var first: AudioChunk?
-        /// The number of segments that were started, and of those that were delivered.
+        /// The number of chunks that were started, and of those that were delivered.
         var begun = 0
         var given = 0
-        /// The segments that were cut but not delivered, in order.
+        /// The chunks that were cut but not delivered, in order.
         var cut: [AudioChunk] = []
-        var results: [Int: DecodedChunk] = [:]
+        var results: [Int: DecodedChunk<Partial>] = [:]
         var isOver = false
         var isStopped = false
 
         /// Returns the next task for a thread; `nil` if there is no room yet.
         mutating func turn(_ room: Int) -> Turn? {
             if isStopped { return .end }
-            if let segment = first.take() { return .decode(segment) }
+            if let chunk = first.take() { return .decode(chunk) }
             if isOver { return .end }
             guard begun < given + room else { return nil }
             begun += 1
             return .cut(given: given)
         }
 
-        /// Returns the next segment and its result; `.some(nil)` at the end, `nil` if it is not ready.
-        mutating func take() -> (AudioChunk, DecodedChunk)?? {
-            guard let segment = cut.first else { return isOver ? .some(nil) : nil }
-            guard let result = results.removeValue(forKey: segment.number) else { return nil }
+        /// Returns the next chunk and its result; `.some(nil)` at the end, `nil` if it is not ready.
+        mutating func take() -> (AudioChunk, DecodedChunk<Partial>)?? {
+            guard let chunk = cut.first else { return isOver ? .some(nil) : nil }
+            guard let result = results.removeValue(forKey: chunk.number) else { return nil }
             cut.removeFirst()
             given += 1
-            return (segment, result)
+            return (chunk, result)
         }
     }
 
@@ -79,15 +79,18 @@ final class ChunkWorkers: Sendable {
     }
 
     /// - Parameter count: The number of threads; with one, the calling thread does all the work.
-    init(_ setup: DecoderSetup, _ rule: ChunkingRule, _ cutter: AudioChunker, digester: SoundDigester?, count: Int) {
+    init(
+        _ setup: DecoderSetup, _ rule: ChunkingRule, _ cutter: AudioChunker, _ makeReducer: MakeAudioReducer<Partial>?,
+        count: Int
+    ) {
         self.setup = setup
-        self.digester = digester
+        self.makeReducer = makeReducer
         self.count = count
         keepsDecoders = rule.keepsDecoders
         feed = Mutex(Feed(cutter: cutter))
     }
 
-    /// Cuts the first segment; returns `nil` if there is none.
+    /// Cuts the first chunk; returns `nil` if there is none.
     ///
     /// - Parameter next: Returns the next packet; may be called from any thread.
     func first(from next: @escaping @Sendable () throws(MediaError) -> CompressedSample?) -> AudioChunk? {
@@ -95,7 +98,7 @@ final class ChunkWorkers: Sendable {
         return cut()
     }
 
-    /// Starts with the first segment and continues with the others.
+    /// Starts with the first chunk and continues with the others.
     func begin(_ first: AudioChunk) {
         schedule.update {
             $0.first = first
@@ -113,59 +116,59 @@ final class ChunkWorkers: Sendable {
         }
     }
 
-    /// The maximum number of segments that are started but not delivered; it keeps all threads busy and limits memory.
+    /// The maximum number of chunks that are started but not delivered; it keeps all threads busy and limits memory.
     private var room: Int { count + 1 }
 
     private func work() {
-        // Memory is freed most cheaply by the thread that allocated it, so it keeps segments until no other thread
+        // Memory is freed most cheaply by the thread that allocated it, so it keeps chunks until no other thread
         // does.
         var kept: [AudioChunk] = []
         while true {
             switch schedule.wait({ [room] in $0.turn(room) }) {
-            case .decode(let segment):
-                kept.append(segment)
-                decode(segment)
+            case .decode(let chunk):
+                kept.append(chunk)
+                decode(chunk)
             case .cut(let given):
                 kept.removeAll { $0.number < given }
-                guard let segment = cut() else { return }
-                kept.append(segment)
-                decode(segment)
+                guard let chunk = cut() else { return }
+                kept.append(chunk)
+                decode(chunk)
             case .end: return
             }
         }
     }
 
-    /// Reads the packets of the next segment; returns `nil` if there is none.
+    /// Reads the packets of the next chunk; returns `nil` if there is none.
     private func cut() -> AudioChunk? {
         feed.withLock { feed in
             guard let next = feed.next, !isStopped.load(ordering: .acquiring) else { return nil }
-            let segment = feed.cutter.next(from: next)
-            if let segment {
+            let chunk = feed.cutter.next(from: next)
+            if let chunk {
                 // Consumers wait for results, so this update need not wake them.
-                schedule.updateQuietly { $0.cut.append(segment) }
+                schedule.updateQuietly { $0.cut.append(chunk) }
             } else {
                 schedule.update { $0.isOver = true }
             }
-            return segment
+            return chunk
         }
     }
 
-    private func decode(_ segment: AudioChunk) {
+    private func decode(_ chunk: AudioChunk) {
         let used = decoders.withLock { $0.popLast() }
-        let result = segment.decode(setup, digester: digester, reusing: used?.take())
-        schedule.update { $0.results[segment.number] = result }
+        let result = chunk.decode(setup, makeReducer, reusing: used?.take())
+        schedule.update { $0.results[chunk.number] = result }
     }
 
-    /// Returns the next segment and its result, in order, after waiting for them; `nil` at the end.
-    func next() -> (AudioChunk, DecodedChunk)? {
+    /// Returns the next chunk and its result, in order, after waiting for them; `nil` at the end.
+    func next() -> (AudioChunk, DecodedChunk<Partial>)? {
         guard !hasThreads.load(ordering: .relaxed) else { return schedule.wait { $0.take() } }
-        if let segment = schedule.update({ $0.first.take() }) ?? cut() { decode(segment) }
+        if let chunk = schedule.update({ $0.first.take() }) ?? cut() { decode(chunk) }
         return schedule.update { $0.take() } ?? nil
     }
 
-    /// Takes the decoder of a segment with valid seams, for reuse.
-    func takeBack(_ segment: DecodedChunk) {
-        guard keepsDecoders, segment.leavesNothingBehind, let decoder = segment.takeDecoder() else { return }
+    /// Takes the decoder of a chunk with valid seams, for reuse.
+    func takeBack(_ chunk: DecodedChunk<Partial>) {
+        guard keepsDecoders, chunk.leavesNothingBehind, let decoder = chunk.takeDecoder() else { return }
         let box = DecoderBox(decoder)
         decoders.withLock { if $0.count < count { $0.append(box) } }
     }
@@ -176,11 +179,11 @@ final class ChunkWorkers: Sendable {
         schedule.update { $0.isStopped = true }
     }
 
-    /// Ends parallel decoding after the thread that is reading, and returns the remaining segments and packets.
+    /// Ends parallel decoding after the thread that is reading, and returns the remaining chunks and packets.
     func rest() -> Rest {
         stop()
         let (head, error) = feed.withLock { ($0.cutter.head, $0.cutter.error) }
-        return Rest(segments: schedule.update { $0.cut }, head: head, error: error)
+        return Rest(chunks: schedule.update { $0.cut }, head: head, error: error)
     }
 }
 

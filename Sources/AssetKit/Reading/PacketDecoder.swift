@@ -168,7 +168,7 @@ struct DecodingTally: Sendable {
 /// Decodes the packets of one track serially into frames in presentation order.
 ///
 /// Only one thread may use it at a time.
-final class FrameSource: SoundSource {
+final class FrameSource {
     private var decoder: PacketDecoder
     private var tally: DecodingTally
 
@@ -215,12 +215,6 @@ final class FrameSource: SoundSource {
         }
     }
 
-    /// Returns the next frame as decoded audio.
-    func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound? {
-        guard let frame = try next(from: packets) else { return nil }
-        return .frame(frame)
-    }
-
     /// The number of errors that libavcodec has logged while decoding: ``Decoder/complaintCount``.
     var complaintCount: Int { decoder.complaintCount }
 
@@ -229,16 +223,23 @@ final class FrameSource: SoundSource {
 }
 
 /// A source of decoded audio for an ``AudioPipeline``.
-protocol SoundSource: AnyObject {
+protocol AudioSource<Partial>: AnyObject {
+    associatedtype Partial: Sendable
     /// Returns the next audio; `nil` at the end.
-    func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound?
-    /// Takes back the digested audio that was returned last; the frames it replaces are returned next.
-    func takeBack(_ sound: DigestedSound) throws(MediaError)
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>?
+    /// Takes back the reduced audio that was returned last; the frames it replaces are returned next.
+    func takeBack(_ run: ReducedRun<Partial>) throws(MediaError)
     /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
     var skippedSamples: Int64 { get }
 }
 
-extension SoundSource {
-    /// Does nothing, for sources without digested audio.
-    func takeBack(_ sound: DigestedSound) throws(MediaError) {}
+extension AudioSource {
+    /// Does nothing, for sources without reduced audio.
+    func takeBack(_ run: ReducedRun<Partial>) throws(MediaError) {}
+}
+
+/// The output of an ``AudioSource``.
+enum DecodedAudio<Partial: Sendable>: ~Copyable {
+    case frame(Frame)
+    case reduced(ReducedRun<Partial>)
 }

@@ -1,34 +1,36 @@
 import LibAV
 import MediaBase
 
-/// The settings for decoding audio in parallel segments.
-struct SegmentSettings: Sendable, Hashable {
-    /// The approximate size of a segment's decoded audio in bytes, at 32 bits per sample.
+/// The settings for decoding audio in chunks.
+struct ChunkSettings: Sendable, Hashable {
+    /// The approximate size of a chunk's decoded audio in bytes, at 32 bits per sample.
     var bytes = 3 << 20
     /// The number of decoding threads.
     var threads = 1
+    /// Indicates whether chunks are decoded in parallel, for which packets are read ahead.
+    var readsAhead = true
 
     /// The maximum number of threads; more would only hold more audio in memory.
     static let maximumThreads = 16
 }
 
-/// Decodes a track's audio in segments, several in parallel, with the result of a single decoder.
+/// Decodes a track's audio in chunks, several in parallel, with the result of a single decoder.
 ///
-/// Segments are cut at positions that depend on the packets alone, so the result does not depend on the number of
-/// threads. The container is read once, in order. Each segment has its own decoder, which first decodes the last
-/// packets before the segment. The decoder of the segment before decodes one packet too many: the outputs of both
+/// Chunks are cut at positions that depend on the packets alone, so the result does not depend on the number of
+/// threads. The container is read once, in order. Each chunk has its own decoder, which first decodes the last
+/// packets before the chunk. The decoder of the chunk before decodes one packet too many: the outputs of both
 /// decoders for that packet must agree by the codec's ``ChunkingRule``. If they do not, or at a packet with a new
 /// header, the decoder that has seen all packets decodes the rest serially.
 ///
 /// Only one thread may use it at a time.
-final class ParallelAudioDecoder: SoundSource {
+final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
     private let setup: DecoderSetup
     private let rule: ChunkingRule
-    private let workers: ChunkWorkers
+    private let workers: ChunkWorkers<Partial>
     private var hasBegun = false
-    /// The segment that is being delivered.
-    private var current: DecodedChunk?
-    private var events: [SoundEvent] = []
+    /// The chunk that is being delivered.
+    private var current: DecodedChunk<Partial>?
+    private var events: [AudioEvent<Partial>] = []
     private var position = 0
     private var tally = DecodingTally()
     /// The serial decoder of the rest; until pending events are delivered, `serialDecoder` holds its decoder.
@@ -45,13 +47,12 @@ final class ParallelAudioDecoder: SoundSource {
 
     /// Creates a source for a track whose codec has a rule; nothing is read yet.
     init(
-        _ file: InputFile, track: AssetTrack, format: AudioFormat, rule: ChunkingRule, settings: SegmentSettings,
-        digester: SoundDigester?
-    ) throws(MediaError) {
-        setup = try DecoderSetup(file, stream: track.index)
+        _ setup: DecoderSetup, _ rule: ChunkingRule, _ borders: ChunkBorders, threads: Int,
+        _ makeReducer: MakeAudioReducer<Partial>?
+    ) {
+        self.setup = setup
         self.rule = rule
-        let cutter = AudioChunker(rule, format: format, timeBase: track.timeBase, bytes: settings.bytes)
-        workers = ChunkWorkers(setup, rule, cutter, digester: digester, count: settings.threads)
+        workers = ChunkWorkers(setup, rule, AudioChunker(borders), makeReducer, count: threads)
     }
 
     deinit { workers.stop() }
@@ -59,12 +60,15 @@ final class ParallelAudioDecoder: SoundSource {
     /// Returns the next audio; `nil` at the end.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/damaged`` if there were packets but none could be decoded.
-    func nextSound(from packets: PacketQueue) throws(MediaError) -> DecodedSound? {
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>? {
         while true {
-            if let serial { return try serial.nextSound(from: queue(packets)) }
+            if let serial {
+                guard let frame = try serial.next(from: queue(packets)) else { return nil }
+                return .frame(frame)
+            }
             while position < events.count {
-                // Delivered events are removed at once, so that they do not occupy memory until the segment ends.
-                var event = SoundEvent.skips(0)
+                // Delivered events are removed at once, so that they do not occupy memory until the chunk ends.
+                var event = AudioEvent<Partial>.skips(0)
                 swap(&event, &events[position])
                 position += 1
                 switch event {
@@ -74,9 +78,9 @@ final class ParallelAudioDecoder: SoundSource {
                     guard let frame = box.take() else { continue }
                     tally.produced()
                     return .frame(frame)
-                case .digested(let sound):
+                case .reduced(let run):
                     tally.produced()
-                    return .digested(sound)
+                    return .reduced(run)
                 }
             }
             guard try advance(packets) else {
@@ -86,13 +90,13 @@ final class ParallelAudioDecoder: SoundSource {
         }
     }
 
-    /// Delivers the rest of the segment frame by frame, from the first frame of the digested audio on.
-    func takeBack(_ sound: DigestedSound) throws(MediaError) {
-        events = try sound.undigested()
-        position = min(sound.place, events.count)
+    /// Delivers the rest of the chunk frame by frame, from the first frame of the reduced audio on.
+    func takeBack(_ run: ReducedRun<Partial>) throws(MediaError) {
+        events = try run.eventsOfChunk()
+        position = min(run.firstEvent, events.count)
     }
 
-    /// Advances to the next segment or to serial decoding; returns false at the end.
+    /// Advances to the next chunk or to serial decoding; returns false at the end.
     private func advance(_ packets: PacketQueue) throws(MediaError) -> Bool {
         if let decoder = serialDecoder.take() {
             serial = FrameSource(continuing: decoder, tally)
@@ -104,17 +108,17 @@ final class ParallelAudioDecoder: SoundSource {
                 try decodeRest([])
                 return true
             }
-            if let segment = workers.first(from: ahead) {
-                // A track of at most one segment needs no threads.
-                if segment.isLast {
+            if let chunk = workers.first(from: ahead) {
+                // A track of at most one chunk needs no threads.
+                if chunk.isLast {
                     workers.stop()
-                    try decodeRest(segment.packets)
+                    try decodeRest(chunk.packets)
                     return true
                 }
-                workers.begin(segment)
+                workers.begin(chunk)
             }
         }
-        guard let (segment, decoded) = workers.next() else {
+        guard let (chunk, decoded) = workers.next() else {
             let rest = workers.rest()
             if let head = rest.head {
                 try decodeRest([head])
@@ -127,12 +131,12 @@ final class ParallelAudioDecoder: SoundSource {
             return false
         }
         if case .failed(let error) = decoded.outcome { throw error }
-        let isStart = segment.number == 0
+        let isStart = chunk.number == 0
         let isSound = if case .decoded = decoded.outcome { true } else { false }
         guard isSound, isStart || current.map({ decoded.follows($0, rule) }) ?? false else {
             let rest = workers.rest()
             serialError = rest.error
-            try decodeRest(segment.packets + rest.packets)
+            try decodeRest(chunk.packets + rest.packets)
             return true
         }
         if let current { workers.takeBack(current) }
@@ -140,9 +144,9 @@ final class ParallelAudioDecoder: SoundSource {
         return true
     }
 
-    private func deliver(_ segment: DecodedChunk?) {
-        current = segment
-        events = segment?.takeEvents() ?? []
+    private func deliver(_ chunk: DecodedChunk<Partial>?) {
+        current = chunk
+        events = chunk?.takeEvents() ?? []
         position = 0
     }
 

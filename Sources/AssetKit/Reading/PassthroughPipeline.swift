@@ -299,6 +299,12 @@ extension AssetTrack {
 protocol SamplePipeline: AnyObject {
     /// Returns the next buffer in presentation order; `nil` at the end.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer?
+    /// The number of audio samples before time 0 that were omitted so far.
+    var samplesCutBeforeZero: Int64 { get }
+}
+
+extension SamplePipeline {
+    var samplesCutBeforeZero: Int64 { 0 }
 }
 
 /// The source of a pipeline's packets: the part of an open file that one output reads.

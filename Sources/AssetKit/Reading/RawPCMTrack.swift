@@ -24,7 +24,9 @@ package final class RawPCMTrack: Sendable {
     /// The sample rate in hertz.
     package let sampleRate: Int
     /// The number of interleaved channels.
-    package let channels: Int
+    package var channels: Int { channelLayout.channels }
+    /// The channel layout that the decoder states.
+    package let channelLayout: ChannelLayout
 
     let file: InputFile
     let position: Int64
@@ -50,7 +52,8 @@ package final class RawPCMTrack: Sendable {
         let file = try asset.takeFile(Cancellation())
         guard let length = file.length,
             let first = try file.readPacket(), let position = first.position, (first.pts ?? 0) == 0,
-            position < length
+            position < length,
+            let layout = try Self.layout(of: first, in: file, format, encoding)
         else { return nil }
         var (count, torn) = (length - position).quotientAndRemainder(dividingBy: frameBytes)
         let end = track.timeRange.end
@@ -71,12 +74,28 @@ package final class RawPCMTrack: Sendable {
         self.encoding = encoding
         frames = start
         sampleRate = format.sampleRate
-        channels = format.channels
+        channelLayout = layout
+    }
+
+    /// Returns the channel layout of a decoded packet; `nil` if the decoder gives another form than the header states.
+    private static func layout(
+        of packet: consuming Packet, in file: InputFile, _ format: AudioFormat, _ encoding: Encoding
+    ) throws(MediaError) -> ChannelLayout? {
+        var decoder = PacketDecoder(try Decoder.open(file, stream: packet.streamIndex, threads: 1))
+        guard try decoder.send(CompressedSample(packet)) == nil, case .frame(let frame) = try decoder.receive(),
+            let form = AudioForm(frame), form.format == encoding.sampleFormat, !form.isPlanar,
+            form.sampleRate == format.sampleRate, form.channelLayout.channels == format.channels
+        else { return nil }
+        return form.channelLayout
     }
 
     /// The sample format that the decoder produces.
-    package var sampleFormat: SampleFormat {
-        switch encoding {
+    package var sampleFormat: SampleFormat { encoding.sampleFormat }
+}
+
+extension RawPCMTrack.Encoding {
+    fileprivate var sampleFormat: SampleFormat {
+        switch self {
         case .uint8: .uint8
         case .int16: .int16
         case .int24, .int32: .int32
@@ -84,9 +103,7 @@ package final class RawPCMTrack: Sendable {
         case .float64: .float64
         }
     }
-}
 
-extension RawPCMTrack.Encoding {
     fileprivate init?(codec: String) {
         switch codec {
         case "pcm_u8": self = .uint8
@@ -117,7 +134,7 @@ extension RawPCMTrack.Encoding {
 }
 
 /// Reads plain PCM in blocks into reused memory; only one thread may use it at a time.
-package struct PlainSoundReader: Sendable {
+package struct RawPCMReader: Sendable {
     /// The samples of the last block, interleaved.
     package enum Samples: Sendable {
         case uint8([UInt8])

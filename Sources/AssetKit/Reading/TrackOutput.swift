@@ -30,7 +30,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     public let track: AssetTrack
     /// The form in which samples are delivered.
     public let settings: Settings
-    private let digester: SoundDigester?
+    private let reduction: (any AudioReduction)?
 
     /// The state that other threads may look at while a buffer is made; locked only for that.
     private let state = Mutex(State())
@@ -79,10 +79,11 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         self.init(track: track, settings: .audio(audioSettings))
     }
 
-    /// Creates an output of linear PCM in the decoder's format, from which a digester extracts what is needed.
-    package init(track: AssetTrack, digester: SoundDigester?) {
+    /// Creates an output of linear PCM in the decoder's format, which reducers see in place of the consumer where the
+    /// audio is decoded in chunks; read it by ``nextAudio(reducedTo:)``.
+    package init<Partial>(track: AssetTrack, reducedBy makeReducer: @escaping MakeAudioReducer<Partial>) {
         self.track = track
-        self.digester = digester
+        reduction = Reduction(makeReducer: makeReducer)
         settings = .audio(AudioSettings())
     }
 
@@ -92,9 +93,9 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     }
 
     /// Creates an output of samples in any form.
-    init(track: AssetTrack, settings: Settings) {
+    package init(track: AssetTrack, settings: Settings) {
         self.track = track
-        digester = nil
+        reduction = nil
         self.settings = settings
     }
 
@@ -114,6 +115,23 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// Samples refer to the decoder's memory and are not copied. Blocks while reading and decoding.
     /// - Throws: The error of reading or decoding; the reader's ``AssetReader/status`` is then failed or cancelled.
     public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        try next(at: \.presentationTime) { pipeline, packets throws(MediaError) in try pipeline.next(from: packets) }
+    }
+
+    /// Returns the next audio of an output with reducers that give `Partial`; `nil` at the end.
+    package func nextAudio<Partial>(
+        reducedTo type: Partial.Type
+    ) throws(MediaError) -> DeliveredAudio<Partial>? {
+        try next(at: \.presentationTime) { pipeline, packets throws(MediaError) in
+            if let pipeline = pipeline as? AudioPipeline<Partial> { return try pipeline.nextAudio(from: packets) }
+            return try pipeline.next(from: packets).map(DeliveredAudio.samples)
+        }
+    }
+
+    private func next<Value>(
+        at time: KeyPath<Value, MediaTime>,
+        _ next: (any SamplePipeline, PacketQueue) throws(MediaError) -> Value?
+    ) throws(MediaError) -> Value? {
         try read.use { read throws(MediaError) in
             guard let session = read.session, let pipeline = read.pipeline else {
                 throw MediaError(.invalidArgument, "the output belongs to no reader that was started")
@@ -122,22 +140,23 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
             guard !read.isOver else { return nil }
             let queue = packets(for: read, of: session)
             do throws(MediaError) {
-                let buffer = try pipeline.next(from: queue)
-                if let audio = pipeline as? AudioPipeline {
-                    state.withLock { $0.samplesCutBeforeZero = audio.samplesCutBeforeZero }
+                let value = try next(pipeline, queue)
+                if pipeline.samplesCutBeforeZero > 0 {
+                    state.withLock { $0.samplesCutBeforeZero = pipeline.samplesCutBeforeZero }
                 }
-                guard let buffer else {
+                guard let value else {
                     read.isOver = true
                     session.outputEnded(read.id)
                     return nil
                 }
-                if buffer.presentationTime > read.latest, buffer.presentationTime.isNumeric {
+                let time = value[keyPath: time]
+                if time > read.latest, time.isNumeric {
                     let start = read.timeRange.start.isNumeric ? max(read.timeRange.start, .zero) : .zero
-                    let range = MediaTimeRange(start: start, end: buffer.presentationTime)
+                    let range = MediaTimeRange(start: start, end: time)
                     if let error = read.limits.error(reading: range) { throw error }
                 }
                 read.hasDelivered = true
-                return buffer
+                return value
             } catch {
                 guard !read.hasDelivered, passesOver(error) else { throw session.fail(error) }
                 read.isOver = true
@@ -232,7 +251,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
             let begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero
             read.latest = begins + MediaTime(value: Int64(clamping: limits.duration), timescale: 1)
             do throws(MediaError) {
-                read.pipeline = try start.pipeline(for: track, settings, digester)
+                read.pipeline = try start.pipeline(for: track, settings, reduction)
             } catch {
                 guard passesOver(error) else { throw error }
                 read.pipeline = NothingPipeline()
@@ -262,7 +281,7 @@ protocol PipelineMaker: Sendable {
     var duration: MediaTime { get }
     /// Returns the pipeline that makes the samples of an output.
     func pipeline(
-        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ reduction: (any AudioReduction)?
     ) throws(MediaError) -> any SamplePipeline
 }
 
@@ -287,13 +306,13 @@ struct PipelineStart: PipelineMaker, Sendable {
     let timeRange: MediaTimeRange
     let isFromStart: Bool
     let threads: Int
-    /// The settings for decoding audio in segments; `nil` for serial decoding.
-    let segments: SegmentSettings?
+    /// The settings for decoding audio in chunks; `nil` for one decoder from start to end.
+    let chunks: ChunkSettings?
 
     func origin(of track: AssetTrack) -> MediaTime { contents.origin(ofStream: track.index) }
 
     func pipeline(
-        for track: AssetTrack, _ settings: TrackOutput.Settings, _ digester: SoundDigester?
+        for track: AssetTrack, _ settings: TrackOutput.Settings, _ reduction: (any AudioReduction)?
     ) throws(MediaError) -> any SamplePipeline {
         let range = OutputRange(timeRange, trackEnd: track.editedEnd, grid: track.trimGrid)
         guard let format = track.formatDescriptions.first else {
@@ -306,9 +325,11 @@ struct PipelineStart: PipelineMaker, Sendable {
             return PassthroughPipeline(
                 track: track, format: format, origin: origin(of: track), range: range, limits: file.limits)
         case .audio(let settings):
-            return try AudioPipeline(
-                file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
-                isFromStart: isFromStart, threads: threads, segments: segments, digester: digester)
+            let setup = AudioPipelineSetup(
+                file: file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
+                isFromStart: isFromStart, threads: threads, chunks: chunks)
+            if let reduction { return try reduction.pipeline(setup) }
+            return try AudioPipeline<Never>(setup, nil)
         case .video(let settings):
             return try VideoPipeline(
                 file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,

@@ -5,10 +5,8 @@ public import MediaBase
 ///
 /// It refers to the decoder's own reference-counted memory without copying, and may be shared between threads.
 public final class AudioBuffer: Sendable {
-    private let frame: Frame?
+    private let frame: Frame
     private let range: Range<Int>
-    /// The digest that replaces the samples if a ``SoundDigester`` has seen them; the samples are then gone.
-    private let digested: DigestedSound?
 
     /// The storage format of a sample.
     public let sampleFormat: SampleFormat
@@ -28,19 +26,7 @@ public final class AudioBuffer: Sendable {
         self.range = range
         sampleRate = frame.sampleRate
         channelLayout = frame.channelLayout
-        digested = nil
         self.frame = consume frame
-    }
-
-    /// Creates a buffer from the digest of consecutive frames.
-    init(_ digested: DigestedSound) {
-        sampleFormat = digested.form.format
-        isPlanar = digested.form.isPlanar
-        range = 0..<digested.sampleCount
-        sampleRate = digested.form.sampleRate
-        channelLayout = digested.form.channelLayout
-        self.digested = digested
-        frame = nil
     }
 
     /// Creates a buffer of all samples of a frame with a known format.
@@ -50,61 +36,30 @@ public final class AudioBuffer: Sendable {
         range = 0..<frame.sampleCount
         sampleRate = frame.sampleRate
         channelLayout = frame.channelLayout
-        digested = nil
         self.frame = consume frame
     }
 
     /// Lends the underlying frame and the range of its samples, for an encoder.
     func withFrame<Result>(_ body: (borrowing Frame, Range<Int>) throws(MediaError) -> Result) throws(MediaError)
         -> Result
-    {
-        switch frame {
-        case .some(let frame): return try body(frame, range)
-        case nil: throw MediaError(.invalidArgument, "the samples are gone: a digester has seen them")
-        }
-    }
+    { try body(frame, range) }
 
     /// Returns a part of the samples, which shares their memory; `nil` if the part is empty.
     func part(_ part: Range<Int>) throws(MediaError) -> AudioBuffer? {
-        try withFrame { frame, range throws(MediaError) in
-            let part = part.clamped(to: 0..<range.count)
-            guard !part.isEmpty else { return nil }
-            return AudioBuffer(
-                try frame.shared(), range: range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
-        }
+        let part = part.clamped(to: 0..<range.count)
+        guard !part.isEmpty else { return nil }
+        return AudioBuffer(
+            try frame.shared(), range: range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
     }
 
     /// The number of samples in each channel.
     public var sampleCount: Int { range.count }
 
-    /// The value that the output's ``SoundDigester`` computed from the samples; `nil` if it was not used.
-    ///
-    /// If it was used, the buffer no longer holds the samples.
-    package var digest: (any Sendable)? { digested?.value }
-
-    /// Returns the same audio with its samples, in order: the buffer itself if it has them, otherwise decoded again.
-    package func restored() throws(MediaError) -> [AudioBuffer] {
-        guard let digested else { return [self] }
-        var buffers: [AudioBuffer] = []
-        for event in try digested.undigested().dropFirst(digested.place).prefix(digested.timings.count) {
-            guard case .frame(let box) = event, let frame = box.take() else { continue }
-            let count = frame.sampleCount
-            if let buffer = AudioBuffer(frame, range: 0..<count) { buffers.append(buffer) }
-        }
-        guard buffers.map(\.sampleCount) == digested.timings.map(\.sampleCount) else {
-            throw MediaError(.libraryFailure, "sound cannot be decoded a second time")
-        }
-        return buffers
-    }
-
     /// Lends the samples of a plane as bytes in native byte order; empty if the plane does not exist.
     public func withBytes<Result, Failure: Error>(
         plane: Int = 0, _ body: (RawSpan) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        switch frame {
-        case .some(let frame): return try frame.withSamples(plane: plane, in: range, body)
-        case nil: return try body(RawSpan())
-        }
+        try frame.withSamples(plane: plane, in: range, body)
     }
 
     /// Lends the samples of a plane as numbers; empty if the plane does not exist or the sample format differs.
@@ -115,10 +70,7 @@ public final class AudioBuffer: Sendable {
     public func withSamples<Sample: BitwiseCopyable, Result, Failure: Error>(
         of type: Sample.Type, plane: Int = 0, _ body: (Span<Sample>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        switch frame {
-        case .some(let frame): return try frame.withSamples(of: type, plane: plane, in: range, body)
-        case nil: return try body(Span<Sample>())
-        }
+        try frame.withSamples(of: type, plane: plane, in: range, body)
     }
 }
 

@@ -231,7 +231,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private var queue: SampleQueue?
     private var sourceRate: Int32 = 0
     /// Computes sample positions on the source's time line.
-    private var place = SamplePlace(timeBase: Rational(1, 1_000_000), snapsToZero: false, codec: "pcm")
+    private var place = SampleClock(timeBase: Rational(1, 1_000_000), snapsToZero: false, codec: "pcm")
     /// The expected position of the next source sample, at the source's rate from the session's start.
     private var nextSource: Int64?
     /// The position of the next sample for the encoder, at the encoder's rate.

@@ -138,6 +138,8 @@ public final class Reencoder: Sendable {
         try writer.refuseToReplace(reader.asset)
         let range = reader.timeRange
         if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
+        // The samples are those that a waveform or a check of the same track gets.
+        reader.decodesAudioInChunks = true
         try reader.startReading()
         try writer.startWriting()
         writer.setDeadline(reader.asset.deadline)

@@ -78,8 +78,9 @@ package struct WaveformJob: Sendable {
         let request = WaveformMeter.Request(
             mode: options.channels, levels: writer.levels, measuresMeanSquares: writer.hasPictureOfLevel,
             columns: writer.widestFitted)
-        let sound = try WaveformReading(asset: asset, track: track, range: range, request, options)
-            .measure(progress: progress)
+        let sound = try WaveformReading(
+            asset: asset, track: track, range: range, request: request, options: options
+        ).measure(progress: progress)
         if options.isStrict, let error = DamageSummary(sound.damage).strictError { throw error }
         try writer.write(WaveformSource(sound), picture: options.picture, until: asset.deadline)
         return report(track, range, sound, writer.results)

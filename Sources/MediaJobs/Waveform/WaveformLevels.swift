@@ -160,7 +160,7 @@ struct WaveformLevels {
 /// The complete points of a zoom level while audio is still being read, in an unnamed temporary file.
 ///
 /// With it, a day of audio takes no more memory than a minute. Only one thread uses it at a time.
-final class PeakSpill {
+final class PeakSpill: @unchecked Sendable {
     private let file: FileDescriptor
     /// The number of values in the file.
     private(set) var count = 0

@@ -3,17 +3,15 @@ internal import MediaAnalysis
 internal import MediaBase
 internal import Peaks
 
-/// Extracts the data for the measurements from decoded audio.
-///
-/// Several digesters can work in parallel, each on one thread.
-final class WaveformDigester {
+/// Reduces decoded audio to the data for a ``WaveformMeter``.
+struct WaveformReducer: AudioReducer {
     /// The bit count for codecs without one; with it, the largest value is full scale.
     static let noSignificantBits = 64
 
     let significantBits: Int
     private let mode: PeakBuilder.ChannelMode
-    private var distiller: SoundDistiller?
-    /// Indicates whether some audio could not be digested.
+    private var reducer: SampleReducer?
+    /// Indicates whether some audio could not be reduced; the error occurs again, and is reported, during measurement.
     private var hasFailed = false
 
     /// - Parameters:
@@ -24,85 +22,78 @@ final class WaveformDigester {
         self.significantBits = significantBits ?? Self.noSignificantBits
     }
 
-    /// Digests the first `frames` frames of a buffer that contains samples.
-    ///
-    /// - Throws: ``MediaError`` `invalidArgument` if the requested single channel does not exist.
-    func digest(_ sound: AudioBuffer, frames: Int) throws(MediaError) -> DistilledSound? {
-        try add(sound, frames: frames)
-        return distiller?.finish()
-    }
-
-    private func add(_ sound: AudioBuffer, frames: Int) throws(MediaError) {
-        let channels = sound.channelLayout.channels
-        var distiller: SoundDistiller
-        if let kept = self.distiller.take(), kept.channels == channels {
-            distiller = kept
-        } else {
-            distiller = try SoundDistiller(channels: channels, mode: mode, significantBits: significantBits)
-        }
-        defer { self.distiller = distiller }
-        switch sound.sampleFormat {
-        case .uint8: Self.add(sound, frames, of: UInt8.self, &distiller)
-        case .int16: Self.add(sound, frames, of: Int16.self, &distiller)
-        case .int32: Self.add(sound, frames, of: Int32.self, &distiller)
-        case .int64: Self.add(sound, frames, of: Int64.self, &distiller)
-        case .float32: Self.add(sound, frames, of: Float.self, &distiller)
-        case .float64: Self.add(sound, frames, of: Double.self, &distiller)
-        }
-    }
-
-    private static func add<Sample: PCMSample>(
-        _ sound: AudioBuffer, _ frames: Int, of type: Sample.Type, _ distiller: inout SoundDistiller
-    ) {
-        guard sound.isPlanar else {
-            return sound.withSamples(of: type) { samples in
-                distiller.add(samples.extracting(first: frames * distiller.channels))
-            }
-        }
-        if distiller.mixesStereo, type == Float.self {
-            let isDone = sound.withSamples(of: Float.self, plane: 0) { left in
-                sound.withSamples(of: Float.self, plane: 1) { right in
-                    distiller.addPlanes(left.extracting(first: frames), right.extracting(first: frames))
-                }
-            }
-            if isDone { return }
-        }
-        for channel in 0..<distiller.channels {
-            sound.withSamples(of: type, plane: channel) { plane in
-                distiller.take(plane.extracting(first: frames), channel: channel)
-            }
-        }
-        distiller.addPlanes(frames: frames)
-    }
-}
-
-extension WaveformDigester: SoundDigest {
-    /// A placeholder for audio that cannot be digested; the error occurs again, and is reported, during measurement.
-    private struct NoSound: Sendable {}
-
-    func take(_ sound: AudioBuffer) {
+    mutating func append(_ audio: AudioBuffer) {
         do throws(MediaError) {
-            if !hasFailed { try add(sound, frames: sound.sampleCount) }
+            if !hasFailed { try append(audio, frames: audio.sampleCount) }
         } catch {
             hasFailed = true
         }
     }
 
-    func finish() -> any Sendable {
+    /// Returns the data of all audio since the last call; `nil` if it has to be measured from the samples.
+    mutating func finish() -> ReducedSamples? {
         defer { hasFailed = false }
-        guard let sound = distiller?.finish(), !hasFailed else { return NoSound() }
-        return sound
+        guard let samples = reducer?.finish(), !hasFailed else { return nil }
+        return samples
+    }
+
+    /// Reduces the first `frames` frames of a buffer.
+    ///
+    /// - Throws: ``MediaError`` `invalidArgument` if the requested single channel does not exist.
+    mutating func append(_ audio: AudioBuffer, frames: Int) throws(MediaError) {
+        var reducer = try take(channels: audio.channelLayout.channels)
+        switch audio.sampleFormat {
+        case .uint8: Self.append(audio, frames, of: UInt8.self, &reducer)
+        case .int16: Self.append(audio, frames, of: Int16.self, &reducer)
+        case .int32: Self.append(audio, frames, of: Int32.self, &reducer)
+        case .int64: Self.append(audio, frames, of: Int64.self, &reducer)
+        case .float32: Self.append(audio, frames, of: Float.self, &reducer)
+        case .float64: Self.append(audio, frames, of: Double.self, &reducer)
+        }
+        giveBack(reducer)
+    }
+
+    /// Takes out the reducer of samples, so that it is never copied; ``giveBack(_:)`` returns it.
+    mutating func take(channels: Int) throws(MediaError) -> SampleReducer {
+        if let kept = reducer.take(), kept.channels == channels { return kept }
+        return try SampleReducer(channels: channels, mode: mode, significantBits: significantBits)
+    }
+
+    mutating func giveBack(_ reducer: consuming SampleReducer) { self.reducer = reducer }
+
+    private static func append<Sample: PCMSample>(
+        _ audio: AudioBuffer, _ frames: Int, of type: Sample.Type, _ reducer: inout SampleReducer
+    ) {
+        guard audio.isPlanar else {
+            return audio.withSamples(of: type) { samples in
+                reducer.add(samples.extracting(first: frames * reducer.channels))
+            }
+        }
+        if reducer.mixesStereo, type == Float.self {
+            let isDone = audio.withSamples(of: Float.self, plane: 0) { left in
+                audio.withSamples(of: Float.self, plane: 1) { right in
+                    reducer.addPlanes(left.extracting(first: frames), right.extracting(first: frames))
+                }
+            }
+            if isDone { return }
+        }
+        for channel in 0..<reducer.channels {
+            audio.withSamples(of: type, plane: channel) { plane in
+                reducer.take(plane.extracting(first: frames), channel: channel)
+            }
+        }
+        reducer.addPlanes(frames: frames)
     }
 }
 
 /// Measures decoded audio for all outputs in one pass: peaks of each zoom level, an overview for pictures, and
 /// loudness.
 ///
-/// Each buffer is reduced once to the channels for which peaks are measured. A ``WaveformDigester`` does so either here
+/// Each buffer is reduced once to the channels for which peaks are measured. A ``WaveformReducer`` does so either here
 /// or right after decoding.
-struct WaveformMeter {
+struct WaveformMeter: AudioMeter {
     /// The requested measurements.
-    struct Request {
+    struct Request: Sendable {
         /// The channels of peaks and pictures.
         var mode: PeakBuilder.ChannelMode
         /// The zoom levels of the outputs; the sample rate determines their spacings.
@@ -125,7 +116,7 @@ struct WaveformMeter {
 
     let sampleRate: Int
     let channels: Int
-    private let digester: WaveformDigester
+    private var reducer: WaveformReducer
     private var levels: WaveformLevels
     private var overview: OverviewBuilder?
     private var statistics: SampleStatistics
@@ -133,20 +124,16 @@ struct WaveformMeter {
     /// The number of overview points per column of a picture; a column's edge is off by at most a sixteenth.
     private static let pointsPerColumn = 16
 
-    /// - Parameters:
-    ///   - significantBits: The significant bits of an integer source; `nil` if it has no such number.
-    ///   - frames: The minimum number of audio frames.
-    ///   - start: The number of audio frames before those that are measured here.
     init(
-        _ request: Request, sampleRate: Int, channels: Int, significantBits: Int?, atLeast frames: Int64 = 0,
-        startingAt start: Int64 = 0
+        _ request: Request, _ form: AudioTrackForm, startingAt start: Int64, of frames: Int64
     ) throws(MediaError) {
+        let (sampleRate, channels) = (form.sampleRate, form.channelLayout.channels)
         if case .single(let channel) = request.mode, !(0..<channels).contains(channel) {
             throw MediaError(.invalidArgument, "there is no channel \(channel): the sound has \(channels), from 0")
         }
         self.sampleRate = sampleRate
         self.channels = channels
-        digester = WaveformDigester(request.mode, significantBits: significantBits)
+        reducer = WaveformReducer(request.mode, significantBits: form.statedBits)
         let measured = request.mode == .split ? channels : 1
         var spacings: [Peaks.Spacing] = []
         for level in request.levels { spacings.append(try level.spacing(sampleRate: sampleRate)) }
@@ -158,59 +145,108 @@ struct WaveformMeter {
                 sampleRate: sampleRate, channels: measured, points: request.columns * Self.pointsPerColumn,
                 atLeast: frames, startingAt: start)
         }
-        statistics = try SampleStatistics(channels: channels, significantBits: digester.significantBits)
+        statistics = try SampleStatistics(channels: channels, significantBits: reducer.significantBits)
     }
 
-    /// Measures the first `frames` frames of a buffer.
-    mutating func append(_ sound: AudioBuffer, frames: Int) throws(MediaError) {
-        guard sound.channelLayout.channels == channels, sound.sampleRate == sampleRate else {
-            throw MediaError(.unsupported, "the sound changes to \(sound.channelLayout) at \(sound.sampleRate) Hz")
-        }
-        if let made = sound.digest as? DistilledSound, made.frames == frames { return try append(made) }
-        var left = frames
-        for buffer in try sound.restored() where left > 0 {
-            let taken = min(left, buffer.sampleCount)
-            if let digest = try digester.digest(buffer, frames: taken) { try append(digest) }
-            left -= taken
-        }
+    func accepts(_ form: AudioTrackForm) -> Bool {
+        form.channelLayout.channels == channels && form.sampleRate == sampleRate
     }
 
-    /// Measures distilled audio with the same number of channels.
-    mutating func append(_ sound: DistilledSound) throws(MediaError) {
-        statistics.add(sound.statistics)
-        let samples = sound.samples
+    static func makeReducer(_ request: Request, for track: AssetTrack) -> MakeAudioReducer<ReducedSamples?>? {
+        let (mode, bits) = (request.mode, track.formatDescriptions.first?.audio?.bitsPerSample)
+        return { WaveformReducer(mode, significantBits: bits) }
+    }
+
+    mutating func append(_ audio: AudioBuffer, frames: Int) throws(MediaError) {
+        try reducer.append(audio, frames: frames)
+        var samples = try reducer.take(channels: channels)
+        try append(&samples)
+        reducer.giveBack(samples)
+    }
+
+    mutating func append(_ audio: ReducedAudio<ReducedSamples?>) throws(MediaError) {
+        guard let reduced = audio.partial else {
+            for buffer in try audio.decodedAgain() { try append(buffer, frames: buffer.sampleCount) }
+            return
+        }
+        statistics.add(reduced.statistics)
+        let samples = reduced.samples
         try levels.append(samples.span)
         try overview?.append(samples.span)
     }
 
-    /// Measures and clears the contents of a distiller with the same number of channels.
-    mutating func append(_ distiller: inout SoundDistiller) throws(MediaError) {
-        statistics.add(distiller.statistics)
-        try levels.append(distiller.samples.span)
-        try overview?.append(distiller.samples.span)
-        distiller.reset()
+    /// Measures and clears the contents of a reducer with the same number of channels.
+    private mutating func append(_ reducer: inout SampleReducer) throws(MediaError) {
+        statistics.add(reducer.statistics)
+        try levels.append(reducer.samples.span)
+        try overview?.append(reducer.samples.span)
+        reducer.reset()
     }
 
-    /// Appends the measurements of the following frames, made for the same request.
-    mutating func append(_ next: WaveformMeter) throws(MediaError) {
+    mutating func append(next: WaveformMeter) throws(MediaError) {
         statistics.add(next.statistics)
         try levels.append(next.levels)
         if let part = next.overview { try overview?.append(part) }
     }
 
-    /// Measures frames of silence, in time that does not depend on their number.
     mutating func appendSilence(frames: Int64) throws(MediaError) {
         statistics.appendSilence(frames: frames)
         try levels.appendSilence(frames: frames)
         try overview?.appendSilence(frames: frames)
     }
 
-    /// Limits the memory used by the measurements, regardless of the audio's length; not for parts that are appended to
-    /// others.
     mutating func makeRoom() { levels.makeRoom() }
 
     /// Completes the measurement.
     consuming func finish() throws -> Result {
         Result(levels: try levels.finish(), overview: try overview?.finish(), statistics: statistics)
+    }
+}
+
+// MARK: PCM that is read from the file itself
+
+extension WaveformMeter {
+    /// The number of frames in a part.
+    private static let partFrames: Int64 = 1 << 21
+    /// The maximum number of parts, regardless of the audio's length.
+    private static let maximumParts: Int64 = 1 << 16
+    /// The number of bytes that are read at a time: enough for fast copying by the system, and few enough to stay in a
+    /// processor cache.
+    private static let blockBytes = 3 << 18
+    /// The number of frames that are measured at a time, which fit into the nearest cache.
+    private static let sliceFrames = 1 << 12
+
+    static func parts(of frames: Range<Int64>, _ track: RawPCMTrack, _ form: AudioTrackForm) -> RawPCMParts {
+        let length = max(partFrames, Int64(frames.count) / maximumParts)
+        let ranges = stride(from: frames.lowerBound, to: frames.upperBound, by: Int64.Stride(length)).map {
+            $0..<min($0 + length, frames.upperBound)
+        }
+        // Samples below this value cannot be at full scale before the conversion to 16 bits.
+        let bits = form.statedBits ?? WaveformReducer.noSignificantBits
+        return RawPCMParts(
+            ranges: ranges, blockFrames: max(1, blockBytes / (track.channels * track.encoding.bytesPerSample)),
+            exactFrom: Int32.fullScale(significantBits: bits).int16Value)
+    }
+
+    mutating func append(_ samples: RawPCMReader.Samples, frames: Int) throws(MediaError) {
+        switch samples {
+        case .uint8(let samples): try append(samples.span, frames)
+        case .int16(let samples): try append(samples.span, frames)
+        case .int32(let samples): try append(samples.span, frames)
+        case .float32(let samples): try append(samples.span, frames)
+        case .float64(let samples): try append(samples.span, frames)
+        }
+    }
+
+    private mutating func append<Sample: PCMSample>(_ samples: Span<Sample>, _ frames: Int) throws(MediaError) {
+        var reducer = try reducer.take(channels: channels)
+        var start = 0
+        while start < frames {
+            let end = min(start + Self.sliceFrames, frames)
+            reducer.add(samples.extracting(start * channels..<end * channels))
+            try append(&reducer)
+            start = end
+        }
+        self.reducer.giveBack(reducer)
     }
 }

@@ -43,8 +43,8 @@ struct QCSoundComparison {
         let settings = AudioSettings(
             sampleFormat: .float32, sampleRate: format.sampleRate,
             channelLayout: Self.layout(for: format, otherTrack.formatDescriptions.first?.audio))
-        var sound = SoundPlaneReader(try file.samplesNow(of: track, as: .audio(settings)))
-        var wanted = SoundPlaneReader(try reference.samplesNow(of: otherTrack, as: .audio(settings)))
+        var sound = PlanarAudioReader(try file.samplesNow(of: track, as: .audio(settings)))
+        var wanted = PlanarAudioReader(try reference.samplesNow(of: otherTrack, as: .audio(settings)))
         let rate = format.sampleRate
         let length = min(
             (Self.window + Self.maximumOffset) * rate, Self.maximumFrames, Self.maximumSamples / max(1, format.channels)
@@ -106,7 +106,7 @@ struct QCSoundComparison {
 
     /// Returns the level of the difference in dB, relative to the reference, where both overlap once aligned.
     private static func difference(
-        _ head: ([[Float]], [[Float]]), _ sound: inout SoundPlaneReader, _ wanted: inout SoundPlaneReader, offset: Int
+        _ head: ([[Float]], [[Float]]), _ sound: inout PlanarAudioReader, _ wanted: inout PlanarAudioReader, offset: Int
     ) throws(MediaError) -> Double? {
         var sums = (difference: 0.0, reference: 0.0)
         // The beginning of the later one has no counterpart.

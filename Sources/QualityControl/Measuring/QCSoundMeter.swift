@@ -5,16 +5,8 @@ internal import MediaAnalysis
 internal import MediaBase
 
 /// Measures the audio of one track in one pass; the meters of consecutive parts can be joined.
-struct QCSoundMeter: Sendable {
-    /// The format of the audio.
-    struct Form: Sendable, Hashable {
-        let sampleRate: Int
-        let layout: ChannelLayout
-        /// The number of significant bits of an integer source; `nil` for floating point.
-        let significantBits: Int?
-    }
-
-    let form: Form
+struct QCSoundMeter: AudioMeter {
+    private let form: AudioTrackForm
     private let request: QCRequest
     private(set) var frames: Int64 = 0
     private var planes: PlanarSamples
@@ -31,15 +23,18 @@ struct QCSoundMeter: Sendable {
     /// The number of frames measured at once, small enough for the fastest cache.
     private static let sliceFrames = 4096
 
-    /// - Parameter step: The step of ``LoudnessSteps`` at which the part starts.
-    init(_ form: Form, _ request: QCRequest, startingAt step: Int64 = 0) throws(MediaError) {
-        let channels = form.layout.channels
+    init(
+        _ request: QCRequest, _ form: AudioTrackForm, startingAt frame: Int64, of frames: Int64
+    ) throws(MediaError) {
+        let channels = form.channelLayout.channels
         let rate = Double(form.sampleRate)
+        // Parts begin with a second.
+        let step = frame / Int64(form.sampleRate) * Int64(LoudnessSteps.perSecond)
         self.form = form
         self.request = request
         planes = try PlanarSamples(channels: channels)
         steps = try LoudnessSteps(sampleRate: form.sampleRate, channels: channels, startingAt: step)
-        weights = ChannelWeights.weights(layout: form.layout.name, channels: channels)
+        weights = ChannelWeights.weights(layout: form.channelLayout.name, channels: channels)
         loudness = LoudnessMeter(weights: weights)
         let start = LoudnessSteps.start(of: step, sampleRate: form.sampleRate)
         peaks = Array(
@@ -75,12 +70,16 @@ struct QCSoundMeter: Sendable {
 
     // MARK: Appending audio
 
-    /// Measures decoded audio of the same form.
-    mutating func append(_ sound: AudioBuffer) {
+    func accepts(_ form: AudioTrackForm) -> Bool {
+        form.sampleRate == self.form.sampleRate && form.channelLayout == self.form.channelLayout
+            && form.significantBits == self.form.significantBits
+    }
+
+    mutating func append(_ audio: AudioBuffer, frames: Int) {
         var start = 0
-        while start < sound.sampleCount {
-            let end = min(start + Self.sliceFrames, sound.sampleCount)
-            planes.fill(sound, start..<end)
+        while start < frames {
+            let end = min(start + Self.sliceFrames, frames)
+            planes.fill(audio, start..<end)
             measure()
             start = end
         }
@@ -102,13 +101,11 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Measures frames that were read directly from the file.
-    mutating func append(_ samples: PlainSoundReader.Samples, frames: Int) {
+    mutating func append(_ samples: RawPCMReader.Samples, frames: Int) {
         eachSlice(of: samples, frames: frames) { $0.measure() }
     }
 
-    /// Runs the audio that precedes a part through the filters.
-    mutating func warmUp(_ samples: PlainSoundReader.Samples, frames: Int) {
+    mutating func warmUp(_ samples: RawPCMReader.Samples, frames: Int) {
         eachSlice(of: samples, frames: frames) { meter in
             meter.steps.warmUp(meter.planes)
             for index in meter.flatTops.indices { meter.flatTops[index].warmUp(meter.planes) }
@@ -120,7 +117,7 @@ struct QCSoundMeter: Sendable {
     }
 
     private mutating func eachSlice(
-        of samples: PlainSoundReader.Samples, frames: Int, _ body: (inout QCSoundMeter) -> Void
+        of samples: RawPCMReader.Samples, frames: Int, _ body: (inout QCSoundMeter) -> Void
     ) {
         let channels = planes.channels
         var start = 0
@@ -138,7 +135,6 @@ struct QCSoundMeter: Sendable {
         }
     }
 
-    /// Measures silence in constant time, regardless of its duration.
     mutating func appendSilence(frames count: Int64) {
         // A time stamp may have any value, so limit the number of frames.
         let count = min(count, 1 << 62 - frames)
@@ -189,13 +185,30 @@ struct QCSoundMeter: Sendable {
 
     // MARK: Parts
 
-    /// Finishes a part.
+    private static let partSteps: Int64 = 3000
+    /// The maximum number of parts, regardless of the duration.
+    private static let maximumParts: Int64 = 1 << 16
+
+    static func parts(of frames: Range<Int64>, _ track: RawPCMTrack, _ form: AudioTrackForm) -> RawPCMParts {
+        let rate = form.sampleRate
+        let steps = frames.upperBound / Int64(max(1, rate / LoudnessSteps.perSecond)) + 1
+        // Parts consist of whole ten-second stretches, which some measurements evaluate as a unit.
+        let stretch = Int64(FlatTopDetector.stretchSeconds * LoudnessSteps.perSecond)
+        let length = max(partSteps, (steps / maximumParts / stretch + 1) * stretch)
+        let ranges = stride(from: Int64(0), through: steps, by: Int64.Stride(length)).map { step in
+            let start = LoudnessSteps.start(of: step, sampleRate: rate)
+            return start..<max(start, min(frames.upperBound, LoudnessSteps.start(of: step + length, sampleRate: rate)))
+        }
+        return RawPCMParts(
+            ranges: ranges.filter { !$0.isEmpty }, warmUp: Int64(KWeighting.memorySeconds * Double(rate)),
+            blockFrames: 1 << 15)
+    }
+
     mutating func finishPart() {
         for channel in peaks.indices { peaks[channel].finishPart() }
     }
 
-    /// Joins the measurements of the part that follows, and continues at its end.
-    mutating func append(_ part: QCSoundMeter) {
+    mutating func append(next part: QCSoundMeter) {
         var part = part
         loudness.append(steps.takeSteps())
         loudness.append(part.steps.takeSteps())
@@ -303,5 +316,14 @@ struct QCSoundMeter: Sendable {
             }
         }
         return result
+    }
+}
+
+extension AudioTrackForm {
+    /// The number of significant bits of an integer source; `nil` for floating point.
+    fileprivate var significantBits: Int? {
+        guard let sampleFormat else { return statedBits }
+        guard sampleFormat != .float32, sampleFormat != .float64 else { return nil }
+        return statedBits ?? sampleFormat.bytesPerSample * 8
     }
 }

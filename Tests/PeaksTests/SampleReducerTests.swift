@@ -4,9 +4,9 @@ import Peaks
 import TestSupport
 import Testing
 
-@Suite struct SoundDistillerTests {
+@Suite struct SampleReducerTests {
     @Test func mixesAndMeasuresInterleavedFrames() throws {
-        var distiller = try SoundDistiller(channels: 2, mode: .mixed, significantBits: 16)
+        var distiller = try SampleReducer(channels: 2, mode: .mixed, significantBits: 16)
         let sound = distiller.distill(([100, -101, .max, .max, .min, 0, 7] as [Int16]).span)
         #expect(sound.frames == 3 && sound.samples == [0, 32767, -16384])
         #expect(sound.statistics.channels.map(\.peak) == [32768, 32767])
@@ -24,9 +24,9 @@ import Testing
                 Float(Int32(truncatingIfNeeded: generator.next())) / 2_000_000_000
             }
             for mode in [.mixed, .split, .single(channels - 1)] as [PeakBuilder.ChannelMode] {
-                var first = try SoundDistiller(channels: channels, mode: mode, significantBits: 64)
+                var first = try SampleReducer(channels: channels, mode: mode, significantBits: 64)
                 let interleaved = first.distill(samples.span)
-                var second = try SoundDistiller(channels: channels, mode: mode, significantBits: 64)
+                var second = try SampleReducer(channels: channels, mode: mode, significantBits: 64)
                 for channel in 0..<channels {
                     let plane = stride(from: channel, to: samples.count, by: channels).map { samples[$0] }
                     second.take(plane.span, channel: channel)
@@ -49,7 +49,7 @@ import Testing
         var generator = SeededGenerator(state: 5)
         let samples = (0..<900 * channels).map { _ in Int16(truncatingIfNeeded: generator.next()) }
         for mode in [.mixed, .split, .single(channels - 1)] as [PeakBuilder.ChannelMode] {
-            var distiller = try SoundDistiller(channels: channels, mode: mode, significantBits: 16)
+            var distiller = try SampleReducer(channels: channels, mode: mode, significantBits: 16)
             let whole = distiller.distill(samples.span)
             for cuts in [[0, 500, 503, 900], [0, 1, 899, 900]] {
                 for (from, to) in zip(cuts, cuts.dropFirst()) {
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func clippingBeforeConversion() throws {
-        var distiller = try SoundDistiller(channels: 2, mode: .mixed, significantBits: 64)
+        var distiller = try SampleReducer(channels: 2, mode: .mixed, significantBits: 64)
         let sound = distiller.distill(([1, 0.5, -1.5, .nan, 0.999_99, .infinity] as [Float]).span)
         #expect(sound.statistics.channels.map(\.clippedCount) == [2, 1])
         distiller.take(([1.0, -1.0, 0.9] as [Double]).span, channel: 1)
@@ -73,23 +73,23 @@ import Testing
     }
 
     @Test func clippingOf24And12Bits() throws {
-        var distiller = try SoundDistiller(channels: 1, mode: .mixed, significantBits: 24)
+        var distiller = try SampleReducer(channels: 1, mode: .mixed, significantBits: 24)
         let sound = distiller.distill(([0x7FFF_FF00, 0x7FFF_FE00, -0x7FFF_FF00, .min] as [Int32]).span)
         #expect(sound.statistics.channels[0].clippedCount == 3)
-        var small = try SoundDistiller(channels: 1, mode: .mixed, significantBits: 12)
+        var small = try SampleReducer(channels: 1, mode: .mixed, significantBits: 12)
         let twelve = small.distill(([32752, 32736, -32752, .min] as [Int16]).span)
         #expect(twelve.statistics.channels[0].clippedCount == 3)
     }
 
     @Test func refusesWhatDoesNotExist() {
-        #expect(throws: MediaError.self) { try SoundDistiller(channels: 0, mode: .mixed, significantBits: 16) }
-        #expect(throws: MediaError.self) { try SoundDistiller(channels: 2, mode: .single(2), significantBits: 16) }
+        #expect(throws: MediaError.self) { try SampleReducer(channels: 0, mode: .mixed, significantBits: 16) }
+        #expect(throws: MediaError.self) { try SampleReducer(channels: 2, mode: .single(2), significantBits: 16) }
     }
 }
 
-extension SoundDistiller {
+extension SampleReducer {
     /// Distills interleaved frames alone.
-    fileprivate mutating func distill<Sample: PCMSample>(_ samples: Span<Sample>) -> DistilledSound {
+    fileprivate mutating func distill<Sample: PCMSample>(_ samples: Span<Sample>) -> ReducedSamples {
         add(samples)
         return finish()
     }

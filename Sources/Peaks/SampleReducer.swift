@@ -2,7 +2,7 @@ package import MediaAnalysis
 package import MediaBase
 
 /// The data that waveform measurements need from decoded audio.
-package struct DistilledSound: Sendable {
+package struct ReducedSamples: Sendable {
     /// The number of frames that the data covers.
     package let frames: Int
     /// The channels that peaks are measured from, as interleaved 16-bit samples.
@@ -13,15 +13,15 @@ package struct DistilledSound: Sendable {
     package let statistics: SampleStatistics
 }
 
-/// Reduces decoded audio of any sample format to ``DistilledSound``, one channel at a time while its data is in the
+/// Reduces decoded audio of any sample format to ``ReducedSamples``, one channel at a time while its data is in the
 /// cache.
 ///
 /// ```swift
-/// var distiller = try SoundDistiller(channels: 2, mode: .mixed, significantBits: 24)
+/// var distiller = try SampleReducer(channels: 2, mode: .mixed, significantBits: 24)
 /// distiller.add(interleaved.span)
 /// let sound = distiller.finish()
 /// ```
-package struct SoundDistiller: Sendable {
+package struct SampleReducer: Sendable {
     /// The number of channels in the input.
     package let channels: Int
     private let mode: PeakBuilder.ChannelMode
@@ -172,8 +172,8 @@ package struct SoundDistiller: Sendable {
     }
 
     /// Returns the audio distilled since the last ``finish()`` or ``reset()``, and starts over.
-    package mutating func finish() -> DistilledSound {
-        let sound = DistilledSound(frames: frames, samples: samples, statistics: statistics)
+    package mutating func finish() -> ReducedSamples {
+        let sound = ReducedSamples(frames: frames, samples: samples, statistics: statistics)
         statistics.reset()
         samples = []
         // The next part is usually about as long.
