@@ -81,10 +81,10 @@ extension VideoSettings {
     /// The value with which no video can be delivered, in words; `nil` if there is none.
     var impossibility: String? {
         if let pixelFormat, !pixelFormat.canBeMade {
-            return "pictures cannot be made in the pixel format \(pixelFormat)"
+            return "video frames cannot be converted to the pixel format \(pixelFormat)"
         }
         if let dimensions, dimensions.width <= 0 || dimensions.height <= 0 {
-            return "pictures of \(dimensions) make no sense"
+            return "video frames cannot have the size \(dimensions)"
         }
         if let colorRange, !["tv", "pc"].contains(colorRange) {
             return "the colour range \(colorRange) is neither tv nor pc"

@@ -224,7 +224,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
                 ? settings.impossibility : "a \(track.mediaType) track cannot be delivered as linear PCM"
         case .video(let settings):
             track.mediaType == .video
-                ? settings.impossibility : "a \(track.mediaType) track cannot be delivered as pictures"
+                ? settings.impossibility : "a \(track.mediaType) track cannot be delivered as video frames"
         }
     }
 

@@ -122,7 +122,7 @@ struct WaveformRange {
         }
         func frameTime(_ number: Int64) throws(MediaError) -> MediaTime {
             guard let time = try frames?.time(of: number) else {
-                throw MediaError(.invalidArgument, "there are no pictures by whose number a time could be told")
+                throw MediaError(.invalidArgument, "a frame number needs a video track, and the file has none")
             }
             return time
         }

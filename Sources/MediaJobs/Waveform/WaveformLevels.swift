@@ -47,7 +47,7 @@ package enum WaveformDensity: Sendable, Hashable {
     private static func failure(_ sampleRate: Int, _ rate: Rational) -> MediaError {
         MediaError(
             .invalidArgument,
-            "\(rate.doubleValue) points a second cannot be had of sound at \(sampleRate) Hz: a point covers at least one "
+            "audio at \(sampleRate) Hz cannot have \(rate.doubleValue) points a second: a point covers at least one "
                 + "sample, and at most \(Int32.max)")
     }
 }

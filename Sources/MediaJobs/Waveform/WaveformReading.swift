@@ -52,10 +52,10 @@ struct WaveformReading {
         guard range.start == .zero else {
             let end = track.timeRange.end
             let known = end.isNumeric ? "; it ends at \(end.seconds) s" : ""
-            throw MediaError(.outOfRange, "there is no sound from \(range.start.seconds) s on\(known)")
+            throw MediaError(.outOfRange, "there is no audio after \(range.start.seconds) s\(known)")
         }
         guard let format = track.formatDescriptions.first?.audio, format.sampleRate > 0, format.channels > 0 else {
-            throw MediaError(.damaged, "track \(track.index) has no sound, and says of none how it would be")
+            throw MediaError(.damaged, "track \(track.index) has no audio, and its header states neither rate nor channels")
         }
         let isFragmented = try asset.loadNow(.container).isFragmented == true
         guard !track.statesContent(inFragments: isFragmented) else { throw track.errorOfNothing }

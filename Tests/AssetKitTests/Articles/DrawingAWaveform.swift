@@ -6,7 +6,7 @@ import SystemPackage
 func measurePeaks(of path: FilePath, samplesPerPixel: Int) async throws -> Peaks {
     let asset = Asset(path: path)
     guard let track = try await asset.loadTracks(withMediaType: .audio).first else {
-        throw MediaError(.noSuchTrack, "has no sound", path: asset.displayName)
+        throw MediaError(.noSuchTrack, "has no audio", path: asset.displayName)
     }
     let reader = try AssetReader(asset: asset)
     let output = TrackOutput(track: track, audioSettings: AudioSettings(sampleFormat: .int16))

@@ -5,7 +5,7 @@ import SystemPackage
 func loudestSample(of path: FilePath) async throws -> (level: Float, time: MediaTime) {
     let asset = Asset(path: path)
     guard let track = try await asset.loadTracks(withMediaType: .audio).first else {
-        throw MediaError(.noSuchTrack, "has no sound", path: asset.displayName)
+        throw MediaError(.noSuchTrack, "has no audio", path: asset.displayName)
     }
 
     let reader = try AssetReader(asset: asset)
