@@ -116,7 +116,8 @@ package struct PeaksFileJob: Sendable {
         guard case .single(let channel) = options.channels else { return peaks }
         guard let own = peaks.channel(channel) else {
             throw MediaError(
-                .invalidArgument, "there is no channel \(channel): the peaks file has \(peaks.channels), counted from 0")
+                .invalidArgument, "there is no channel \(channel): the peaks file has \(peaks.channels), counted from 0"
+            )
         }
         return own
     }

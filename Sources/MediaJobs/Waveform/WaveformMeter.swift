@@ -129,7 +129,8 @@ struct WaveformMeter: AudioMeter {
     ) throws(MediaError) {
         let (sampleRate, channels) = (form.sampleRate, form.channelLayout.channels)
         if case .single(let channel) = request.mode, !(0..<channels).contains(channel) {
-            throw MediaError(.invalidArgument, "there is no channel \(channel): the audio has \(channels), counted from 0")
+            throw MediaError(
+                .invalidArgument, "there is no channel \(channel): the audio has \(channels), counted from 0")
         }
         self.sampleRate = sampleRate
         self.channels = channels

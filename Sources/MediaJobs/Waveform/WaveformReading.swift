@@ -55,7 +55,8 @@ struct WaveformReading {
             throw MediaError(.outOfRange, "there is no audio after \(range.start.seconds) s\(known)")
         }
         guard let format = track.formatDescriptions.first?.audio, format.sampleRate > 0, format.channels > 0 else {
-            throw MediaError(.damaged, "track \(track.index) has no audio, and its header states neither rate nor channels")
+            throw MediaError(
+                .damaged, "track \(track.index) has no audio, and its header states neither rate nor channels")
         }
         let isFragmented = try asset.loadNow(.container).isFragmented == true
         guard !track.statesContent(inFragments: isFragmented) else { throw track.errorOfNothing }
