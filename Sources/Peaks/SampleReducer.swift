@@ -49,7 +49,8 @@ package struct SampleReducer: Sendable {
     package init(channels: Int, mode: PeakBuilder.ChannelMode, significantBits: Int) throws(MediaError) {
         statistics = try SampleStatistics(channels: channels, significantBits: significantBits)
         if case .single(let channel) = mode, !(0..<channels).contains(channel) {
-            throw MediaError(.invalidArgument, "there is no channel \(channel): the audio has \(channels), counted from 0")
+            throw MediaError(
+                .invalidArgument, "there is no channel \(channel): the audio has \(channels), counted from 0")
         }
         self.channels = channels
         self.mode = mode

@@ -63,7 +63,8 @@ package struct PlanarAudio {
             made = Array(repeating: [], count: channels)
         }
         guard channels == made.count, audio.sampleRate == sampleRate else {
-            throw MediaError(.unsupported, "the audio changes its channels or its sample rate; export it to one form first")
+            throw MediaError(
+                .unsupported, "the audio changes its channels or its sample rate; export it to one form first")
         }
         let isFirst = gaps.isAtStart
         let silence = gaps.silence(before: buffer.presentationTime, count: audio.sampleCount, rate: audio.sampleRate)
