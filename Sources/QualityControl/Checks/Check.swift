@@ -24,7 +24,7 @@ package struct Check: Sendable {
     /// The reason why the check is not applicable to a file without the media.
     let missing: String
     /// The measurement of video that the check needs; checks may share one.
-    let measurement: (any VideoMeasurement.Type)?
+    let measurement: VideoMeasurer?
     private let verdict: Verdict
 
     /// The media that a check measures.
@@ -58,48 +58,56 @@ package struct Check: Sendable {
     /// Makes a check that yields a single value.
     init(
         _ id: String, _ definition: String, unit: String = "", of subject: Subject, standard: QCTest? = nil,
-        example: Example, missing: String? = nil, measurement: (any VideoMeasurement.Type)? = nil, verdict: Verdict
+        run: QCRunParameters? = nil, in thresholdUnit: String = "", example: Example, missing: String? = nil,
+        measurement: VideoMeasurer? = nil, verdict: Verdict
     ) {
         self.id = id
         self.definition = definition
         self.unit = unit
         self.subject = subject
+        self.run = run
+        self.thresholdUnit = thresholdUnit
         standardTest = standard
         self.example = example
         self.missing = missing ?? subject.missing(id)
         self.measurement = measurement
         self.verdict = verdict
-        run = nil
-        thresholdUnit = ""
     }
 
     /// Makes a check that finds runs; each run is a violation.
     init(
         runs id: String, _ definition: String, of subject: Subject, threshold: Double, in thresholdUnit: String = "",
-        seconds: Double = 0, example: Example, measurement: (any VideoMeasurement.Type)? = nil
+        seconds: Double = 0, example: Example, measurement: VideoMeasurer? = nil
     ) {
-        self.id = id
-        self.definition = definition
-        unit = "s"
-        self.subject = subject
-        self.thresholdUnit = thresholdUnit
-        self.example = example
-        missing = subject.missing(id)
-        self.measurement = measurement
-        run = QCRunParameters(threshold: threshold, minimumSeconds: seconds)
-        standardTest = nil
-        verdict = Verdict { check, _, _ in .notApplicable(check.missing) }
+        self.init(
+            id, definition, unit: "s", of: subject,
+            run: QCRunParameters(threshold: threshold, minimumSeconds: seconds), in: thresholdUnit, example: example,
+            measurement: measurement, verdict: .value { _ in nil })
     }
 
     /// True if the check yields a Boolean.
     var isBoolean: Bool { if case .bool? = standardTest?.equals { true } else { false } }
 
-    /// The unit with a leading space, or nothing.
-    var unitText: String { unit.isEmpty ? "" : " " + unit }
-
     /// Tests the single value in a file's measurements.
     func outcome(_ measurements: QCMeasurements, _ test: QCTest) -> QCOutcome {
         verdict.body(self, measurements, test)
+    }
+
+    /// Returns a violation for each place of a value that does not meet a test; empty if it does.
+    ///
+    /// - Parameter places: The places of the violations, instead of the value's own.
+    func violations(
+        _ measured: MeasuredValue, _ test: QCTest, track: Int? = nil,
+        at places: @autoclosure () -> [MeasuredValue.Place]? = nil
+    ) -> [QCViolation] {
+        guard !test.holds(for: measured.value) else { return [] }
+        let places = places() ?? measured.places
+        // A violation by the whole track has no place of its own.
+        return (places.isEmpty ? [MeasuredValue.Place()] : places).map { place in
+            violation(
+                place.text ?? measured.text(unit: unit), test, track: track, channel: place.channel,
+                range: place.range)
+        }
     }
 
     /// Returns a violation by the check.
@@ -107,8 +115,8 @@ package struct Check: Sendable {
         _ measured: String, _ test: QCTest, track: Int? = nil, channel: Int? = nil, range: QCMeasurements.Range? = nil
     ) -> QCViolation {
         QCViolation(
-            subject: id, measured: measured, wanted: test.text + unitText, trackIndex: track, channel: channel,
-            range: range)
+            subject: id, measured: measured, wanted: test.text + (unit.isEmpty ? "" : " " + unit), trackIndex: track,
+            channel: channel, range: range)
     }
 }
 
@@ -129,26 +137,4 @@ extension Check.Subject {
         case .referenceAudio, .referenceVideo: "there is no --reference"
         }
     }
-}
-
-/// The threshold and the minimum duration of a check that finds runs.
-package struct QCRunParameters: Sendable, Hashable {
-    /// The threshold, in the unit of the check's definition.
-    package var threshold: Double
-    /// The minimum duration in seconds.
-    package var minimumSeconds: Double
-
-    /// Makes parameters.
-    package init(threshold: Double, minimumSeconds: Double) {
-        self.threshold = threshold
-        self.minimumSeconds = minimumSeconds
-    }
-
-    /// Returns the minimum duration in units of a clock, rounded up and at least one.
-    func minimum(unitsPerSecond rate: Double) -> Int64 {
-        Int64(min(max((minimumSeconds * rate - 1e-6).rounded(.up), 1), 0x1p62))
-    }
-
-    /// The threshold in dBFS, converted to a fraction of full scale.
-    var amplitude: Double { QCRunParameters.amplitude(ofDecibels: threshold) }
 }

@@ -143,7 +143,7 @@ struct QCHeaderComparison {
         let ratio = rate / nominal.doubleValue
         // Some containers count fields.
         if ![0.5, 1, 2].contains(where: { abs(ratio / $0 - 1) <= rateSlack }) {
-            found.append(("frameRate", "\(nominal.num)/\(nominal.den)", QCEvaluation.decimals(rate, 3)))
+            found.append(("frameRate", "\(nominal.num)/\(nominal.den)", rate.text(decimals: 3)))
         }
         return found
     }

@@ -1,72 +1,5 @@
 internal import AssetKit
-internal import MediaAnalysis
 internal import MediaBase
-
-/// Measures a property of a track's video for one check, or for several that share it.
-protocol VideoMeasurement: SendableMetatype {
-    /// Makes a measurement with the parameters of a request.
-    ///
-    /// - Parameter timescale: The number of ticks per second.
-    init(_ request: QCRequest, timescale: Int32)
-
-    /// Measures the next frame, in presentation order.
-    mutating func measure(_ frame: VideoFrame)
-
-    /// Counts the frame measured last, once its duration is known.
-    mutating func count(ticks: Int64, from start: Int64)
-
-    /// Writes the results to a track.
-    mutating func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock)
-}
-
-extension VideoMeasurement {
-    mutating func count(ticks: Int64, from start: Int64) {}
-}
-
-/// Finds the runs of frames that meet a criterion, for each set of a check's parameters.
-struct RunMeasurement {
-    private let check: Check
-    private let parameters: [QCRunParameters]
-    private var finders: [RunFinder]
-    private var holds: [Bool] = []
-
-    init(_ check: Check, _ request: QCRequest, _ timescale: Int32) {
-        self.check = check
-        parameters = request.parameters(of: check)
-        finders = parameters.map { RunFinder(minimum: $0.minimum(unitsPerSecond: Double(timescale))) }
-    }
-
-    mutating func measure(_ criterion: (QCRunParameters) -> Bool) { holds = parameters.map(criterion) }
-
-    mutating func count(ticks: Int64) {
-        for index in finders.indices { finders[index].append(count: ticks, holds: holds[index]) }
-    }
-
-    func runs(_ clock: VideoClock) -> [QCMeasurements.Runs] {
-        zip(parameters, finders).map { clock.runs(check, $0, $1) }
-    }
-}
-
-/// Converts ticks of a video track to times.
-struct VideoClock {
-    let timescale: Int32
-    /// The time at which the first frame is shown, from which runs are counted.
-    let first: Int64
-
-    func time(_ ticks: Int64) -> MediaTime { MediaTime(value: ticks, timescale: timescale) }
-
-    func range(_ ticks: Range<Int64>) -> QCMeasurements.Range {
-        .init(start: time(ticks.lowerBound), end: time(ticks.upperBound))
-    }
-
-    func runs(_ check: Check, _ parameters: QCRunParameters, _ finder: RunFinder) -> QCMeasurements.Runs {
-        func place(_ ticks: Int64) -> MediaTime { time(first.addingReportingOverflow(ticks).partialValue) }
-        return QCMeasurements.Runs(
-            check: check.id, threshold: parameters.threshold, minimumDuration: parameters.minimumSeconds,
-            count: finder.count, total: time(finder.total),
-            ranges: finder.runs.map { .init(start: place($0.lowerBound), end: place($0.upperBound)) })
-    }
-}
 
 /// Measures the video of one track, frame by frame in presentation order.
 ///
@@ -84,10 +17,14 @@ struct QCPictureMeter {
 
     init(_ request: QCRequest, timescale: Int32) {
         self.timescale = timescale
-        var known: Set<ObjectIdentifier> = []
-        for check in CheckRegistry.all where request.checks.contains(check) {
-            guard let type = check.measurement, known.insert(ObjectIdentifier(type)).inserted else { continue }
-            measurements.append(type.init(request, timescale: timescale))
+        var known: Set<String> = []
+        for check in request.orderedChecks {
+            guard let measurer = check.measurement, known.insert(measurer.sharedName ?? check.id).inserted else {
+                continue
+            }
+            let parameters = request.parameters(of: check)
+            measurements.append(
+                measurer.make(.init(check: check.id, parameters: parameters, timescale: timescale)))
         }
     }
 

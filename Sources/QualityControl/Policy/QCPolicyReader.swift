@@ -92,7 +92,7 @@ struct QCPolicyReader {
         guard let check = CheckRegistry.check(name) else {
             throw error(
                 inner,
-                "there is no check '\(name)'" + NearestName.hint(name, among: CheckRegistry.all.map(\.id))
+                "there is no check '\(name)'" + NearestName.hint(name, among: CheckRegistry.ids)
                     + " (--list-checks shows all)")
         }
         guard var parameters = check.run else {
@@ -253,21 +253,5 @@ struct QCPolicyReader {
     func error(_ node: YAMLNode, _ text: String) -> MediaError {
         let rule = ruleID.map { "rule '\($0)': " } ?? ""
         return MediaError(.invalidArgument, "line \(node.line): \(rule)\(text)")
-    }
-}
-
-extension QCValue {
-    /// Reads an unquoted value: a number, a fraction such as 30000/1001, a Boolean, or else text.
-    init(scalar text: String) {
-        let sides = text.split(separator: "/", omittingEmptySubsequences: false)
-        if text == "true" || text == "false" {
-            self = .bool(text == "true")
-        } else if let number = Double(text), number.isFinite {
-            self = .number(number)
-        } else if sides.count == 2, let top = Int64(sides[0]), let bottom = Int64(sides[1]), bottom > 0 {
-            self = .fraction(Double(top) / Double(bottom), text)
-        } else {
-            self = .text(text)
-        }
     }
 }

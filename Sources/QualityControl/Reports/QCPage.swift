@@ -97,7 +97,7 @@ package struct QCPage {
     private func comparison(_ report: QCReport) -> String {
         guard let pictures = report.measurements.reference?.pictures else { return "" }
         func text(_ number: Double?, _ digits: Int) -> String {
-            number.map { QCEvaluation.decimals($0, digits) } ?? "same"
+            number.map { $0.text(decimals: digits) } ?? "same"
         }
         func cells(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int) -> String {
             let chroma = scores.chroma.map { text($0, digits) }.joined(separator: ", ")
@@ -121,7 +121,7 @@ package struct QCPage {
     private func levels(_ report: QCReport) -> String {
         let rows = report.measurements.tracks.compactMap { track -> String? in
             guard let sound = track.sound else { return nil }
-            func text(_ number: Double?) -> String { number.map { QCEvaluation.decimals($0, 1) } ?? "–" }
+            func text(_ number: Double?) -> String { number.map { $0.text(decimals: 1) } ?? "–" }
             return row([
                 "\(track.trackIndex)", text(sound.integratedLoudness), text(sound.loudnessRange),
                 text(sound.momentaryMaximum?.loudness), text(sound.shortTermMaximum?.loudness), text(sound.truePeak),
@@ -172,7 +172,7 @@ struct QCTimeline {
         Self.left + Self.width * min(max(seconds / length, 0), 1)
     }
 
-    private func text(_ number: Double) -> String { QCEvaluation.decimals(number, 1) }
+    private func text(_ number: Double) -> String { number.text(decimals: 1) }
 
     private func label(_ text: String, _ y: Int) -> String {
         "<text x=\"0\" y=\"\(y)\" font-size=\"12\">\(QCMarkup.escaped(String(text.prefix(26))))</text>"

@@ -1,5 +1,4 @@
-internal import Glibc
-package import Inspection
+internal import Inspection
 package import MediaBase
 
 /// The result of checking one file against a policy.
@@ -112,75 +111,93 @@ package struct QCFinding: Encodable, Sendable {
     package var message: String
 }
 
-/// The measurements to take: the checks, and each set of parameters of those that find runs.
-package struct QCRequest: Sendable, Hashable {
-    /// The checks that find runs, with their parameters, unique and in the order of the requests.
-    package private(set) var runs: [Run] = []
-    /// True if audio must be decoded.
-    package private(set) var needsSound = false
-    /// True if video must be decoded.
-    package private(set) var needsPictures = false
-    /// True if all packets must be read, for the `scan` part of the probe report.
-    package var needsScan = false
-    /// The requested checks.
-    package private(set) var checks: Set<Check> = []
-    /// Pairs of mono tracks that are measured as one stereo track.
-    package var pairs: [QCTrackPair] = []
-    /// True if an outline of the audio is collected, for a drawing.
-    package var drawsSound = false
-    private var known: Set<Run> = []
+/// Collects the results and findings of rules.
+struct FindingsBuilder {
+    let timecodes: QCTimecodes
+    private(set) var rules: [QCReport.RuleResult] = []
+    private(set) var findings: [QCFinding] = []
 
-    /// A check that finds runs, with its parameters.
-    package struct Run: Sendable, Hashable {
-        /// The check.
-        package let check: Check
-        /// The parameters of the check.
-        package let parameters: QCRunParameters
-    }
+    /// The maximum number of findings kept for one file.
+    private static let maximumFindings = 100_000
 
-    /// Makes an empty request.
-    package init() {}
+    init(timecodes: QCTimecodes) { self.timecodes = timecodes }
 
-    /// A request for all checks, with their default parameters.
-    package static var standard: QCRequest {
-        var request = QCRequest()
-        for check in CheckRegistry.all { request.add(check) }
-        return request
-    }
-
-    /// Adds a check.
-    ///
-    /// - Parameter parameters: The parameters of a check that finds runs; `nil` for its defaults.
-    package mutating func add(_ check: Check, _ parameters: QCRunParameters? = nil) {
-        checks.insert(check)
-        switch check.subject {
-        case .referenceAudio, .referenceVideo: break
-        case .audio: needsSound = true
-        case .video: needsPictures = true
-        case .file: (needsSound, needsPictures) = (true, true)
+    mutating func add(_ rule: QCRule, _ outcome: QCOutcome) {
+        switch outcome {
+        case .passed: rules.append(.init(id: rule.id, status: .pass))
+        case .notApplicable(let reason):
+            rules.append(.init(id: rule.id, status: .notApplicable, reason: reason))
+        case .failed(let facts, let more):
+            rules.append(
+                .init(
+                    id: rule.id, status: rule.severity == .warn ? .warn : .fail,
+                    findingCount: Int64(facts.count) + more))
+            for fact in facts.prefix(max(0, Self.maximumFindings - findings.count)) {
+                findings.append(finding(rule, fact))
+            }
         }
-        guard let standard = check.run else { return }
-        let run = Run(check: check, parameters: parameters ?? standard)
-        if known.insert(run).inserted { runs.append(run) }
     }
 
-    func parameters(of check: Check) -> [QCRunParameters] {
-        runs.filter { $0.check == check }.map(\.parameters)
+    private func finding(_ rule: QCRule, _ fact: QCViolation) -> QCFinding {
+        var id = rule.id
+        if let track = fact.trackIndex { id += "@\(track)" }
+        if let channel = fact.channel { id += ".\(channel)" }
+        if let range = fact.range { id += ":\(range.start)" }
+        let place = fact.trackIndex.map { "track \($0): " } ?? ""
+        let channel = fact.channel.map { " in channel \($0 + 1)" } ?? ""
+        let time =
+            fact.range.map {
+                $0.start == $0.end
+                    ? " at \($0.start.clockText())" : " from \($0.start.clockText()) to \($0.end.clockText())"
+            } ?? ""
+        var message = "\(place)\(fact.subject)\(channel) is \(fact.measured)\(time), wanted \(fact.wanted)"
+        if let template = rule.message {
+            message = template
+            for (key, value) in [
+                ("{measured}", fact.measured), ("{wanted}", fact.wanted),
+                ("{track}", fact.trackIndex.map { "\($0)" } ?? "-"),
+                ("{start}", fact.range?.start.clockText() ?? "-"), ("{end}", fact.range?.end.clockText() ?? "-"),
+            ] {
+                message = message.split(separator: key, omittingEmptySubsequences: false).joined(separator: value)
+            }
+        }
+        return QCFinding(
+            id: id, rule: rule.id, severity: rule.severity, trackIndex: fact.trackIndex, channel: fact.channel,
+            start: fact.range?.start, end: fact.range?.end,
+            startTimecode: fact.range.flatMap { timecodes.text(at: $0.start) },
+            endTimecode: fact.range.flatMap { timecodes.text(at: $0.end) }, measured: fact.measured,
+            wanted: fact.wanted, message: message)
     }
 }
 
-/// Two mono tracks that hold the first and the second channel of one stereo signal.
-package struct QCTrackPair: Sendable, Hashable {
-    /// The selectors of the tracks.
-    package let first, second: TrackSelector
+/// Converts times to timecodes at the frame rate of the first video track.
+///
+/// Timecodes count from the file's start timecode, which belongs to the first frame, or else from 00:00:00:00 at time
+/// zero.
+struct QCTimecodes {
+    /// The offset added to a time; `nil` if there is no video or the timecode is not valid.
+    private var offset: MediaTime?
+    private var rate: Timecode.Rate?
 
-    /// Makes a pair.
-    package init(_ first: TrackSelector, _ second: TrackSelector) {
-        self.first = first
-        self.second = second
+    init(_ report: ProbeReport) {
+        let pictures = report.tracks.first { $0.video?.frameRate?.nominal != nil }
+        guard let pictures, let frameRate = pictures.video?.frameRate?.nominal else { return }
+        // A frame's time may have been rounded down to a tick; half a tick later is still the same frame.
+        let slack = pictures.timeScale.map { MediaTime(value: 1, timescale: $0).multiplied(by: 1, dividedBy: 2) }
+        if let text = report.container.startTimecode {
+            guard let kind = try? Timecode.Rate(frameRate: frameRate, isDropFrame: text.contains(";")),
+                let start = try? Timecode(text, rate: kind)
+            else { return }
+            rate = kind
+            offset = start.time - (pictures.timeRange.start ?? .zero) + (slack ?? .zero)
+        } else {
+            rate = try? Timecode.Rate(frameRate: frameRate)
+            offset = slack ?? .zero
+        }
     }
-}
 
-extension QCRunParameters {
-    static func amplitude(ofDecibels decibels: Double) -> Double { pow(10, decibels / 20) }
+    func text(at time: MediaTime) -> String? {
+        guard let offset, let rate else { return nil }
+        return (try? Timecode(elapsed: time + offset, rate: rate))?.wrappedAt24Hours.description
+    }
 }

@@ -316,6 +316,6 @@ enum QCText {
     }
 
     private static func decimal(_ number: Double?, _ digits: Int = 1) -> String {
-        number.map { QCEvaluation.decimals($0, digits) } ?? "infinite"
+        number.map { $0.text(decimals: digits) } ?? "infinite"
     }
 }

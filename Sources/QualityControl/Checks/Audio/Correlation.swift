@@ -23,14 +23,14 @@ extension QCMeasurements.Sound {
                 ? " in channels \(pair.channels.map { "\($0 + 1)" }.joined(separator: " and "))" : ""
             var run: (first: Int, last: Int, least: Float)?
             func close() {
-                guard let (first, last, least) = run, places.count < QCEvaluation.maximumFacts else { return }
+                guard let (first, last, least) = run, places.count < QCOutcome.maximumViolations else { return }
                 func time(_ second: Int) -> MediaTime {
                     MediaTime(value: Int64(second) * Int64(sampleRate), timescale: Int32(clamping: sampleRate))
                 }
                 places.append(
                     .init(
                         range: .init(start: time(first), end: time(last + CorrelationWindows.length)),
-                        text: QCEvaluation.decimals(Double(least), 3) + name))
+                        text: Double(least).text(decimals: 3) + name))
                 run = nil
             }
             for (index, correlation) in pair.windows.enumerated() where !correlation.isNaN {

@@ -3,7 +3,7 @@ extension Check {
         "headerMismatches",
         "properties that the container declares differently from the coded media: picture size, sample rate, channels, duration (by more than 0.1 s and two frames), frame rate (0.5 %), colours, fields",
         of: .file, standard: QCTest(maximum: 0), example: Example(passes: "av.mp4", fails: "qc-header.mp4"),
-        measurement: FrameTimingMeasurement.self,
+        measurement: .frameTiming,
         verdict: Verdict { check, measurements, test in
             guard let found = measurements.headerMismatches, !measurements.tracks.isEmpty else {
                 return .notApplicable("the file has neither sound nor pictures that can be decoded")

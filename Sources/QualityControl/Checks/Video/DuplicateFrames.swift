@@ -6,7 +6,8 @@ extension Check {
         "duplicateFrames",
         "frames that are bit-identical to the one before",
         unit: "frames", of: .video, standard: QCTest(maximum: 0),
-        example: Example(passes: "qc-moving.mkv", fails: "qc-repeated.mkv"), measurement: DuplicateMeasurement.self,
+        example: Example(passes: "qc-moving.mkv", fails: "qc-repeated.mkv"),
+        measurement: VideoMeasurer { _ in DuplicateMeasurement() },
         verdict: .stored("duplicateFrames"))
 }
 
@@ -15,8 +16,6 @@ private struct DuplicateMeasurement: VideoMeasurement {
     private var isDuplicate = false
     /// The runs of frames identical to the preceding frame, with the number of frames.
     private var runs: [(start: Int64, end: Int64, count: Int64)] = []
-
-    init(_ request: QCRequest, timescale: Int32) {}
 
     mutating func measure(_ frame: VideoFrame) {
         isDuplicate = frame.previous.map { frame.isSame(as: $0, within: 0) } ?? false

@@ -8,7 +8,7 @@ extension Check {
         of: .video, standard: QCTest(maximum: 0.1),
         example: Example(passes: "h264-interlaced.mp4", fails: "qc-hidden-fields.mkv"),
         missing: "the file has no pictures that move enough to tell",
-        measurement: FieldMeasurement.self,
+        measurement: VideoMeasurer { _ in FieldMeasurement() },
         verdict: .video { $0.fields.flatMap { fields in fields.mismatch.map { .number($0, 0, words: fields.text) } } })
 }
 
@@ -16,8 +16,6 @@ private struct FieldMeasurement: VideoMeasurement {
     private var tally = FieldTally()
     /// The frame before the previous one.
     private var before: PixelBuffer?
-
-    init(_ request: QCRequest, timescale: Int32) {}
 
     mutating func measure(_ frame: VideoFrame) {
         if let previous = frame.previous, let before, let look = frame.look(ofPrevious: previous, before: before) {

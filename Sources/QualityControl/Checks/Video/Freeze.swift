@@ -7,25 +7,27 @@ extension Check {
         "mean difference over all planes from the frame that stays, as `freezedetect`",
         of: .video, threshold: 0.001, seconds: 2,
         example: Example("minDuration: 0.5", passes: "qc-moving.mkv", fails: "qc-still.mkv"),
-        measurement: FreezeMeasurement.self)
+        measurement: VideoMeasurer { FreezeMeasurement($0) })
 }
 
 private struct FreezeMeasurement: VideoMeasurement {
-    private let parameters: [QCRunParameters]
+    private let settings: VideoMeasurer.Settings
     private var detectors: [FreezeDetector]
     /// The frame at which the video last moved, for each set of parameters.
     private var references: [PixelBuffer?]
     private var isSame: [Bool]
 
-    init(_ request: QCRequest, timescale: Int32) {
-        parameters = request.parameters(of: .freeze)
-        detectors = parameters.map { FreezeDetector(minimum: $0.minimum(unitsPerSecond: Double(timescale))) }
-        references = parameters.map { _ in nil }
-        isSame = parameters.map { _ in false }
+    init(_ settings: VideoMeasurer.Settings) {
+        self.settings = settings
+        detectors = settings.parameters.map {
+            FreezeDetector(minimum: $0.minimum(unitsPerSecond: Double(settings.timescale)))
+        }
+        references = Array(repeating: nil, count: detectors.count)
+        isSame = Array(repeating: false, count: detectors.count)
     }
 
     mutating func measure(_ frame: VideoFrame) {
-        for (index, parameters) in parameters.enumerated() {
+        for (index, parameters) in settings.parameters.enumerated() {
             isSame[index] = references[index].map { frame.isSame(as: $0, within: parameters.threshold) } ?? false
             if !isSame[index] { references[index] = frame.pixels }
         }
@@ -35,7 +37,7 @@ private struct FreezeMeasurement: VideoMeasurement {
         for index in detectors.indices { detectors[index].append(ticks: ticks, isSame: isSame[index]) }
     }
 
-    mutating func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
-        track.runs += zip(parameters, detectors).map { clock.runs(.freeze, $0, $1.result) }
+    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+        track.runs += clock.runs(settings, detectors.map(\.result))
     }
 }

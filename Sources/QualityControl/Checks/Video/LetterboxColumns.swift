@@ -3,6 +3,6 @@ extension Check {
         "letterboxColumns",
         "dark columns at the sides, likewise",
         unit: "columns", of: .video, standard: QCTest(maximum: 0),
-        example: Example(passes: "qc-moving.mkv", fails: "qc-letterbox.mkv"), measurement: BarsMeasurement.self,
+        example: Example(passes: "qc-moving.mkv", fails: "qc-letterbox.mkv"), measurement: .bars,
         verdict: .video { $0.bars.map { .number(Double($0.left + $0.right), 0) } })
 }

@@ -7,7 +7,7 @@ extension Check {
         unit: "frames", of: .video, standard: QCTest(maximum: 0),
         example: Example(passes: "qc-moving.mkv", fails: "qc-missing.mkv"),
         missing: "the file has no pictures, or none that stay for a usual time",
-        measurement: FrameTimingMeasurement.self,
+        measurement: .frameTiming,
         verdict: .video { pictures in
             pictures.missing.map {
                 .number(Double($0), 0, at: pictures.firstMissing.map { [.init(range: $0)] } ?? [])
@@ -15,13 +15,16 @@ extension Check {
         })
 }
 
+extension VideoMeasurer {
+    /// Measures the regularity of frames, for all checks that judge by time stamps.
+    static let frameTiming = VideoMeasurer(shared: "frameTiming") { _ in FrameTimingMeasurement() }
+}
+
 /// Measures the durations of frames by their time stamps.
-struct FrameTimingMeasurement: VideoMeasurement {
+private struct FrameTimingMeasurement: VideoMeasurement {
     private var intervals = FrameIntervals()
     /// The last interval, which is dropped at the end: the duration of the last frame is only declared by the container.
     private var last: (start: Int64, ticks: Int64)?
-
-    init(_ request: QCRequest, timescale: Int32) {}
 
     mutating func measure(_ frame: VideoFrame) {}
 

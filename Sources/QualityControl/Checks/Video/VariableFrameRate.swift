@@ -3,6 +3,6 @@ extension Check {
         "variableFrameRate",
         "by timestamps: whether frame durations differ from the usual one by more than a tick",
         of: .video, standard: QCTest(equals: .bool(false)), example: Example(passes: "av.mp4", fails: "vfr.mp4"),
-        measurement: FrameTimingMeasurement.self,
+        measurement: .frameTiming,
         verdict: .video { $0.isVariable.map { .bool($0, $0 ? "variable" : "constant") } })
 }

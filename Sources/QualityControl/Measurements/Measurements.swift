@@ -268,3 +268,44 @@ extension Double {
     /// The value, or `nil` if it is not finite, as JSON has no infinity.
     var ifFinite: Double? { isFinite ? self : nil }
 }
+
+/// A measured value that a test is applied to.
+package struct MeasuredValue: Sendable {
+    let value: QCValue
+    /// The value as text, without its unit; `nil` for a number with ``digits``.
+    let words: String?
+    let digits: Int
+    /// The places of the value; empty if it applies to the whole track.
+    var places: [Place]
+
+    /// A place of a measured value.
+    struct Place {
+        var range: QCMeasurements.Range?
+        var channel: Int?
+        /// The value at this place, if it differs from the total.
+        var text: String?
+    }
+
+    /// A number, with the number of decimal places to print.
+    static func number(_ number: Double, _ digits: Int, words: String? = nil, at places: [Place] = []) -> MeasuredValue
+    {
+        MeasuredValue(value: .number(number), words: words, digits: digits, places: places)
+    }
+
+    /// A level in decibels; silence is −∞ dB.
+    static func level(_ number: Double?, at range: QCMeasurements.Range? = nil, channel: Int? = nil) -> MeasuredValue {
+        .number(
+            number ?? -.infinity, 1, words: number == nil ? "silence" : nil,
+            at: range.map { [Place(range: $0, channel: channel)] } ?? [])
+    }
+
+    /// A Boolean, and its meaning in words.
+    static func bool(_ bool: Bool, _ words: String) -> MeasuredValue {
+        MeasuredValue(value: .bool(bool), words: words, digits: 0, places: [])
+    }
+
+    /// Returns the value as text, with its unit.
+    func text(unit: String) -> String {
+        words ?? (value.number ?? .nan).text(decimals: digits) + (unit.isEmpty ? "" : " " + unit)
+    }
+}

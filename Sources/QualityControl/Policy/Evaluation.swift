@@ -13,9 +13,6 @@ package struct QCEvaluation {
         self.measurements = measurements
     }
 
-    /// The maximum number of violations listed for a condition.
-    static let maximumFacts = 10_000
-
     func outcome(of condition: QCCondition) -> QCOutcome {
         switch condition {
         case .field(let path, let test): return field(path, test)
@@ -46,8 +43,8 @@ package struct QCEvaluation {
 
     /// Returns a failure that lists the maximum number of violations and counts the rest.
     private static func failed(_ facts: [QCViolation], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
-        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - maximumFacts))) { $0 + $1.more }
-        return .failed(Array(facts.prefix(maximumFacts)), more: unlisted)
+        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - QCOutcome.maximumViolations))) { $0 + $1.more }
+        return .failed(Array(facts.prefix(QCOutcome.maximumViolations)), more: unlisted)
     }
 
     // MARK: Declared properties
@@ -82,14 +79,15 @@ package struct QCEvaluation {
                 if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
                 for range in runs.ranges {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
-                    guard facts.count < Self.maximumFacts else {
+                    guard facts.count < QCOutcome.maximumViolations else {
                         more += 1
                         continue
                     }
                     let length = kept.end - kept.start
                     // Clipping lasts a few samples, so its duration in seconds would round to almost nothing.
                     let measured =
-                        check == .clipping ? "\(length.value) samples" : Self.decimals(length.seconds, 3) + " s"
+                        check.thresholdUnit == "samples"
+                        ? "\(length.value) samples" : length.seconds.text(decimals: 3) + " s"
                     facts.append(
                         QCViolation(
                             subject: check.id, measured: measured,
@@ -121,17 +119,6 @@ package struct QCEvaluation {
         let isCut = stretch.head != nil || stretch.tail != nil
         let least = MediaTime(seconds: parameters.minimumSeconds, preferredTimescale: 1_000_000)
         return isCut && range.end - range.start < least ? nil : range
-    }
-
-    /// Returns a number with a fixed number of decimal places, at most 9.
-    package static func decimals(_ number: Double, _ digits: Int) -> String {
-        guard number.isFinite, number.magnitude < 1e9 else { return "\(number)" }
-        var scale: Int64 = 1
-        for _ in 0..<min(max(digits, 0), 9) { scale *= 10 }
-        let rounded = Int64((number.magnitude * Double(scale)).rounded())
-        let sign = number < 0 && rounded > 0 ? "-" : ""
-        guard scale > 1 else { return "\(sign)\(rounded)" }
-        return "\(sign)\(rounded / scale)." + padded(rounded % scale, to: digits)
     }
 }
 

@@ -39,8 +39,8 @@ package enum QCCSV {
     package static func frames(_ frames: [QCReferenceMeasurements.Frame], path: String) -> String {
         var text = ""
         for (number, frame) in frames.enumerated() {
-            let psnr = frame.psnr.map { $0.isFinite ? QCEvaluation.decimals($0, 4) : "inf" }
-            let ssim = frame.similarities.map { QCEvaluation.decimals(Double($0), 6) }
+            let psnr = frame.psnr.map { $0.isFinite ? $0.text(decimals: 4) : "inf" }
+            let ssim = frame.similarities.map { Double($0).text(decimals: 6) }
             func columns(_ values: [String]) -> [String] {
                 values.count >= 4 ? values : [values.first ?? "", "", "", values.last ?? ""]
             }
