@@ -63,7 +63,7 @@ package struct JSONReader {
     }
 
     /// Returns whether a byte is white space between values.
-    package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
     private mutating func skipBlanks() {
         while position < bytes.count, Self.isBlank(bytes[position]) { position += 1 }

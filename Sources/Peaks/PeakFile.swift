@@ -1,4 +1,3 @@
-internal import JSONText
 public import MediaBase
 
 /// Reads and writes peaks files like audiowaveform: binary (`.dat`) and JSON (`.json`).
@@ -26,7 +25,7 @@ public enum PeakFile {
     /// and by plausible values for flags, sample rate and samples per pixel; JSON by its opening brace alone.
     public static func format(ofPrefix prefix: some Collection<UInt8>) -> Format? {
         let bytes = Array(prefix.prefix(4096))
-        if let first = bytes.first(where: { !JSONReader.isBlank($0) }), first == UInt8(ascii: "{") { return .json }
+        if isJSON(bytes) { return .json }
         var reader = LittleEndianReader(bytes: bytes)
         guard let version = reader.next(), let flags = reader.next(), let rate = reader.next(),
             let samplesPerPixel = reader.next()
@@ -52,10 +51,11 @@ public enum PeakFile {
     /// - Throws: ``MediaError`` `unknownFormat` if it is not a peaks file; `damaged` if it is inconsistent (lengths,
     ///   values, limits); `limitExceeded` above ``Peaks/maximumValueCount``.
     public static func decode(_ bytes: [UInt8]) throws(MediaError) -> Peaks {
-        if let first = bytes.first(where: { !JSONReader.isBlank($0) }), first == UInt8(ascii: "{") {
-            return try decodeJSON(bytes)
-        }
-        return try decodeBinary(bytes)
+        isJSON(bytes) ? try decodeJSON(bytes) : try decodeBinary(bytes)
+    }
+
+    private static func isJSON(_ bytes: [UInt8]) -> Bool {
+        bytes.first { !" \n\r\t".utf8.contains($0) } == UInt8(ascii: "{")
     }
 
     static func checkWritable(_ peaks: Peaks) throws(MediaError) {

@@ -114,6 +114,36 @@ public struct Peaks: Sendable, Hashable {
         self.meanSquares = meanSquares
     }
 
+    /// Returns peaks with the same properties, except those given, and with other points, which fit them.
+    private func holding(
+        _ data: [Int16], spacing: Spacing? = nil, channels: Int? = nil, bits: Int? = nil, meanSquares: [Float]? = nil
+    ) -> Peaks {
+        Peaks(
+            sampleRate: sampleRate, spacing: spacing ?? self.spacing, channels: channels ?? self.channels,
+            bits: bits ?? self.bits, checkedData: data, meanSquares: meanSquares)
+    }
+
+    /// Returns the minimum and maximum of one channel over a range of points.
+    @inline(__always)
+    func extrema(of points: Range<Int>, channel: Int) -> (low: Int16, high: Int16) {
+        var (low, high) = (Int16.max, Int16.min)
+        for point in points {
+            let position = (point * channels + channel) * 2
+            low = min(low, data[position])
+            high = max(high, data[position + 1])
+        }
+        return (low, high)
+    }
+
+    /// Returns the mean square of one channel over a range of points; `nil` if mean squares were not measured.
+    @inline(__always)
+    func meanSquare(of points: Range<Int>, channel: Int) -> Double? {
+        guard let meanSquares else { return nil }
+        var sum: Double = 0
+        for point in points { sum += Double(meanSquares[point * channels + channel]) }
+        return sum / Double(points.count)
+    }
+
     /// Returns the minimum and maximum of one channel at one point, or `nil` if the point or channel does not exist.
     public func point(_ index: Int, channel: Int = 0) -> (minimum: Int16, maximum: Int16)? {
         guard index >= 0, index < length, channel >= 0, channel < channels else { return nil }
@@ -135,9 +165,7 @@ extension Peaks {
         }
         if bits == self.bits { return self }
         let converted = bits == 8 ? data.map { $0 / 256 } : data.map { $0 &* 256 }
-        return Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: converted,
-            meanSquares: meanSquares)
+        return holding(converted, bits: bits, meanSquares: meanSquares)
     }
 
     /// Returns the same waveform with every `factor` points joined into one; the last point joins the remaining ones.
@@ -160,24 +188,14 @@ extension Peaks {
         while start < points {
             let end = points - start > factor ? start + factor : points
             for channel in 0..<channels {
-                var low = Int16.max
-                var high = Int16.min
-                var squares: Double = 0
-                for index in start..<end {
-                    let position = index * channels + channel
-                    low = min(low, data[position * 2])
-                    high = max(high, data[position * 2 + 1])
-                    if let meanSquares { squares += Double(meanSquares[position]) }
-                }
+                let (low, high) = extrema(of: start..<end, channel: channel)
                 joined.append(low)
                 joined.append(high)
-                if meanSquares != nil { joinedSquares.append(Float(squares / Double(end - start))) }
+                if let mean = meanSquare(of: start..<end, channel: channel) { joinedSquares.append(Float(mean)) }
             }
             start = end
         }
-        return Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: joined,
-            meanSquares: meanSquares.map { _ in joinedSquares })
+        return holding(joined, spacing: spacing, meanSquares: meanSquares.map { _ in joinedSquares })
     }
 
     /// Returns the same waveform at a coarser spacing.
@@ -195,10 +213,7 @@ extension Peaks {
 
 extension Peaks {
     /// Returns peaks with the same properties but without points.
-    func emptied() -> Peaks {
-        Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: [], meanSquares: nil)
-    }
+    func emptied() -> Peaks { holding([]) }
 
     /// Returns the same peaks after the given values, which come first.
     ///
@@ -222,9 +237,7 @@ extension Peaks {
             throw MediaError(.invalidArgument, "peaks cannot be fitted to \(width) points")
         }
         guard length > 0, let frames = Int(exactly: frames), frames > 0 else {
-            return Peaks(
-                sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: [],
-                meanSquares: nil)
+            return emptied()
         }
         let count = min(width, frames)
         let spacing = try Spacing(samples: frames, points: count)
@@ -233,20 +246,12 @@ extension Peaks {
         for column in 0..<count {
             let own = WaveformColumns.points(ofColumn: column, of: count, among: length)
             for channel in 0..<channels {
-                var low = Int16.max
-                var high = Int16.min
-                for point in own {
-                    let position = point * channels + channel
-                    low = min(low, data[position * 2])
-                    high = max(high, data[position * 2 + 1])
-                }
+                let (low, high) = extrema(of: own, channel: channel)
                 joined.append(low)
                 joined.append(high)
             }
         }
-        return Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits, checkedData: joined,
-            meanSquares: nil)
+        return holding(joined, spacing: spacing)
     }
 
     /// Returns the peaks of one channel, or `nil` if there is no such channel.
@@ -258,17 +263,14 @@ extension Peaks {
             own.append(data[point])
             own.append(data[point + 1])
         }
-        return Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: 1, bits: bits, checkedData: own, meanSquares: nil)
+        return holding(own, channels: 1)
     }
 
     /// Returns the points in a range, clamped to the existing points.
     package func points(_ range: Range<Int>) -> Peaks {
         let own = range.clamped(to: 0..<length)
         let width = 2 * channels
-        return Peaks(
-            sampleRate: sampleRate, spacing: spacing, channels: channels, bits: bits,
-            checkedData: Array(data[own.lowerBound * width..<own.upperBound * width]), meanSquares: nil)
+        return holding(Array(data[own.lowerBound * width..<own.upperBound * width]))
     }
 
     /// Returns the peak magnitude of a channel in dB relative to full scale.

@@ -130,18 +130,11 @@ package struct WaveformColumns: Sendable, Hashable {
             minimums.reserveCapacity(width)
             maximums.reserveCapacity(width)
             for column in columns {
-                var low = Int16.max
-                var high = Int16.min
-                var squares: Double = 0
-                for point in column {
-                    let position = point * count + channel
-                    low = min(low, peaks.data[position * 2])
-                    high = max(high, peaks.data[position * 2 + 1])
-                    if let meanSquares = peaks.meanSquares { squares += Double(meanSquares[position]) }
-                }
+                let (low, high) = peaks.extrema(of: column, channel: channel)
                 minimums.append(column.isEmpty ? 0 : Float(low) * scale)
                 maximums.append(column.isEmpty ? 0 : Float(high) * scale)
-                levels.append(column.isEmpty ? 0 : Float((squares / Double(column.count)).squareRoot()))
+                levels.append(
+                    column.isEmpty ? 0 : Float((peaks.meanSquare(of: column, channel: channel) ?? 0).squareRoot()))
             }
             return Channel(
                 minimums: minimums, maximums: maximums, rootMeanSquares: peaks.meanSquares == nil ? nil : levels)
