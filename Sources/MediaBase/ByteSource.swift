@@ -99,3 +99,13 @@ package struct BigEndianReader {
         return value
     }
 }
+
+extension Sequence<UInt8> {
+    /// The bytes as one number, the most significant first; only the last eight count.
+    package var bigEndian: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
+}
+
+extension BidirectionalCollection<UInt8> {
+    /// The bytes as one number, the least significant first; only the first eight count.
+    package var littleEndian: UInt64 { reversed().bigEndian }
+}

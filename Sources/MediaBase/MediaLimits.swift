@@ -98,30 +98,18 @@ extension MediaLimits {
 
     /// Accesses a limit by name; reading ``outputBytes`` returns `Int.max` if it is `nil`.
     public subscript(name: Name) -> Int {
-        get {
-            switch name {
-            case .streams: streams
-            case .pixels: pixels
-            case .channels: channels
-            case .boxes: boxes
-            case .probeBytes: probeBytes
-            case .waitingBytes: waitingBytes
-            case .duration: duration
-            case .outputBytes: outputBytes ?? .max
-            }
-        }
-        set {
-            switch name {
-            case .streams: streams = newValue
-            case .pixels: pixels = newValue
-            case .channels: channels = newValue
-            case .boxes: boxes = newValue
-            case .probeBytes: probeBytes = newValue
-            case .waitingBytes: waitingBytes = newValue
-            case .duration: duration = newValue
-            case .outputBytes: outputBytes = newValue
-            }
-        }
+        get { self[keyPath: Self.fields[name] ?? \.numberOfOutputBytes] }
+        set { self[keyPath: Self.fields[name] ?? \.numberOfOutputBytes] = newValue }
+    }
+
+    private static let fields: [Name: any WritableKeyPath<MediaLimits, Int> & Sendable] = [
+        .streams: \.streams, .pixels: \.pixels, .channels: \.channels, .boxes: \.boxes, .probeBytes: \.probeBytes,
+        .waitingBytes: \.waitingBytes, .duration: \.duration, .outputBytes: \.numberOfOutputBytes,
+    ]
+
+    private var numberOfOutputBytes: Int {
+        get { outputBytes ?? .max }
+        set { outputBytes = newValue }
     }
 
     /// Returns the error for exceeding a limit.

@@ -128,6 +128,44 @@ extension MediaTime: Hashable {
     }
 }
 
+extension MediaTime {
+    /// Creates the time of an exact rational number of seconds; an invalid rational yields an invalid time.
+    ///
+    /// If the denominator exceeds 32 bits, the time is rounded and ``hasBeenRounded`` is set.
+    public init(_ seconds: Rational) {
+        guard seconds.isValid else {
+            self = .invalid
+            return
+        }
+        let denominator = UInt128(seconds.den.magnitude)
+        self.init(WideFraction(Int128(seconds.num), over: denominator), preferring: denominator)
+    }
+
+    /// Returns the time in another timescale, rounded if it falls between two ticks (CMTimeConvertScale).
+    ///
+    /// Rounding sets ``hasBeenRounded``. A result beyond 64 bits is ±∞; otherwise it has the requested timescale.
+    /// Non-numeric times are returned unchanged, and a timescale that is not positive yields an invalid time.
+    public func converted(toTimescale newTimescale: Int32, rounding: RoundingRule = .halfAwayFromZero) -> MediaTime {
+        guard newTimescale > 0 else { return .invalid }
+        guard isNumeric, newTimescale != timescale else { return self }
+        let exact = WideFraction(Int128(value), over: UInt128(timescale.magnitude))
+        guard let ticks = exact.ticks(timescale: UInt128(newTimescale.magnitude), rounding: rounding) else {
+            return value < 0 ? .negativeInfinity : .positiveInfinity
+        }
+        return MediaTime(
+            value: ticks.value, timescale: newTimescale, hasBeenRounded: hasBeenRounded || !ticks.isExact)
+    }
+
+    /// Returns the index of the audio sample that is playing at this time, at `rate` samples per second.
+    ///
+    /// Rounds down by default, also for negative times. Returns `nil` if the time is non-numeric, the rate is not
+    /// positive or the index exceeds 64 bits.
+    public func sampleIndex(rate: Int32, rounding: RoundingRule = .down) -> Int64? {
+        let time = converted(toTimescale: rate, rounding: rounding)
+        return time.isNumeric ? time.value : nil
+    }
+}
+
 /// Sums, differences and products, exact if a 64-bit value and a 32-bit timescale can hold the result.
 ///
 /// All of them follow CMTime's rule. The result uses the least timescale that is a multiple of the operands'

@@ -130,22 +130,32 @@ package func read(from file: FileDescriptor, at offset: Int64, atMost count: Int
 package func readNumbers<Number: BitwiseCopyable & FixedWidthInteger>(
     from file: FileDescriptor, at offset: Int64, atMost count: Int
 ) throws(Errno) -> [Number] {
-    let wanted = max(0, count) * MemoryLayout<Number>.stride
     var failure: Errno?
     let numbers = [Number](unsafeUninitializedCapacity: max(0, count)) { buffer, initialized in
-        let bytes = UnsafeMutableRawBufferPointer(buffer)
-        var done = 0
-        while done < wanted, let start = bytes.baseAddress {
-            let got = pread(file.rawValue, start + done, wanted - done, Int(offset) + done)
-            if got < 0, errno == EINTR { continue }
-            if got < 0 { failure = Errno(rawValue: errno) }
-            guard got > 0 else { break }
-            done += got
+        do throws(Errno) {
+            let bytes = try read(from: file, at: offset, into: UnsafeMutableRawBufferPointer(buffer))
+            initialized = bytes / MemoryLayout<Number>.stride
+        } catch {
+            failure = error
         }
-        initialized = done / MemoryLayout<Number>.stride
     }
     if let failure { throw failure }
     return numbers
+}
+
+/// Fills memory with bytes at an offset, and returns how many there are before the end of the file: pread(2).
+package func read(
+    from file: FileDescriptor, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer
+) throws(Errno) -> Int {
+    var done = 0
+    while done < buffer.count, let start = buffer.baseAddress {
+        let got = pread(file.rawValue, start + done, buffer.count - done, Int(offset) + done)
+        if got < 0, errno == EINTR { continue }
+        guard got >= 0 else { throw Errno(rawValue: errno) }
+        guard got > 0 else { break }
+        done += got
+    }
+    return done
 }
 
 /// Writes all of the bytes or numbers at an offset, in their memory representation: pwrite(2).
