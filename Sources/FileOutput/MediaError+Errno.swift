@@ -48,3 +48,14 @@ extension MediaError.Code {
     /// The program that reads the output has ended; on standard output this need not be reported.
     package static let brokenPipe = Self(rawValue: "brokenPipe")
 }
+
+/// Returns what `body` returns; a failure is reported as that of an operation on a file.
+///
+/// - Parameters:
+///   - operation: What is done, to follow "cannot".
+///   - path: The file; `nil` if the caller adds it.
+package func failing<Result>(
+    _ operation: String, _ path: FilePath? = nil, _ body: () throws(Errno) -> Result
+) throws(MediaError) -> Result {
+    do throws(Errno) { return try body() } catch { throw MediaError(error, operation, path: path) }
+}

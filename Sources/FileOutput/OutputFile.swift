@@ -69,38 +69,34 @@ package final class OutputFile: Sendable {
     ///
     /// Throws ``MediaError`` `inputOutput` if the disk is full or the reader of a FIFO is gone, `outputLimit` if the
     /// job's outputs would exceed their allowance, and `invalidArgument` after the commit.
-    package func write(contentsOf bytes: [UInt8]) throws {
+    package func write(contentsOf bytes: [UInt8]) throws(MediaError) {
         try write(bytes.span)
     }
 
     /// Writes all of the bytes at the current file position; see ``write(contentsOf:)-([UInt8])``.
-    package func write(contentsOf bytes: ArraySlice<UInt8>) throws {
+    package func write(contentsOf bytes: ArraySlice<UInt8>) throws(MediaError) {
         try write(bytes.span)
     }
 
     /// Writes the text as UTF-8; see ``write(contentsOf:)-([UInt8])``.
-    package func write(_ text: String) throws {
+    package func write(_ text: String) throws(MediaError) {
         try write(contentsOf: Array(text.utf8))
     }
 
     /// Writes all of the bytes at the current file position; see ``write(contentsOf:)-([UInt8])``.
-    package func write(_ bytes: Span<UInt8>) throws {
+    package func write(_ bytes: Span<UInt8>) throws(MediaError) {
         guard state.withLock({ if case .open = $0 { true } else { false } }) else {
             throw MediaError(.invalidArgument, "the output is closed and cannot be written any more", path: path.string)
         }
         if let allowance, !allowance.take(bytes.count) { throw allowance.error.at(path: path.string) }
-        do throws(Errno) {
-            try writeAll(bytes, to: descriptor)
-        } catch {
-            throw MediaError(error, "write", path: path)
-        }
+        do throws(Errno) { try writeAll(bytes, to: descriptor) } catch { throw MediaError(error, "write", path: path) }
     }
 
     /// Writes the last bytes and closes the file, so that only ``commit()`` remains to be called.
     ///
     /// This is for thousands of outputs that are committed together. The bytes of a direct output wait in memory until
     /// then.
-    package func complete(with bytes: [UInt8]) throws {
+    package func complete(with bytes: [UInt8]) throws(MediaError) {
         guard isReplaced else {
             if let allowance, !allowance.take(bytes.count) { throw allowance.error.at(path: path.string) }
             return state.withLock { $0 = .complete(waiting: bytes) }
@@ -118,7 +114,7 @@ package final class OutputFile: Sendable {
     /// Refuses input files as the target of this and later outputs of the run.
     ///
     /// Throws `invalidArgument` if this output would replace one of the files.
-    package func refuse(_ inputs: [FileIdentity]) throws {
+    package func refuse(_ inputs: [FileIdentity]) throws(MediaError) {
         rules.addInputs(inputs)
         try rules.refuseInput(finalPath, named: path)
     }
@@ -127,7 +123,7 @@ package final class OutputFile: Sendable {
     ///
     /// Without `force`, a file created at the final name meanwhile is left alone, which is checked atomically; the
     /// commit then throws `alreadyExists`. If it throws any error, nothing remains of the output.
-    package func commit() throws {
+    package func commit() throws(MediaError) {
         let last = takeState()
         if case .ended = last { return }
         defer { if let temporaryPath { rules.pending.remove(temporaryPath) } }
@@ -143,10 +139,10 @@ package final class OutputFile: Sendable {
                     try Self.renameWithoutReplacing(temporaryPath, to: finalPath)
                 }
             }
-        } catch let error as Errno {
-            throw rules.failure(error, named: path)
         } catch let error as MediaError {
             throw error.at(path: path.string)
+        } catch {
+            throw rules.failure(error as? Errno ?? .ioError, named: path)
         }
     }
 
@@ -164,7 +160,7 @@ package final class OutputFile: Sendable {
                 return
             }
             for (index, file) in files.enumerated() {
-                do { try file.commit() } catch { failures.append((index, OutputFileSet.failure(error))) }
+                do throws(MediaError) { try file.commit() } catch { failures.append((index, error)) }
             }
         }
         return failures

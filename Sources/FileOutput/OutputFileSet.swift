@@ -46,7 +46,7 @@ package final class OutputFileSet: Sendable {
 
         func addInputs(_ identities: [FileIdentity]) { inputs.withLock { $0.formUnion(identities) } }
 
-        func refuseInput(_ identity: FileIdentity?, named path: FilePath) throws {
+        func refuseInput(_ identity: FileIdentity?, named path: FilePath) throws(MediaError) {
             if let identity, inputs.withLock({ $0.contains(identity) }) {
                 throw MediaError(
                     .invalidArgument, "the output is an input file; choose another name", path: path.string)
@@ -54,18 +54,15 @@ package final class OutputFileSet: Sendable {
         }
 
         /// Refuses an input file as an output, except a character device, as `/dev/null` is often used for both.
-        func refuseInput(_ finalPath: FilePath, named path: FilePath) throws {
+        func refuseInput(_ finalPath: FilePath, named path: FilePath) throws(MediaError) {
             guard let status = try? Stat(finalPath), status.type != .characterSpecial else { return }
             try refuseInput(FileIdentity(status), named: path)
         }
 
-        func claim(_ finalPath: FilePath, named path: FilePath) throws {
+        func claim(_ finalPath: FilePath, named path: FilePath) throws(MediaError) {
             let parent = finalPath.removingLastComponent()
-            let folder: FileIdentity
-            do throws(Errno) {
-                folder = FileIdentity(try Stat(parent.isEmpty ? "." : parent))
-            } catch {
-                throw MediaError(error, "write", path: path)
+            let folder = try failing("write", path) { () throws(Errno) in
+                FileIdentity(try Stat(parent.isEmpty ? "." : parent))
             }
             let name = finalPath.lastComponent?.bytes ?? []
             guard claimed.withLock({ $0.insert(Claim(folder: folder, name: name)).inserted }) else {
@@ -124,7 +121,7 @@ package final class OutputFileSet: Sendable {
     ///
     /// - Parameter goesBack: Whether the writer later changes content written before. An output that is not a regular
     ///   file is then written to a temporary file and copied at the commit.
-    package func begin(_ path: FilePath, goesBack: Bool = false) throws -> OutputFile {
+    package func begin(_ path: FilePath, goesBack: Bool = false) throws(MediaError) -> OutputFile {
         let file: OutputFile
         switch try OutputPlace(of: path) {
         case .standardOutput:
@@ -143,7 +140,7 @@ package final class OutputFileSet: Sendable {
             var destination: FileDescriptor?
             var written = descriptor
             if goesBack {
-                do {
+                do throws(Errno) {
                     written = try makeTemporaryFile()
                 } catch {
                     try? descriptor.close()
@@ -175,7 +172,7 @@ package final class OutputFileSet: Sendable {
     ///
     /// If one output fails, the others are still put in place and the first error is thrown at the end. In a whole
     /// set, no output is put in place if a name has been taken meanwhile.
-    package func commit() throws {
+    package func commit() throws(MediaError) {
         if let first = OutputFile.commit(takeFiles(), together: isWhole).first { throw first.error }
     }
 
@@ -191,12 +188,8 @@ package final class OutputFileSet: Sendable {
         }
     }
 
-    private func opening<Result>(_ path: FilePath, _ open: () throws -> Result) throws -> Result {
-        do {
-            return try open()
-        } catch let error as Errno {
-            throw MediaError(error, "write", path: path)
-        }
+    private func opening<Result>(_ path: FilePath, _ open: () throws -> Result) throws(MediaError) -> Result {
+        do { return try open() } catch { throw MediaError(error as? Errno ?? .ioError, "write", path: path) }
     }
 }
 
@@ -207,15 +200,13 @@ extension OutputFileSet {
     /// cannot keep thousands of files open.
     /// - Throws: The errors of ``begin(_:)``, writing and ``OutputFile/commit()``, with the output's path.
     package func put(_ bytes: [UInt8], at path: FilePath) throws(MediaError) {
-        do {
-            let folder = path.removingLastComponent()
-            if !folder.isEmpty { try createFolder(at: folder) }
-            if isWhole { return try begin(path).complete(with: bytes) }
+        do throws(MediaError) {
+            if isWhole { return try beginInFolder(path).complete(with: bytes) }
             let outputs = setForAnotherJob()
-            try outputs.begin(path).write(contentsOf: bytes)
+            try outputs.beginInFolder(path).write(contentsOf: bytes)
             try outputs.commit()
         } catch {
-            throw Self.failure(error).at(path: path.string)
+            throw error.at(path: path.string)
         }
     }
 
@@ -223,23 +214,18 @@ extension OutputFileSet {
     ///
     /// - Throws: The errors of ``put(_:at:)`` before it writes.
     package func open(_ path: FilePath) throws(MediaError) -> OpenedOutput {
-        do {
-            let folder = path.removingLastComponent()
-            if !folder.isEmpty { try createFolder(at: folder) }
-            let outputs = setForAnotherJob()
-            return OpenedOutput(path: path, file: try outputs.begin(path))
+        do throws(MediaError) {
+            return OpenedOutput(path: path, file: try setForAnotherJob().beginInFolder(path))
         } catch {
-            throw Self.failure(error).at(path: path.string)
+            throw error.at(path: path.string)
         }
     }
 
-    /// Puts every output in place as ``commit()`` does, but throws only ``MediaError``.
-    package func commitAll() throws(MediaError) {
-        do { try commit() } catch { throw Self.failure(error) }
-    }
-
-    static func failure(_ error: any Error) -> MediaError {
-        error as? MediaError ?? MediaError(.inputOutput, "cannot be written", cause: "\(error)")
+    /// Opens an output as ``begin(_:goesBack:)`` does, in a folder that is made if it is missing.
+    package func beginInFolder(_ path: FilePath, goesBack: Bool = false) throws(MediaError) -> OutputFile {
+        let folder = path.removingLastComponent()
+        if !folder.isEmpty { try createFolder(at: folder) }
+        return try begin(path, goesBack: goesBack)
     }
 }
 
@@ -252,11 +238,11 @@ package struct OpenedOutput {
     ///
     /// - Throws: The errors of writing, with the output's path; nothing remains of the file then.
     package func fill(_ bytes: [UInt8]) throws(MediaError) {
-        do {
+        do throws(MediaError) {
             try file.write(contentsOf: bytes)
         } catch {
             file.discard()
-            throw OutputFileSet.failure(error).at(path: path.string)
+            throw error.at(path: path.string)
         }
     }
 

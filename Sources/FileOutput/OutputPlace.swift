@@ -18,7 +18,7 @@ enum OutputPlace {
     /// would do. The names of open descriptors (`/dev/stdout`, `/dev/fd/3`) are written directly, because the files
     /// they refer to belong to whoever opened them. Throws `notFound`, `notAFile` and similar errors if the
     /// destination cannot be written.
-    init(of path: FilePath) throws {
+    init(of path: FilePath) throws(MediaError) {
         guard !path.isEmpty else { throw MediaError(.invalidArgument, "the output has no name", path: path.string) }
         guard path.bytes != Array("-".utf8) else {
             self = .standardOutput
@@ -72,7 +72,7 @@ enum OutputPlace {
 ///
 /// This is for commands whose output is a folder. Throws `alreadyExists` if a file has that name, otherwise the
 /// ``MediaError`` for the system's error.
-package func createFolder(at path: FilePath) throws {
+package func createFolder(at path: FilePath) throws(MediaError) {
     if let status = try? Stat(path), status.type == .directory { return }
     let parent = path.removingLastComponent()
     if !parent.isEmpty, parent != path { try createFolder(at: parent) }

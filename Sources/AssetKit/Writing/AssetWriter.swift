@@ -64,13 +64,7 @@ public final class AssetWriter: Sendable {
     ///   reported by the system.
     public convenience init(path: FilePath, fileType: MediaFileType, overwrite: Bool = false) throws(MediaError) {
         let outputs = OutputFileSet(force: overwrite, inputs: [], toReplace: "pass overwrite: true to replace it")
-        do {
-            try self.init(output: outputs.begin(path, goesBack: true), fileType: fileType)
-        } catch let error as MediaError {
-            throw error
-        } catch {
-            throw MediaError(.inputOutput, "cannot write the file", path: path.string, cause: "\(error)")
-        }
+        try self.init(output: outputs.begin(path, goesBack: true), fileType: fileType)
     }
 
     /// Creates a writer for an output file of a job.
@@ -281,13 +275,7 @@ extension AssetWriter {
 
     /// Throws if the output would replace a file that the asset is read from, even under a different path.
     func refuseToReplace(_ asset: Asset) throws(MediaError) {
-        do {
-            try output.refuse(asset.files.compactMap { FileIdentity(of: $0) })
-        } catch let error as MediaError {
-            throw error
-        } catch {
-            throw MediaError(.inputOutput, "cannot write the file", path: output.path.string, cause: "\(error)")
-        }
+        try output.refuse(asset.files.compactMap { FileIdentity(of: $0) })
     }
 
     /// Sets the deadline after which writing fails, as reading does; call it after ``startWriting()``.

@@ -168,18 +168,12 @@ struct MovieHeaderRewriter {
     }
 
     private func write(_ bytes: [UInt8], at offset: UInt64) throws(MediaError) {
-        do throws(Errno) {
-            try writeAll(bytes.span, to: file, at: Int64(clamping: offset))
-        } catch {
-            throw MediaError(error, "write", path: nil)
-        }
+        try failing("write") { () throws(Errno) in try writeAll(bytes.span, to: file, at: Int64(clamping: offset)) }
     }
 
     private func setLength(_ length: UInt64) throws(MediaError) {
-        do throws(Errno) {
+        try failing("write") { () throws(Errno) in
             try SystemCalls.setLength(of: file, to: Int64(clamping: length))
-        } catch {
-            throw MediaError(error, "write", path: nil)
         }
     }
 }
@@ -192,10 +186,8 @@ struct DescriptorByteSource: ByteSource {
 
     func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
         guard let start = Int64(exactly: offset) else { return [] }
-        do throws(Errno) {
-            return try SystemCalls.read(from: file, at: start, atMost: count)
-        } catch {
-            throw MediaError(error, "read", path: nil)
+        return try failing("read") { () throws(Errno) in
+            try SystemCalls.read(from: file, at: start, atMost: count)
         }
     }
 }
@@ -212,11 +204,7 @@ struct MatroskaHeaderRewriter {
         guard !crops.isEmpty else { return }
         let head = try DescriptorByteSource(file: file).read(at: 0, count: Self.headBytes)
         guard let changed = MatroskaCropEditor.adding(crops, to: head), changed.count == head.count else { return }
-        do throws(Errno) {
-            try writeAll(changed.span, to: file, at: 0)
-        } catch {
-            throw MediaError(error, "write", path: nil)
-        }
+        try failing("write") { () throws(Errno) in try writeAll(changed.span, to: file, at: 0) }
     }
 }
 

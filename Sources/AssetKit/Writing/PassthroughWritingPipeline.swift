@@ -10,7 +10,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     private let mediaType: MediaType
     /// The session; from the first sample on, its start lies on this track's own clock.
     private(set) var session: SessionFacts
-    private let hint: StoredHint
+    private let hint: AssetWriterInput.StoredHint
     private var timeBase = Rational.invalid
     /// Samples before the session's start that the first sample after it may need.
     private var early: [SampleBuffer] = []
@@ -40,20 +40,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
     /// The source time from which on samples are stored in the file; `nil` if it has none.
     private(set) var storedFrom: MediaTime?
 
-    /// Properties of a track that are known before its first sample.
-    struct StoredHint: Sendable {
-        var parameters: CodecParameters?
-        var timescale: Int32 = 0
-        var frameRate: Rational?
-        var sampleAspectRatio: Rational?
-        /// The time at which an edit list ends the track; `nil` for the last sample's end.
-        var end: MediaTime?
-        /// The total duration of the source's samples, from which the last sample's duration follows; demuxers often
-        /// guess it.
-        var mediaDuration: MediaTime?
-    }
-
-    init(mediaType: MediaType, session: SessionFacts, hint: StoredHint) {
+    init(mediaType: MediaType, session: SessionFacts, hint: AssetWriterInput.StoredHint) {
         self.mediaType = mediaType
         self.session = session
         self.hint = hint

@@ -103,14 +103,51 @@ public struct VideoOutputSettings: Sendable, Hashable {
 }
 
 extension VideoOutputSettings.Codec {
-    /// libavcodec's name of the codec.
-    public var codecName: String {
-        switch self {
-        case .h264, .hevc, .mjpeg, .vp9, .av1: rawValue
-        case .proRes422Proxy, .proRes422LT, .proRes422, .proRes422HQ, .proRes4444: "prores"
-        case .dnxhrLB, .dnxhrSQ, .dnxhrHQ, .dnxhrHQX: "dnxhd"
+    /// The names of a codec, and the choices of its encoder and its players.
+    private struct Facts {
+        var codec: String
+        var encoder: String
+        var pixelFormat: String
+        var quality: ClosedRange<Int>?
+        var profile: String?
+        var range: String?
+        var matrix: String?
+
+        static func proRes(_ profile: String, _ pixelFormat: String = "yuv422p10le") -> Facts {
+            Facts(codec: "prores", encoder: "prores_ks", pixelFormat: pixelFormat, profile: profile, range: "tv")
+        }
+
+        static func dnxhr(_ profile: String, _ pixelFormat: String = "yuv422p") -> Facts {
+            Facts(
+                codec: "dnxhd", encoder: "dnxhd", pixelFormat: pixelFormat, profile: "dnxhr_" + profile, range: "tv",
+                matrix: "bt709")
         }
     }
+
+    private var facts: Facts {
+        switch self {
+        case .h264: Facts(codec: "h264", encoder: "libx264", pixelFormat: "yuv420p", quality: 0...51)
+        case .hevc: Facts(codec: "hevc", encoder: "libx265", pixelFormat: "yuv420p", quality: 0...51)
+        case .proRes422Proxy: .proRes("proxy")
+        case .proRes422LT: .proRes("lt")
+        case .proRes422: .proRes("standard")
+        case .proRes422HQ: .proRes("hq")
+        case .proRes4444: .proRes("4444", "yuva444p10le")
+        case .dnxhrLB: .dnxhr("lb")
+        case .dnxhrSQ: .dnxhr("sq")
+        case .dnxhrHQ: .dnxhr("hq")
+        case .dnxhrHQX: .dnxhr("hqx", "yuv422p10le")
+        case .mjpeg:
+            Facts(
+                codec: "mjpeg", encoder: "mjpeg", pixelFormat: "yuvj420p", quality: 2...31, range: "pc",
+                matrix: "bt470bg")
+        case .vp9: Facts(codec: "vp9", encoder: "libvpx-vp9", pixelFormat: "yuv420p", quality: 0...63)
+        case .av1: Facts(codec: "av1", encoder: "libsvtav1", pixelFormat: "yuv420p", quality: 0...63)
+        }
+    }
+
+    /// libavcodec's name of the codec.
+    public var codecName: String { facts.codec }
 
     /// The finest timescale, in ticks per second, in which the encoder returns times exactly as it received them.
     ///
@@ -118,46 +155,19 @@ extension VideoOutputSettings.Codec {
     var finestTimescale: Int64 { self == .vp9 ? 10_000_000 : Int64(Int32.max) }
 
     /// libavcodec's name of the encoder.
-    var encoderName: String {
-        switch self {
-        case .h264: "libx264"
-        case .hevc: "libx265"
-        case .mjpeg: "mjpeg"
-        case .vp9: "libvpx-vp9"
-        case .av1: "libsvtav1"
-        case .proRes422Proxy, .proRes422LT, .proRes422, .proRes422HQ, .proRes4444: "prores_ks"
-        case .dnxhrLB, .dnxhrSQ, .dnxhrHQ, .dnxhrHQX: "dnxhd"
-        }
-    }
+    var encoderName: String { facts.encoder }
+
+    /// The encoder's name of the only profile; `nil` if the codec has several, or none.
+    var profile: String? { facts.profile }
 
     /// The pixel format that players expect of the codec.
-    var usualPixelFormat: PixelFormat {
-        switch self {
-        case .h264, .hevc, .vp9, .av1: .yuv420p
-        case .mjpeg: PixelFormat(rawValue: "yuvj420p")
-        case .proRes422Proxy, .proRes422LT, .proRes422, .proRes422HQ, .dnxhrHQX: PixelFormat(rawValue: "yuv422p10le")
-        case .proRes4444: PixelFormat(rawValue: "yuva444p10le")
-        case .dnxhrLB, .dnxhrSQ, .dnxhrHQ: PixelFormat(rawValue: "yuv422p")
-        }
-    }
+    var usualPixelFormat: PixelFormat { PixelFormat(rawValue: facts.pixelFormat) }
 
     /// The valid range of the quality; `nil` if the codec has no quality setting.
-    var qualityRange: ClosedRange<Int>? {
-        switch self {
-        case .h264, .hevc: 0...51
-        case .vp9, .av1: 0...63
-        case .mjpeg: 2...31
-        default: nil
-        }
-    }
+    var qualityRange: ClosedRange<Int>? { facts.quality }
 
     /// Indicates whether the codec codes every frame independently, whatever the settings are.
-    public var isIntraOnly: Bool {
-        switch self {
-        case .h264, .hevc, .vp9, .av1: false
-        default: true
-        }
-    }
+    public var isIntraOnly: Bool { ![.h264, .hevc, .vp9, .av1].contains(self) }
 
     /// Indicates whether the codec can mark frames as interlaced.
     package var holdsFields: Bool { self != .vp9 && self != .av1 }
@@ -169,32 +179,13 @@ extension VideoOutputSettings.Codec {
     package var isLimitedRangeOnly: Bool { range == "tv" }
 
     /// The only range that the codec's players expect; `nil` if the codec tags the range.
-    var range: String? {
-        switch self {
-        case .proRes422Proxy, .proRes422LT, .proRes422, .proRes422HQ, .proRes4444, .dnxhrLB, .dnxhrSQ, .dnxhrHQ,
-            .dnxhrHQX:
-            "tv"
-        case .mjpeg: "pc"
-        default: nil
-        }
-    }
+    var range: String? { facts.range }
 
     /// The only matrix that the codec's decoders use, whatever the container says; `nil` if the codec tags the matrix.
-    package var matrix: String? {
-        switch self {
-        case .dnxhrLB, .dnxhrSQ, .dnxhrHQ, .dnxhrHQX: "bt709"
-        case .mjpeg: "bt470bg"
-        default: nil
-        }
-    }
+    package var matrix: String? { facts.matrix }
 
     /// Indicates whether the sides of frames must be even.
-    public var needsEvenSides: Bool {
-        switch self {
-        case .proRes4444: false
-        default: true
-        }
-    }
+    public var needsEvenSides: Bool { self != .proRes4444 }
 }
 
 // Configurations and options of libavcodec's encoders.
@@ -355,15 +346,7 @@ extension VideoOutputSettings {
             add("flags", "+qscale")
             add("global_quality", String((quality ?? 3) * 118))
             add("color_range", "pc")
-        case .proRes422Proxy: add("profile", "proxy")
-        case .proRes422LT: add("profile", "lt")
-        case .proRes422: add("profile", "standard")
-        case .proRes422HQ: add("profile", "hq")
-        case .proRes4444: add("profile", "4444")
-        case .dnxhrLB: add("profile", "dnxhr_lb")
-        case .dnxhrSQ: add("profile", "dnxhr_sq")
-        case .dnxhrHQ: add("profile", "dnxhr_hq")
-        case .dnxhrHQX: add("profile", "dnxhr_hqx")
+        default: add("profile", codec.profile)
         }
         // DNxHR stores the lines of both fields together; the container says which field comes first.
         if codec.isDNxHR { add("flags", "-ildct") }

@@ -147,7 +147,7 @@ package struct ThumbsJob: Sendable {
             }
         }
         do throws(MediaError) {
-            try outputs.commitAll()
+            try outputs.commit()
         } catch {
             throw error.ofOutput
         }

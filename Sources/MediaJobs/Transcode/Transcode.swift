@@ -89,17 +89,7 @@ extension OutputFileSet {
     ///
     /// - Parameter makesFolder: True to make the output's folder if it does not exist.
     fileprivate func beginning(_ path: FilePath, makesFolder: Bool) throws(MediaError) -> OutputFile {
-        do {
-            let folder = path.removingLastComponent()
-            if makesFolder, !folder.isEmpty { try createFolder(at: folder) }
-            return try begin(path, goesBack: true)
-        } catch let error as MediaError {
-            throw error
-        } catch let error as Errno {
-            throw MediaError(error, "make the folder", path: path)
-        } catch {
-            throw MediaError(.inputOutput, "cannot write the file", path: path.string, cause: "\(error)")
-        }
+        try makesFolder ? beginInFolder(path, goesBack: true) : begin(path, goesBack: true)
     }
 }
 

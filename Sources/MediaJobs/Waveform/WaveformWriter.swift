@@ -193,9 +193,9 @@ struct WaveformWriter {
     init(_ outputs: [WaveformOutput], into files: OutputFileSet) throws {
         entries = []
         for output in outputs {
-            do {
+            do throws(MediaError) {
                 entries.append(Entry(output: output, file: try files.begin(output.path)))
-            } catch let error as MediaError {
+            } catch {
                 entries.append(Entry(output: output, result: .failure(error)))
             }
         }
