@@ -208,12 +208,13 @@ extension BigEndianReader {
     ///
     /// - Returns: The number, or `nil` if all bits are set, which means that the duration is unknown.
     package mutating func duration(version: UInt8) throws(MediaError) -> UInt64? {
-        if version == 1 {
-            let long = try uint64()
-            return long == .max ? nil : long
-        }
-        let short = try uint32()
-        return short == .max ? nil : UInt64(short)
+        let number = try time(version: version)
+        return number == (version == 1 ? .max : UInt64(UInt32.max)) ? nil : number
+    }
+
+    /// Reads a time: eight bytes in version 1, four in version 0.
+    mutating func time(version: UInt8) throws(MediaError) -> UInt64 {
+        version == 1 ? try uint64() : UInt64(try uint32())
     }
 
     /// Throws if a full box's version is above the highest known one, because its layout is then unknown.

@@ -2,51 +2,40 @@ package import MediaBase
 
 /// A clean aperture as written in the file: four fractions, numerator before denominator.
 ///
-/// The numbers are as written; a denominator can be 0 in a damaged file. The offsets are distances from the picture's
-/// centre to the aperture's centre. The standard defines sizes and denominators as unsigned. They are read as signed,
-/// because some writers use negative numbers and no picture has 2³¹ pixels.
+/// A fraction is `invalid` if its denominator is not positive. The offsets are distances from the picture's centre to
+/// the aperture's centre. The standard defines sizes and denominators as unsigned. They are read as signed, because some
+/// writers use negative numbers and no picture has 2³¹ pixels.
 package struct CleanApertureFields: Hashable, Sendable {
-    /// The width's numerator (cleanApertureWidthN).
-    package var widthN: Int32
-    /// The width's denominator (cleanApertureWidthD).
-    package var widthD: Int32
-    /// The height's numerator (cleanApertureHeightN).
-    package var heightN: Int32
-    /// The height's denominator (cleanApertureHeightD).
-    package var heightD: Int32
-    /// The horizontal offset's numerator (horizOffN).
-    package var horizontalOffsetN: Int32
-    /// The horizontal offset's denominator (horizOffD).
-    package var horizontalOffsetD: Int32
-    /// The vertical offset's numerator (vertOffN).
-    package var verticalOffsetN: Int32
-    /// The vertical offset's denominator (vertOffD).
-    package var verticalOffsetD: Int32
+    /// The width (cleanApertureWidthN, cleanApertureWidthD).
+    package var width: Rational
+    /// The height (cleanApertureHeightN, cleanApertureHeightD).
+    package var height: Rational
+    /// The horizontal offset (horizOffN, horizOffD).
+    package var horizontalOffset: Rational
+    /// The vertical offset (vertOffN, vertOffD).
+    package var verticalOffset: Rational
 
     /// Returns the aperture within a picture.
     ///
     /// - Throws: `damaged`, with the reason, if the numbers do not describe a part of the picture.
     package func aperture(in size: Dimensions) throws(MediaError) -> CleanAperture {
-        // Rational would move a denominator's sign to the numerator.
-        func fraction(_ num: Int32, _ den: Int32) -> Rational { den > 0 ? Rational(Int64(num), Int64(den)) : .invalid }
-        return try CleanAperture(
-            width: fraction(widthN, widthD), height: fraction(heightN, heightD),
-            horizontalOffset: fraction(horizontalOffsetN, horizontalOffsetD),
-            verticalOffset: fraction(verticalOffsetN, verticalOffsetD), in: size)
+        try CleanAperture(
+            width: width, height: height, horizontalOffset: horizontalOffset, verticalOffset: verticalOffset, in: size)
     }
 }
 
 extension CleanApertureFields {
     /// Reads a `clap` payload.
     init(_ reader: inout BigEndianReader) throws(MediaError) {
-        widthN = try reader.int32()
-        widthD = try reader.int32()
-        heightN = try reader.int32()
-        heightD = try reader.int32()
-        horizontalOffsetN = try reader.int32()
-        horizontalOffsetD = try reader.int32()
-        verticalOffsetN = try reader.int32()
-        verticalOffsetD = try reader.int32()
+        func fraction() throws(MediaError) -> Rational {
+            let (num, den) = (try reader.int32(), try reader.int32())
+            // Rational would move a denominator's sign to the numerator.
+            return den > 0 ? Rational(Int64(num), Int64(den)) : .invalid
+        }
+        width = try fraction()
+        height = try fraction()
+        horizontalOffset = try fraction()
+        verticalOffset = try fraction()
     }
 }
 

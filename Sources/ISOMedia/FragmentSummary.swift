@@ -69,7 +69,7 @@ struct FragmentScanner {
             let trackID = header.trackID
             let time = try reader.parse(tree.box("tfdt", from: traf)) { reader throws(MediaError) in
                 let (version, _) = try reader.versionAndFlags()
-                return version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
+                return try reader.time(version: version)
             }
             var end = time ?? summaries[trackID]?.endDecodeTime ?? movieEnds[trackID] ?? 0
             var summary =

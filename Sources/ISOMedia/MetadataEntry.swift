@@ -29,11 +29,11 @@ package struct MetadataEntry: Hashable, Sendable {
     }
 
     /// The sizes in bytes of the integer values in the iTunes list, by key.
-    private static let integers: [FourCC: Int] = [
+    static let integers: [FourCC: Int] = [
         "cpil": 1, "pgap": 1, "hdvd": 1, "stik": 1, "rtng": 1, "pcst": 1, "tmpo": 2, "tves": 4, "tvsn": 4,
     ]
     /// The iTunes keys for "number of total" values, with the sizes of the values in bytes.
-    private static let pairs: [FourCC: Int] = ["trkn": 8, "disk": 6]
+    static let pairs: [FourCC: Int] = ["trkn": 8, "disk": 6]
 }
 
 // MARK: - From bytes
@@ -60,14 +60,12 @@ extension MetadataEntry {
         case 21, 65, 66, 67, 74: return integer(bytes, isSigned: true)
         case 22, 75, 76, 77, 78: return integer(bytes, isSigned: false)
         case 23 where bytes.count == 4:
-            return .number(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits(bytes)))))
-        case 24 where bytes.count == 8: return .number(Double(bitPattern: bits(bytes)))
+            return .number(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bytes.bigEndian))))
+        case 24 where bytes.count == 8: return .number(Double(bitPattern: bytes.bigEndian))
         case 0, 13, 14, 27: return .data(Array(bytes))
         default: return nil
         }
     }
-
-    private static func bits(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
     private static func sixteenBits(_ bytes: ArraySlice<UInt8>) -> [UInt16] {
         stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map {
@@ -78,7 +76,7 @@ extension MetadataEntry {
     /// Returns an integer as a number, or as text if `Double` cannot represent it exactly.
     private static func integer(_ bytes: ArraySlice<UInt8>, isSigned: Bool) -> MetadataItem.Value? {
         guard (1...8).contains(bytes.count) else { return nil }
-        let bits = bits(bytes)
+        let bits = bytes.bigEndian
         if !isSigned { return Double(exactly: bits).map { .number($0) } ?? .text("\(bits)") }
         let shift = 64 - 8 * bytes.count
         let number = Int64(bitPattern: bits << UInt64(shift)) >> Int64(shift)
@@ -90,86 +88,6 @@ extension MetadataEntry {
         guard bytes.count >= 6 else { return nil }
         let words = sixteenBits(bytes)
         return words[2] == 0 ? .number(Double(words[1])) : .text("\(words[1])/\(words[2])")
-    }
-}
-
-// MARK: - To bytes
-
-extension MetadataEntry {
-    /// The well-known type and bytes of the value as stored in its location; `nil` if the location cannot hold it.
-    package var coded: (type: UInt32, bytes: [UInt8])? {
-        switch key {
-        case .userText:
-            guard let text = plainText, text.utf8.count <= Int(UInt16.max) else { return nil }
-            return (1, Array(text.utf8))
-        case .iTunes(let code):
-            if let length = Self.pairs[code] { return pair(length) }
-            if let length = Self.integers[code] { return wholeNumber.map { (21, Self.bytes($0, atLeast: length)) } }
-            // The other keys hold text, except for pictures in `covr`.
-            if case .data(let bytes) = value { return code == "covr" ? (Self.pictureType(bytes), bytes) : nil }
-            return code == "covr" ? nil : value.text.map { (1, Array($0.utf8)) }
-        case .iTunesName, .named: return free
-        }
-    }
-
-    private var plainText: String? {
-        if case .number = value { return nil }
-        return value.text
-    }
-
-    private var wholeNumber: Int64? {
-        if case .number(let number) = value { return Int64(exactly: number) }
-        return value.text.flatMap { Int64($0) }
-    }
-
-    /// The type and bytes of the value for locations that accept every type.
-    private var free: (type: UInt32, bytes: [UInt8]) {
-        switch value {
-        case .data(let bytes): return (Self.pictureType(bytes), bytes)
-        case .text(let text), .date(let text), .location(let text): return (1, Array(text.utf8))
-        case .number(let number):
-            if let whole = Int64(exactly: number) {
-                let bytes = Self.bytes(whole, atLeast: 1)
-                return (bytes.count == 8 ? 74 : 21, bytes)
-            }
-            var bytes: [UInt8] = []
-            let short = Float(number)
-            if Double(short) == number {
-                bytes.append(bigEndian: short.bitPattern)
-                return (23, bytes)
-            }
-            bytes.append(bigEndian: number.bitPattern)
-            return (24, bytes)
-        }
-    }
-
-    private func pair(_ length: Int) -> (type: UInt32, bytes: [UInt8])? {
-        guard let text = value.text else { return nil }
-        let words = text.split(separator: "/", omittingEmptySubsequences: false).map { UInt16($0) }
-        guard (1...2).contains(words.count), let place = words[0], let total = words.count == 2 ? words[1] : 0 else {
-            return nil
-        }
-        var bytes: [UInt8] = [0, 0]
-        bytes.append(bigEndian: place)
-        bytes.append(bigEndian: total)
-        return (0, bytes + [UInt8](repeating: 0, count: length - bytes.count))
-    }
-
-    private static func bytes(_ number: Int64, atLeast length: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.append(bigEndian: number)
-        let fitting = [1, 2, 4, 8].first { $0 >= length && ($0 == 8 || number >> Int64(8 * $0 - 1) == number >> 63) }
-        return Array(bytes.suffix(fitting ?? 8))
-    }
-
-    /// Returns the well-known type of image data: JPEG, PNG, BMP, or none.
-    private static func pictureType(_ bytes: [UInt8]) -> UInt32 {
-        switch PictureFileFormat(bytes) {
-        case .jpeg: 13
-        case .png: 14
-        case .bmp: 27
-        case nil: 0
-        }
     }
 }
 
@@ -353,4 +271,49 @@ package struct ChapterMark: Hashable, Sendable {
         }
         return marks
     }
+}
+
+/// The language field of a media header: an ISO 639-2/T code packed into 15 bits, or an old Macintosh language number.
+///
+/// ISO/IEC 14496-12, 8.4.2 (mdhd); QuickTime File Format, "Language Code Values".
+package struct MediaLanguage: RawRepresentable, Hashable, Sendable {
+    /// The 16 bits of the field.
+    package let rawValue: UInt16
+
+    /// Creates a language from the bits of the field.
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// The Macintosh language number, or `nil` if the field contains a packed code or no language.
+    package var macintoshCode: UInt16? { rawValue < 0x400 ? rawValue : nil }
+
+    /// The three-letter code of ISO 639-2/T.
+    ///
+    /// `nil` for QuickTime's "unspecified" (0x7FFF), for bits that are not letters, and for Macintosh numbers without a
+    /// code. `und` is returned as is.
+    package var iso639: String? {
+        if let code = macintoshCode { return Self.macintoshLanguages[code] }
+        guard rawValue != 0x7FFF, rawValue < 0x8000 else { return nil }
+        var text = ""
+        for shift in [10, 5, 0] as [UInt16] {
+            let letter = UInt8(truncatingIfNeeded: rawValue >> shift & 0x1F)
+            guard (1...26).contains(letter) else { return nil }
+            text.unicodeScalars.append(Unicode.Scalar(letter + 0x60))
+        }
+        return text
+    }
+
+    /// The ISO 639-2/T codes by Macintosh language number.
+    private static let macintoshLanguages: [UInt16: String] = [
+        0: "eng", 1: "fra", 2: "deu", 3: "ita", 4: "nld", 5: "swe", 6: "spa", 7: "dan", 8: "por", 9: "nor",
+        10: "heb", 11: "jpn", 12: "ara", 13: "fin", 14: "ell", 15: "isl", 16: "mlt", 17: "tur", 18: "hrv", 19: "zho",
+        20: "urd", 21: "hin", 22: "tha", 23: "kor", 24: "lit", 25: "pol", 26: "hun", 27: "est", 28: "lav", 29: "sme",
+        30: "fao", 31: "fas", 32: "rus", 33: "zho", 34: "nld", 35: "gle", 36: "sqi", 37: "ron", 38: "ces", 39: "slk",
+        40: "slv", 41: "yid", 42: "srp", 43: "mkd", 44: "bul", 45: "ukr", 46: "bel", 47: "uzb", 48: "kaz", 49: "aze",
+        50: "aze", 51: "hye", 52: "kat", 53: "ron", 54: "kir", 55: "tgk", 56: "tuk", 57: "mon", 58: "mon", 59: "pus",
+        60: "kur", 61: "kas", 62: "snd", 63: "bod", 64: "nep", 65: "san", 66: "mar", 67: "ben", 68: "asm", 69: "guj",
+        70: "pan", 71: "ori", 72: "mal", 73: "kan", 74: "tam", 75: "tel", 76: "sin", 77: "mya", 78: "khm", 79: "lao",
+        80: "vie", 81: "ind", 82: "tgl", 83: "msa", 84: "msa", 85: "amh", 86: "tir", 87: "orm", 88: "som", 89: "swa",
+        90: "kin", 91: "run", 92: "nya", 93: "mlg", 94: "epo", 128: "cym", 129: "eus", 130: "cat", 131: "lat",
+        132: "que", 133: "grn", 134: "aym", 135: "tat", 136: "uig", 137: "dzo", 138: "jav",
+    ]
 }

@@ -117,14 +117,7 @@ extension MovieEditor {
     /// QuickTime File Format, "User Data Atoms".
     package mutating func setName(_ name: String, track: Int) throws(MediaError) {
         let entry = EditableBox("name", Array(name.utf8))
-        try change(track: track, []) { (box) throws(MediaError) in
-            if let place = box.firstIndex(of: "udta") {
-                // `udta` is kept as raw bytes; its boxes may be in any order.
-                box.children?[place].fields += entry.bytes
-            } else {
-                box.children?.append(EditableBox("udta", holding: [entry]))
-            }
-        }
+        try change(track: track, []) { (box) throws(MediaError) in Self.add([entry], to: &box) }
     }
 }
 
@@ -166,18 +159,12 @@ extension MovieEditor {
     ///   - language: The ISO 639-2 code; any other text is written as undetermined.
     package mutating func setLocation(_ place: String, language: String?) {
         let text = Array(place.utf8)
-        guard let length = UInt16(exactly: text.count), var children = movie.children else { return }
+        guard let length = UInt16(exactly: text.count) else { return }
         let code = language.flatMap { MediaLanguage(iso639: $0) } ?? MediaLanguage(iso639: "und")
         var fields: [UInt8] = []
         fields.append(bigEndian: length)
         fields.append(bigEndian: code?.rawValue ?? 0)
-        let entry = EditableBox("©xyz", fields + text)
-        if let index = movie.firstIndex(of: "udta") {
-            children[index].fields += entry.bytes
-        } else {
-            children.append(EditableBox("udta", holding: [entry]))
-        }
-        movie.children = children
+        Self.add([EditableBox("©xyz", fields + text)], to: &movie)
     }
 }
 
@@ -222,5 +209,83 @@ extension MediaLanguage {
         let letters = Array(code.utf8)
         guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
         self.init(rawValue: letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) })
+    }
+}
+
+extension MetadataEntry {
+    /// The well-known type and bytes of the value as stored in its location; `nil` if the location cannot hold it.
+    package var coded: (type: UInt32, bytes: [UInt8])? {
+        switch key {
+        case .userText:
+            guard let text = plainText, text.utf8.count <= Int(UInt16.max) else { return nil }
+            return (1, Array(text.utf8))
+        case .iTunes(let code):
+            if let length = Self.pairs[code] { return pair(length) }
+            if let length = Self.integers[code] { return wholeNumber.map { (21, Self.bytes($0, atLeast: length)) } }
+            // The other keys hold text, except for pictures in `covr`.
+            if case .data(let bytes) = value { return code == "covr" ? (Self.pictureType(bytes), bytes) : nil }
+            return code == "covr" ? nil : value.text.map { (1, Array($0.utf8)) }
+        case .iTunesName, .named: return free
+        }
+    }
+
+    private var plainText: String? {
+        if case .number = value { return nil }
+        return value.text
+    }
+
+    private var wholeNumber: Int64? {
+        if case .number(let number) = value { return Int64(exactly: number) }
+        return value.text.flatMap { Int64($0) }
+    }
+
+    /// The type and bytes of the value for locations that accept every type.
+    private var free: (type: UInt32, bytes: [UInt8]) {
+        switch value {
+        case .data(let bytes): return (Self.pictureType(bytes), bytes)
+        case .text(let text), .date(let text), .location(let text): return (1, Array(text.utf8))
+        case .number(let number):
+            if let whole = Int64(exactly: number) {
+                let bytes = Self.bytes(whole, atLeast: 1)
+                return (bytes.count == 8 ? 74 : 21, bytes)
+            }
+            var bytes: [UInt8] = []
+            let short = Float(number)
+            if Double(short) == number {
+                bytes.append(bigEndian: short.bitPattern)
+                return (23, bytes)
+            }
+            bytes.append(bigEndian: number.bitPattern)
+            return (24, bytes)
+        }
+    }
+
+    private func pair(_ length: Int) -> (type: UInt32, bytes: [UInt8])? {
+        guard let text = value.text else { return nil }
+        let words = text.split(separator: "/", omittingEmptySubsequences: false).map { UInt16($0) }
+        guard (1...2).contains(words.count), let place = words[0], let total = words.count == 2 ? words[1] : 0 else {
+            return nil
+        }
+        var bytes: [UInt8] = [0, 0]
+        bytes.append(bigEndian: place)
+        bytes.append(bigEndian: total)
+        return (0, bytes + [UInt8](repeating: 0, count: length - bytes.count))
+    }
+
+    private static func bytes(_ number: Int64, atLeast length: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: number)
+        let fitting = [1, 2, 4, 8].first { $0 >= length && ($0 == 8 || number >> Int64(8 * $0 - 1) == number >> 63) }
+        return Array(bytes.suffix(fitting ?? 8))
+    }
+
+    /// Returns the well-known type of image data: JPEG, PNG, BMP, or none.
+    private static func pictureType(_ bytes: [UInt8]) -> UInt32 {
+        switch PictureFileFormat(bytes) {
+        case .jpeg: 13
+        case .png: 14
+        case .bmp: 27
+        case nil: 0
+        }
     }
 }

@@ -138,7 +138,7 @@ extension MovieHeader {
         let fields = try reader.parse(box) { reader throws(MediaError) in
             let (version, _) = try reader.versionAndFlags()
             try reader.expect(version: version, atMost: 1)
-            let created = version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
+            let created = try reader.time(version: version)
             try reader.skip(version == 1 ? 8 : 4)
             let times = (timescale: try reader.timescale(), duration: try reader.duration(version: version))
             try reader.skip(16)
@@ -173,21 +173,28 @@ extension MovieHeader {
         var place: UInt64 = 0
         var indexed: UInt64 = 0
         for _ in 0..<limits.topLevelBoxes {
-            var reader = BigEndianReader(try source.read(at: place, count: 16))
-            guard let size32 = try? reader.uint32(), let type = try? reader.fourCC(), TopLevelBoxes.isKnown(type)
-            else { break }
-            if size32 == 0 { return nil }
-            let size = size32 == 1 ? (try? reader.uint64()) ?? 0 : UInt64(size32)
-            guard size >= (size32 == 1 ? 16 : 8) else { break }
+            guard let (type, headerSize, size) = try topLevelBox(at: place, in: source) else { break }
+            guard let size else { return nil }
+            guard size >= headerSize else { break }
             let (end, overflow) = place.addingReportingOverflow(size)
             if overflow { return .max }
             if type == "sidx" {
                 let content = try source.read(at: place, count: Int(clamping: min(size, longestIndex)))
-                indexed = max(indexed, endOfSegments(content.dropFirst(size32 == 1 ? 16 : 8), after: end) ?? 0)
+                indexed = max(indexed, endOfSegments(content.dropFirst(headerSize), after: end) ?? 0)
             }
             place = end
         }
         return place > 0 ? max(place, indexed) : nil
+    }
+
+    /// Reads the header of a box that is known on the top level; its size is `nil` if it extends to the end of the file.
+    private static func topLevelBox(
+        at place: UInt64, in source: any ByteSource
+    ) throws(MediaError) -> (type: FourCC, headerSize: Int, size: UInt64?)? {
+        var reader = BigEndianReader(try source.read(at: place, count: 16))
+        guard let size = try? reader.uint32(), let type = try? reader.fourCC(), TopLevelBoxes.isKnown(type)
+        else { return nil }
+        return size == 1 ? (type, 16, (try? reader.uint64()) ?? 0) : (type, 8, size == 0 ? nil : UInt64(size))
     }
 
     /// The maximum size of a segment index: 65535 segments of 12 bytes, and the fields before them.
@@ -217,12 +224,9 @@ extension MovieHeader {
     package static func beginsWithFragments(_ source: any ByteSource) throws(MediaError) -> Bool {
         var place: UInt64 = 0
         for _ in 0..<16 {
-            var reader = BigEndianReader(try source.read(at: place, count: 16))
-            guard let size32 = try? reader.uint32(), let type = try? reader.fourCC(), TopLevelBoxes.isKnown(type)
-            else { return false }
+            guard let (type, _, size) = try topLevelBox(at: place, in: source) else { return false }
             if type == "moof" { return true }
-            let size = size32 == 1 ? (try? reader.uint64()) ?? 0 : UInt64(size32)
-            guard size >= 8, case let (end, overflow) = place.addingReportingOverflow(size), !overflow else {
+            guard let size, size >= 8, case let (end, overflow) = place.addingReportingOverflow(size), !overflow else {
                 return false
             }
             place = end
@@ -273,7 +277,7 @@ extension SegmentIndex {
         try reader.expect(version: version, atMost: 1)
         streamID = try reader.uint32()
         timescale = try reader.timescale()
-        start = version == 1 ? try reader.uint64() : UInt64(try reader.uint32())
+        start = try reader.time(version: version)
         try reader.skip(version == 1 ? 8 : 4)
         try reader.skip(2)
         end = start

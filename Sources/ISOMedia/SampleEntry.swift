@@ -152,11 +152,7 @@ extension SampleEntry {
     static func list(
         _ box: Box?, handler: FourCC?, reader: inout BoxReader
     ) throws(MediaError) -> [SampleEntry] {
-        let claimed = try reader.parse(box, prefix: 8) { reader throws(MediaError) in
-            try reader.skip(4)
-            return try reader.uint32()
-        }
-        guard let box, let claimed else { return [] }
+        guard let box, let claimed = try reader.entryCount(of: box) else { return [] }
         var entries: [SampleEntry] = []
         let boxes = try reader.boxes(in: box.payload.dropping(8))
         if UInt64(claimed) != UInt64(boxes.count) {

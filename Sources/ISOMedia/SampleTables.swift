@@ -83,15 +83,12 @@ extension SampleTables {
         }
         sampleCount = counts?.0
         firstSampleSize = counts?.first
-        let short = try reader.parse(tree.box("stco", from: node), prefix: 12) { reader throws(MediaError) in
-            try reader.skip(4)
-            return try reader.uint32() > 0 ? UInt64(try reader.uint32()) : nil
-        }
-        let long = try reader.parse(tree.box("co64", from: node), prefix: 16) { reader throws(MediaError) in
-            try reader.skip(4)
-            return try reader.uint32() > 0 ? try reader.uint64() : nil
-        }
-        firstChunkOffset = (short ?? nil) ?? (long ?? nil)
+        let chunks = tree.box("stco", from: node) ?? tree.box("co64", from: node)
+        firstChunkOffset =
+            try reader.parse(chunks, prefix: 16) { reader throws(MediaError) -> UInt64? in
+                try reader.skip(4)
+                return try reader.uint32() > 0 ? try reader.time(version: chunks?.type == "co64" ? 1 : 0) : nil
+            } ?? nil
         earliestTime = try SampleTimes.earliest(tree, stbl: node, reader: &reader)
         if let offsets = tree.box("ctts", from: node) { hasOffsets = try reader.entryCount(of: offsets) ?? 0 > 0 }
         guard let timeToSample else { return }

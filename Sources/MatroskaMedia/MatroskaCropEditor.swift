@@ -130,7 +130,7 @@ package enum MatroskaCropEditor {
         let start = head.content.startIndex
         for entry in parts(of: head.content) where entry.id == 0x4DBB {
             guard let field = parts(of: entry.content).first(where: { $0.id == 0x53AC }), field.content.count <= 8,
-                let place = Int(exactly: field.content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+                let place = Int(exactly: field.content.bigEndian)
             else { return nil }
             guard places.contains(place) else { continue }
             for (index, at) in field.content.indices.enumerated() {

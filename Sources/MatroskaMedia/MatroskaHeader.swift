@@ -81,7 +81,7 @@ struct EBMLElement {
 
     /// The content as an unsigned number; 0 if empty, `nil` if longer than eight bytes.
     var unsigned: UInt64? {
-        content.count <= 8 ? content.reduce(0) { $0 << 8 | UInt64($1) } : nil
+        content.count <= 8 ? content.bigEndian : nil
     }
 
     /// The content as a floating-point number of four or eight bytes; `nil` for other sizes and values that are not
@@ -267,7 +267,7 @@ package struct MatroskaFirstBlocks {
             case 0xE7:
                 guard let size = header.size, size <= 8 else { return }
                 let bytes = try source.read(at: content, count: Int(size))
-                clusterTicks = Int64(clamping: bytes.reduce(0 as UInt64) { $0 << 8 | UInt64($1) })
+                clusterTicks = Int64(clamping: bytes.bigEndian)
             case 0xA3, 0xA1:
                 guard let size = header.size else { return }
                 try readBlock(at: content, size: size, clusterTicks: clusterTicks)
@@ -286,7 +286,7 @@ package struct MatroskaFirstBlocks {
             return
         }
         let mask = UInt64.max >> (64 - 7 * UInt64(length))
-        let number = head.prefix(length).reduce(0 as UInt64) { $0 << 8 | UInt64($1) } & mask
+        let number = head.prefix(length).bigEndian & mask
         guard wanted.remove(number) != nil else { return }
         let relative = Int16(truncatingIfNeeded: Int(head[length]) << 8 | Int(head[length + 1]))
         let isLaced = head[length + 2] & 0x06 != 0

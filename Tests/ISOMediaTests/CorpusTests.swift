@@ -28,8 +28,8 @@ struct CorpusTests {
     @Test func cleanApertureAndTrackApertures() throws {
         let track = try video("format-corpus/dv-ntsc-progressive.mov")
         let visual = try #require(track.sampleEntries.first?.visual)
-        #expect(visual.cleanAperture?.widthN == 704)
-        #expect(visual.cleanAperture?.heightN == 480)
+        #expect(visual.cleanAperture?.width == Rational(704))
+        #expect(visual.cleanAperture?.height == Rational(480))
         #expect(visual.pixelAspect?.horizontalSpacing == 10)
         #expect(visual.pixelAspect?.verticalSpacing == 11)
         #expect(track.apertures?.clean == FixedPointSize(width: 640 << 16, height: 480 << 16))

@@ -17,7 +17,7 @@ struct MovieHeaderTests {
         let video = try #require(header.track(id: 1))
         #expect(video.edits?.count == 2)
         #expect(video.apertures?.production?.width == 655 << 16)
-        #expect(video.sampleEntries.first?.visual?.cleanAperture?.widthN == 704)
+        #expect(video.sampleEntries.first?.visual?.cleanAperture?.width == Rational(704))
         #expect(video.tables?.timeToSample?.duration == 60060)
         #expect(video.isSelfContained)
         // 107892 frames are 01:00:00;00 in drop-frame timecode; the counter lies at 20 + 8 + 8.
