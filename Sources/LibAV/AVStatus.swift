@@ -145,3 +145,11 @@ package enum LibraryLog {
         return String(line[..<at.lowerBound] + line[close...])
     }
 }
+
+/// Returns what libav allocated.
+///
+/// - Throws: ``MediaError/Code-swift.struct/outOfResources`` if there was no memory.
+func allocated<Pointer>(_ pointer: Pointer?) throws(MediaError) -> Pointer {
+    guard let pointer else { throw MediaError(.outOfResources, "out of memory") }
+    return pointer
+}

@@ -50,8 +50,7 @@ package final class CodecParameters: @unchecked Sendable {
 
     /// Creates the parameters of an open encoder's output (`avcodec_parameters_from_context`).
     init(_ context: UnsafeMutablePointer<AVCodecContext>) throws(MediaError) {
-        guard let pointer = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
-        self.pointer = pointer
+        pointer = try allocated(avcodec_parameters_alloc())
         sideData = []
         try AVStatus.check(
             avcodec_parameters_from_context(pointer, context), "avcodec_parameters_from_context",
@@ -80,7 +79,7 @@ extension CodecParameters {
         guard let descriptor = avcodec_descriptor_get_by_name(format.codec) else {
             throw MediaError(.unsupported, "libavcodec knows no codec \(format.codec)")
         }
-        guard let pointer = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        let pointer = try allocated(avcodec_parameters_alloc())
         self.init(adopting: pointer)
         pointer.pointee.codec_type = descriptor.pointee.type
         pointer.pointee.codec_id = descriptor.pointee.id
@@ -163,21 +162,13 @@ extension CodecParameters {
     package func ofPart() throws(MediaError) -> CodecParameters {
         let (total, sum) = (13..<18, 18..<34)
         guard codec == "flac", case var bytes = extradata, bytes.count >= sum.upperBound else { return self }
-        guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
-        let made = CodecParameters(adopting: copy, sideData: sideData)
-        try AVStatus.check(
-            avcodec_parameters_copy(copy, pointer), "avcodec_parameters_copy", doing: "describe a part of a track")
         // The upper four bits of the first byte belong to the bit depth.
         bytes[total.lowerBound] &= 0xF0
         for place in total.dropFirst() { bytes[place] = 0 }
         for place in sum { bytes[place] = 0 }
-        av_freep(&copy.pointee.extradata)
-        try made.setExtradata(bytes)
-        return made
+        return try copied(extradata: bytes)
     }
-}
 
-extension CodecParameters {
     /// Returns Opus parameters with the given number of 48 kHz samples before the audible ones (RFC 7845, 5.1).
     ///
     /// Parameters of other codecs are returned unchanged.
@@ -186,15 +177,20 @@ extension CodecParameters {
         guard codec == "opus", let value = UInt16(exactly: samples), case var bytes = extradata,
             bytes.count >= field.upperBound
         else { return self }
-        guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
-        let made = CodecParameters(adopting: copy, sideData: sideData)
-        try AVStatus.check(
-            avcodec_parameters_copy(copy, pointer), "avcodec_parameters_copy", doing: "describe a part of a track")
         bytes.replaceSubrange(field, with: [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)])
-        av_freep(&copy.pointee.extradata)
-        try made.setExtradata(bytes)
-        copy.pointee.initial_padding = Int32(value)
-        return made
+        let copy = try copied(extradata: bytes)
+        copy.pointer.pointee.initial_padding = Int32(value)
+        return copy
+    }
+
+    private func copied(extradata: [UInt8]) throws(MediaError) -> CodecParameters {
+        let copy = CodecParameters(adopting: try allocated(avcodec_parameters_alloc()), sideData: sideData)
+        try AVStatus.check(
+            avcodec_parameters_copy(copy.pointer, pointer), "avcodec_parameters_copy",
+            doing: "describe a part of a track")
+        av_freep(&copy.pointer.pointee.extradata)
+        try copy.setExtradata(extradata)
+        return copy
     }
 }
 
@@ -295,7 +291,7 @@ extension VideoFormat {
     }
 
     private static func chromaSubsampling(_ format: AVPixelFormat) -> String? {
-        guard let descriptor = av_pix_fmt_desc_get(format)?.pointee,
+        guard let descriptor = format.descriptor,
             descriptor.flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BAYER) == 0
         else { return nil }
         guard descriptor.nb_components >= 3 else { return "4:0:0" }
@@ -312,8 +308,7 @@ extension VideoFormat {
 
     private static func bitDepth(_ parameters: AVCodecParameters, _ format: AVPixelFormat) -> Int? {
         if parameters.bits_per_raw_sample > 0 { return Int(parameters.bits_per_raw_sample) }
-        guard let descriptor = av_pix_fmt_desc_get(format) else { return nil }
-        return Int(descriptor.pointee.comp.0.depth)
+        return format.descriptor.map { Int($0.comp.0.depth) }
     }
 
     private static func name(_ order: AVFieldOrder) -> String? {
@@ -344,13 +339,9 @@ extension HDRInfo {
             }
             return UnsafeRawPointer(bytes).loadUnaligned(as: Value.self)
         }
-        if let display = sideData(AV_PKT_DATA_MASTERING_DISPLAY_METADATA, as: AVMasteringDisplayMetadata.self) {
-            masteringDisplay = MasteringDisplay(display)
-        }
-        if let light = sideData(AV_PKT_DATA_CONTENT_LIGHT_LEVEL, as: AVContentLightMetadata.self) {
-            contentLightLevel = ContentLightLevel(
-                maximum: Int(light.MaxCLL), maximumFrameAverage: Int(light.MaxFALL))
-        }
+        set(
+            sideData(AV_PKT_DATA_MASTERING_DISPLAY_METADATA, as: AVMasteringDisplayMetadata.self),
+            sideData(AV_PKT_DATA_CONTENT_LIGHT_LEVEL, as: AVContentLightMetadata.self))
         if let record = sideData(AV_PKT_DATA_DOVI_CONF, as: AVDOVIDecoderConfigurationRecord.self) {
             let layers = [
                 (record.bl_present_flag, "base"), (record.el_present_flag, "enhancement"),
@@ -361,6 +352,14 @@ extension HDRInfo {
                 layers: layers.filter { $0.0 != 0 }.map(\.1), compatibility: Int(record.dv_bl_signal_compatibility_id))
         }
         guard self != HDRInfo() else { return nil }
+    }
+
+    /// Sets the static metadata of a stream or a frame.
+    mutating func set(_ display: AVMasteringDisplayMetadata?, _ light: AVContentLightMetadata?) {
+        masteringDisplay = display.map { MasteringDisplay($0) }
+        contentLightLevel = light.map {
+            ContentLightLevel(maximum: Int($0.MaxCLL), maximumFrameAverage: Int($0.MaxFALL))
+        }
     }
 }
 

@@ -75,7 +75,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
             throw MediaError(.unsupported, "this build of FFmpeg has no decoder for \(name)")
         }
         if parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO { try checkSound(parameters.pointee, name) }
-        guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
+        let context = try allocated(avcodec_alloc_context3(codec))
         var decoder = Decoder(adopting: context)
         try AVStatus.check(
             avcodec_parameters_to_context(context, parameters), "avcodec_parameters_to_context",
@@ -191,7 +191,7 @@ extension Frame {
     fileprivate consuming func uprighted() throws(MediaError) -> Frame {
         guard sampleCount == 0, (0..<8).contains(where: { linesize($0) < 0 }) else { return self }
         let copy = try Frame.picture(
-            format: AVPixelFormat(rawValue: pointer.pointee.format), dimensions: dimensions)
+            format: native, dimensions: dimensions)
         try AVStatus.check(av_frame_copy(copy.pointer, pointer), "av_frame_copy", doing: "copy a picture")
         try AVStatus.check(av_frame_copy_props(copy.pointer, pointer), "av_frame_copy_props", doing: "copy a picture")
         return copy
@@ -220,7 +220,7 @@ package final class DecoderSetup: @unchecked Sendable {
         guard let stream = file.pointer(toStream: index), let source = stream.pointee.codecpar else {
             throw MediaError(.noSuchTrack, "has no track \(index)")
         }
-        guard let copy = avcodec_parameters_alloc() else { throw MediaError(.outOfResources, "out of memory") }
+        let copy = try allocated(avcodec_parameters_alloc())
         parameters = copy
         limits = file.limits
         timeBase = stream.pointee.time_base

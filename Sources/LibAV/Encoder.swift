@@ -85,7 +85,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         guard let codec = avcodec_find_encoder_by_name(name) else {
             throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(name)")
         }
-        guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
+        let context = try allocated(avcodec_alloc_context3(codec))
         do throws(MediaError) {
             try configure(context, configuration)
             var options = try OptionDictionary(configuration.options)
@@ -200,44 +200,32 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
 extension Encoder {
     /// Returns the sample formats that an encoder accepts, the preferred one first; empty if it accepts any.
     package static func sampleFormats(of name: String) -> [(format: SampleFormat, isPlanar: Bool)] {
-        guard let codec = avcodec_find_encoder_by_name(name), let formats = shim_codec_sample_formats(codec) else {
-            return []
-        }
-        var result: [(format: SampleFormat, isPlanar: Bool)] = []
-        var place = 0
-        while formats[place] != AV_SAMPLE_FMT_NONE {
-            if let format = SampleFormat.make(formats[place]) { result.append(format) }
-            place += 1
-        }
-        return result
+        list(of: name, shim_codec_sample_formats, until: AV_SAMPLE_FMT_NONE).compactMap { SampleFormat.make($0) }
     }
 
     /// Returns the sample rates that an encoder accepts; empty if it accepts any.
     package static func sampleRates(of name: String) -> [Int] {
-        guard let codec = avcodec_find_encoder_by_name(name), let rates = shim_codec_sample_rates(codec) else {
-            return []
-        }
-        var result: [Int] = []
-        while rates[result.count] != 0 { result.append(Int(rates[result.count])) }
-        return result
+        list(of: name, shim_codec_sample_rates, until: 0).map { Int($0) }
     }
 
     /// Returns the pixel formats that an encoder accepts; empty if it accepts any.
     package static func pixelFormats(of name: String) -> [PixelFormat] {
-        guard let codec = avcodec_find_encoder_by_name(name), let formats = shim_codec_pixel_formats(codec) else {
-            return []
-        }
-        var result: [PixelFormat] = []
-        while formats[result.count] != AV_PIX_FMT_NONE { result.append(PixelFormat(formats[result.count])) }
-        return result
+        list(of: name, shim_codec_pixel_formats, until: AV_PIX_FMT_NONE).map { PixelFormat($0) }
+    }
+
+    private static func list<Element: Equatable>(
+        of name: String, _ read: (UnsafePointer<AVCodec>) -> UnsafePointer<Element>?, until end: Element
+    ) -> [Element] {
+        guard let start = avcodec_find_encoder_by_name(name).flatMap(read) else { return [] }
+        return Array((0...).lazy.map { start[$0] }.prefix { $0 != end })
     }
 
     /// Returns the bit depth and chroma subsampling (`400`, `420`, `422`, `444`, otherwise empty) of a pixel format.
     package static func form(of format: PixelFormat) -> (depth: Int, chroma: String) {
-        guard let native = format.native, let description = av_pix_fmt_desc_get(native) else { return (0, "") }
-        let depth = Int(description.pointee.comp.0.depth)
-        if description.pointee.nb_components < 3 { return (depth, "400") }
-        let shifts = (description.pointee.log2_chroma_w, description.pointee.log2_chroma_h)
+        guard let description = format.native?.descriptor else { return (0, "") }
+        let depth = Int(description.comp.0.depth)
+        if description.nb_components < 3 { return (depth, "400") }
+        let shifts = (description.log2_chroma_w, description.log2_chroma_h)
         return (depth, shifts == (1, 1) ? "420" : shifts == (1, 0) ? "422" : shifts == (0, 0) ? "444" : "")
     }
 

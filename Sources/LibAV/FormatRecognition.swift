@@ -1,4 +1,5 @@
 import CFFmpeg
+import Glibc
 import MediaBase
 
 extension InputFile {
@@ -9,6 +10,39 @@ extension InputFile {
 
     /// Demuxers whose purpose is to listen to the network or to run a program; always disabled.
     private static let foreignFormats: Set<String> = ["sdp", "rtsp", "rtp", "sap", "avisynth", "vapoursynth"]
+
+    /// libavformat's own `io_open`, taken from a new context.
+    private static let standardOpening = {
+        let context = avformat_alloc_context()
+        defer { avformat_free_context(context) }
+        return context?.pointee.io_open
+    }()
+
+    /// Opens a regular file named by the input, or data inside the input itself (`data:`).
+    static let openLocalFile:
+        @convention(c) (
+            UnsafeMutablePointer<AVFormatContext>?, UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
+            UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<OpaquePointer?>?
+        ) -> Int32 = { context, opened, url, flags, options in
+            guard let url else { return shim_error_invalid_argument }
+            let isLocal: Bool
+            switch avio_find_protocol_name(url).map({ String(cString: $0) }) {
+            case "file":
+                let name = strncmp(url, "file:", 5) == 0 ? url + 5 : url
+                var status = stat()
+                // A missing file is reported by the function that opens it.
+                isLocal = stat(name, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+            case "crypto", "data": isLocal = true
+            default: isLocal = false
+            }
+            guard isLocal else {
+                if let io = context?.pointee.opaque {
+                    Unmanaged<InputIO>.fromOpaque(io).takeUnretainedValue().hasRefusedAddress = true
+                }
+                return shim_error_not_permitted
+            }
+            return standardOpening?(context, opened, url, flags, options) ?? shim_error_not_permitted
+        }
 
     static func format(of rawSound: RawSound) throws(MediaError) -> UnsafePointer<AVInputFormat> {
         guard let format = av_find_input_format(rawSound.encoding.rawValue) else {
@@ -85,13 +119,28 @@ extension InputFile {
         _ io: InputIO, isKnown: Bool
     ) throws(MediaError) -> (format: UnsafePointer<AVInputFormat>, junk: Int64)? {
         if isKnown { try io.settle(needsWhole: true, keepsHead: false) }
-        let tags = SyncSearch.lengthOfTags { (try? io.bytes(at: UInt64(clamping: $0), count: 10)) ?? [] }
-        let bytes = try io.bytes(at: UInt64(clamping: tags), count: SyncSearch.window)
+        let tags = lengthOfID3Tags { (try? io.bytes(at: $0, count: 10)) ?? [] }
+        let bytes = try io.bytes(at: tags, count: SyncSearch.window)
         guard let match = SyncSearch(bytes, isWhole: bytes.count < SyncSearch.window).first(), match.offset > 0,
             let format = av_find_input_format(match.format)
         else { return nil }
-        return (format, tags + Int64(match.offset))
+        return (format, Int64(clamping: tags) + Int64(match.offset))
     }
+}
+
+/// Returns the total length in bytes of the ID3v2 tags at the start of a file (ID3v2.4.0, 3.1).
+///
+/// - Parameter read: Returns ten bytes at an offset, or fewer if the file ends.
+package func lengthOfID3Tags(read: (_ offset: UInt64) -> [UInt8]) -> UInt64 {
+    var offset: UInt64 = 0
+    // Several tags in a row are rare but allowed.
+    for _ in 0..<8 {
+        let head = read(offset)
+        guard head.count >= 10, head.starts(with: [0x49, 0x44, 0x33]) else { break }
+        let size = head[6...9].reduce(UInt64(0)) { $0 << 7 | UInt64($1 & 0x7F) }
+        offset += 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
+    }
+    return offset
 }
 
 /// A search for the start of a stream of frames that follows other data.
@@ -126,18 +175,6 @@ struct SyncSearch {
     init(_ bytes: [UInt8], isWhole: Bool) {
         self.bytes = bytes
         self.isWhole = isWhole
-    }
-
-    /// Returns the total length in bytes of the ID3v2 tags at the start of the data (ID3v2.4.0, 3.1).
-    static func lengthOfTags(read: (_ offset: Int64) -> [UInt8]) -> Int64 {
-        var offset: Int64 = 0
-        for _ in 0..<8 {
-            let head = read(offset)
-            guard head.count >= 10, head.starts(with: [0x49, 0x44, 0x33]) else { break }
-            let size = head[6...9].reduce(Int64(0)) { $0 << 7 | Int64($1 & 0x7F) }
-            offset += 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
-        }
-        return offset
     }
 
     /// Finds the first position at which consecutive frames of one format start.

@@ -10,10 +10,9 @@ extension Frame {
     /// files.
     package var assumedColor: ColorInfo {
         var color = color
-        let format = AVPixelFormat(rawValue: pointer.pointee.format)
-        let isGray = av_pix_fmt_desc_get(format).map { $0.pointee.nb_components < 3 } ?? false
-        if format.impliesFullRange || (isGray && color.range == nil) { color.range = "pc" }
-        if format.impliesFullRange, color.chromaLocation == nil { color.chromaLocation = "center" }
+        let isGray = native.descriptor.map { $0.nb_components < 3 } ?? false
+        if native.impliesFullRange || (isGray && color.range == nil) { color.range = "pc" }
+        if native.impliesFullRange, color.chromaLocation == nil { color.chromaLocation = "center" }
         return color.assumed(for: dimensions)
     }
 
@@ -29,20 +28,16 @@ extension Frame {
 
     /// The HDR brightness metadata that the frame itself carries; `nil` if there is none.
     package var hdr: HDRInfo? {
-        var info = HDRInfo()
         func sideData<Value>(_ type: AVFrameSideDataType, as _: Value.Type) -> Value? {
             guard let found = av_frame_get_side_data(pointer, type), found.pointee.size >= MemoryLayout<Value>.size,
                 let bytes = found.pointee.data
             else { return nil }
             return UnsafeRawPointer(bytes).loadUnaligned(as: Value.self)
         }
-        if let display = sideData(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, as: AVMasteringDisplayMetadata.self) {
-            info.masteringDisplay = HDRInfo.MasteringDisplay(display)
-        }
-        if let light = sideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, as: AVContentLightMetadata.self) {
-            info.contentLightLevel = HDRInfo.ContentLightLevel(
-                maximum: Int(light.MaxCLL), maximumFrameAverage: Int(light.MaxFALL))
-        }
+        var info = HDRInfo()
+        info.set(
+            sideData(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, as: AVMasteringDisplayMetadata.self),
+            sideData(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, as: AVContentLightMetadata.self))
         return info == HDRInfo() ? nil : info
     }
 
@@ -61,29 +56,29 @@ extension Frame {
     }
 
     /// True if the pixels are RGB rather than luma and chroma.
-    package var isRGB: Bool { AVPixelFormat(rawValue: pointer.pointee.format).isRGB }
+    package var isRGB: Bool { native.isRGB }
 
     /// True if pixels may be transparent.
-    package var hasAlpha: Bool {
-        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else {
-            return false
-        }
-        return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
-    }
+    package var hasAlpha: Bool { native.has(AV_PIX_FMT_FLAG_ALPHA) }
 
     /// The number of significant bits in the first component; 8 if libavutil does not know the format.
-    package var bitDepth: Int {
-        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else { return 8 }
-        return Int(descriptor.pointee.comp.0.depth)
-    }
+    package var bitDepth: Int { native.bitDepth }
 }
 
 extension AVPixelFormat {
+    /// libavutil's description of the format; `nil` if it has none.
+    var descriptor: AVPixFmtDescriptor? { av_pix_fmt_desc_get(self)?.pointee }
+
+    /// Returns true if the format has one of the flags (`AV_PIX_FMT_FLAG_…`).
+    func has(_ flags: Int32) -> Bool { descriptor.map { $0.flags & UInt64(flags) != 0 } ?? false }
+
+    /// The number of bits of a component; 8 if that is unknown.
+    var bitDepth: Int { descriptor.map { Int($0.comp.0.depth) } ?? 8 }
+
     /// True if pixels are RGB or treated as such by libswscale, as are indexed and black-and-white pixels.
     var isRGB: Bool {
         if self == AV_PIX_FMT_MONOBLACK || self == AV_PIX_FMT_MONOWHITE { return true }
-        guard let descriptor = av_pix_fmt_desc_get(self) else { return false }
-        return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL) != 0
+        return has(AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)
     }
 
     /// True if the format itself implies full range.
@@ -101,13 +96,10 @@ extension PixelFormat {
     package var isRGB: Bool { native?.isRGB ?? false }
 
     /// The number of significant bits in the first component; 8 if the format is unknown.
-    package var bitDepth: Int { native.flatMap { av_pix_fmt_desc_get($0) }.map { Int($0.pointee.comp.0.depth) } ?? 8 }
+    package var bitDepth: Int { native?.bitDepth ?? 8 }
 
     /// True if pixels may be transparent.
-    package var hasAlpha: Bool {
-        guard let descriptor = native.flatMap({ av_pix_fmt_desc_get($0) }) else { return false }
-        return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
-    }
+    package var hasAlpha: Bool { native?.has(AV_PIX_FMT_FLAG_ALPHA) ?? false }
 }
 
 /// The coding of luma and chroma in a conversion's result; a `nil` property keeps the source's coding.
@@ -174,15 +166,13 @@ extension Frame {
 
     /// Returns the layout of a plane's samples; `nil` if they are not whole bytes in native byte order or are indices.
     package func sampleLayout(_ plane: Int) -> SampleLayout? {
-        guard plane >= 0, plane < planeCount,
-            let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format))
-        else { return nil }
+        guard plane >= 0, plane < planeCount, let descriptor = native.descriptor else { return nil }
         let others = AV_PIX_FMT_FLAG_BITSTREAM | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT
-        let bigEndian = descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_BE) != 0
-        guard descriptor.pointee.flags & UInt64(others) == 0 else { return nil }
+        let bigEndian = descriptor.flags & UInt64(AV_PIX_FMT_FLAG_BE) != 0
+        guard descriptor.flags & UInt64(others) == 0 else { return nil }
         let all = [
-            descriptor.pointee.comp.0, descriptor.pointee.comp.1, descriptor.pointee.comp.2, descriptor.pointee.comp.3,
-        ].prefix(Int(descriptor.pointee.nb_components))
+            descriptor.comp.0, descriptor.comp.1, descriptor.comp.2, descriptor.comp.3,
+        ].prefix(Int(descriptor.nb_components))
         let here = all.filter { $0.plane == Int32(plane) }
         guard let first = here.first, let widest = here.map(\.step).max() else { return nil }
         let bytes = first.depth <= 8 ? 1 : 2
@@ -225,7 +215,7 @@ extension Frame {
         as type: Sample.Type, format: PixelFormat? = nil,
         _ write: (_ plane: Int, _ row: Int, inout MutableSpan<Sample>) -> Void
     ) throws(MediaError) -> Frame {
-        let native = format.flatMap(\.native) ?? AVPixelFormat(rawValue: pointer.pointee.format)
+        let native = format.flatMap(\.native) ?? self.native
         let result = try Frame.picture(format: native, dimensions: dimensions)
         try AVStatus.check(
             av_frame_copy_props(result.pointer, pointer), "av_frame_copy_props", doing: "make a picture")
@@ -253,10 +243,8 @@ extension Frame {
     /// Returns the number of luma samples by which a part's first chroma sample lies further left and up than a whole
     /// frame's.
     func chromaShift(ofPart rectangle: PixelRectangle) -> (x: Int, y: Int) {
-        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else {
-            return (0, 0)
-        }
-        let (x, y) = (Int(descriptor.pointee.log2_chroma_w), Int(descriptor.pointee.log2_chroma_h))
+        guard let descriptor = native.descriptor else { return (0, 0) }
+        let (x, y) = (Int(descriptor.log2_chroma_w), Int(descriptor.log2_chroma_h))
         return (firstColumn(of: rectangle) & ((1 << x) - 1), rectangle.y & ((1 << y) - 1))
     }
 
@@ -285,11 +273,71 @@ extension Frame {
 
     /// Returns the first column of a part, moved to the left if pixels share bytes.
     private func firstColumn(of rectangle: PixelRectangle) -> Int {
-        guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(rawValue: pointer.pointee.format)) else { return 0 }
-        let flags = descriptor.pointee.flags
+        guard let descriptor = native.descriptor else { return 0 }
+        let flags = descriptor.flags
         if flags & UInt64(AV_PIX_FMT_FLAG_BITSTREAM) != 0 { return 0 }
-        let isPacked = descriptor.pointee.log2_chroma_w > 0 && flags & UInt64(AV_PIX_FMT_FLAG_PLANAR) == 0
-        let shift = isPacked ? Int(descriptor.pointee.log2_chroma_w) : 0
+        let isPacked = descriptor.log2_chroma_w > 0 && flags & UInt64(AV_PIX_FMT_FLAG_PLANAR) == 0
+        let shift = isPacked ? Int(descriptor.log2_chroma_w) : 0
         return rectangle.x & ~((1 << shift) - 1)
+    }
+}
+
+/// Owner of an `AVBufferPool`: memory for frames of one size and format, which is reused after their release.
+///
+/// Frames may outlive the pool and may be released on any thread.
+package final class FramePool: @unchecked Sendable {
+    private let pool: OpaquePointer
+    private let native: AVPixelFormat
+    private static let alignment: Int32 = 64
+
+    /// The size of the frames in pixels.
+    package let dimensions: Dimensions
+    /// The pixel format of the frames.
+    package var pixelFormat: PixelFormat { PixelFormat(native) }
+
+    /// Creates a pool that has not allocated any memory yet.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an unknown format,
+    ///   ``MediaError/Code-swift.struct/limitExceeded`` for a frame that is too large.
+    package init(dimensions: Dimensions, pixelFormat: PixelFormat) throws(MediaError) {
+        guard let native = pixelFormat.native else {
+            throw MediaError(.invalidArgument, "there is no pixel format \(pixelFormat)")
+        }
+        try dimensions.checkLimit()
+        let size = try AVStatus.check(
+            av_image_get_buffer_size(native, Int32(dimensions.width), Int32(dimensions.height), Self.alignment),
+            "av_image_get_buffer_size", doing: "hold pictures of \(pixelFormat)")
+        // Codecs read slightly beyond the last row.
+        let pool = try allocated(av_buffer_pool_init(Int(size) + 64, nil))
+        self.pool = pool
+        self.native = native
+        self.dimensions = dimensions
+    }
+
+    deinit {
+        var pool: OpaquePointer? = pool
+        av_buffer_pool_uninit(&pool)
+    }
+
+    /// Returns a frame whose planes `fill` writes; bytes that it does not write keep their previous content.
+    package func picture(
+        sampleAspectRatio: Rational? = nil, color: ColorInfo = ColorInfo(),
+        fill: (_ plane: Int, inout MutableRawSpan, _ stride: Int) -> Void
+    ) throws(MediaError) -> Frame {
+        let frame = try Frame()
+        let buffer = try allocated(av_buffer_pool_get(pool))
+        frame.pointer.pointee.buf.0 = buffer
+        frame.pointer.pointee.format = native.rawValue
+        frame.pointer.pointee.width = Int32(dimensions.width)
+        frame.pointer.pointee.height = Int32(dimensions.height)
+        let planes = frame.pointer.pointee.extended_data
+        let status = frame.withLinesizes { strides in
+            av_image_fill_arrays(
+                planes, strides, buffer.pointee.data, native, Int32(dimensions.width), Int32(dimensions.height),
+                Self.alignment)
+        }
+        try AVStatus.check(status, "av_image_fill_arrays", doing: "hold a picture")
+        frame.fillPlanes(fill)
+        return frame.tagged(sampleAspectRatio: sampleAspectRatio, color: color)
     }
 }

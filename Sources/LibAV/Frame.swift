@@ -10,8 +10,7 @@ package struct Frame: ~Copyable, @unchecked Sendable {
 
     /// Creates an empty frame for a decoder to fill.
     init() throws(MediaError) {
-        guard let pointer = av_frame_alloc() else { throw MediaError(.outOfResources, "out of memory") }
-        self.pointer = pointer
+        pointer = try allocated(av_frame_alloc())
     }
 
     deinit {
@@ -52,7 +51,7 @@ extension Frame {
     }
 
     /// The storage format of the pixels.
-    package var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: pointer.pointee.format)) }
+    package var pixelFormat: PixelFormat { PixelFormat(native) }
 
     /// The width of a pixel divided by its height; `nil` if the stream does not state it.
     package var sampleAspectRatio: Rational? { Rational(pointer.pointee.sample_aspect_ratio) }
@@ -67,7 +66,7 @@ extension Frame {
 
     /// The number of planes.
     package var planeCount: Int {
-        max(0, Int(av_pix_fmt_count_planes(AVPixelFormat(rawValue: pointer.pointee.format))))
+        max(0, Int(av_pix_fmt_count_planes(native)))
     }
 
     /// Returns a plane's rows and the bytes of a row that hold pixels; (0, 0) if the plane does not exist.
@@ -75,11 +74,10 @@ extension Frame {
     /// The stride may be larger than the number of bytes.
     package func planeShape(_ plane: Int) -> (rows: Int, rowBytes: Int) {
         guard plane >= 0, plane < planeCount else { return (0, 0) }
-        let format = AVPixelFormat(rawValue: pointer.pointee.format)
-        let rowBytes = Int(av_image_get_linesize(format, pointer.pointee.width, Int32(plane)))
-        guard let descriptor = av_pix_fmt_desc_get(format) else { return (0, 0) }
-        let isChroma = (plane == 1 || plane == 2) && descriptor.pointee.nb_components > 2
-        let shift = isChroma ? Int(descriptor.pointee.log2_chroma_h) : 0
+        let rowBytes = Int(av_image_get_linesize(native, pointer.pointee.width, Int32(plane)))
+        guard let descriptor = native.descriptor else { return (0, 0) }
+        let isChroma = (plane == 1 || plane == 2) && descriptor.nb_components > 2
+        let shift = isChroma ? Int(descriptor.log2_chroma_h) : 0
         let height = Int(pointer.pointee.height)
         return (rows: (height + (1 << shift) - 1) >> shift, rowBytes: max(0, rowBytes))
     }
@@ -97,6 +95,16 @@ extension Frame {
         let stride = linesize(plane)
         let count = max(0, stride * (shape.rows - 1) + shape.rowBytes)
         return try body(UnsafeRawBufferPointer(start: start, count: count).bytes, stride)
+    }
+
+    /// The pixel format as libav's value.
+    var native: AVPixelFormat { AVPixelFormat(rawValue: pointer.pointee.format) }
+
+    /// Calls `body` with the address of the planes' strides.
+    func withLinesizes<Result>(_ body: (UnsafeMutablePointer<Int32>) -> Result) -> Result {
+        withUnsafeMutablePointer(to: &pointer.pointee.linesize) {
+            $0.withMemoryRebound(to: Int32.self, capacity: 8, body)
+        }
     }
 
     func linesize(_ plane: Int) -> Int {

@@ -49,7 +49,7 @@ extension Frame {
     /// Returns a flipped and rotated copy of a frame whose planes have equal size and 8 or 16 bits per sample.
     fileprivate func turned(_ transform: DisplayTransform) throws(MediaError) -> Frame {
         let result = try Frame.picture(
-            format: AVPixelFormat(rawValue: pointer.pointee.format), dimensions: transform.apply(to: dimensions))
+            format: native, dimensions: transform.apply(to: dimensions))
         try AVStatus.check(av_frame_copy_props(result.pointer, pointer), "av_frame_copy_props", doing: "turn a picture")
         if transform.apply(to: Dimensions(width: 1, height: 2)).width == 2 {
             let ratio = pointer.pointee.sample_aspect_ratio

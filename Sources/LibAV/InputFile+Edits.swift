@@ -1,5 +1,5 @@
 import CFFmpeg
-package import MediaBase
+import MediaBase
 
 // Packets at the times that the container's edit list assigns to them.
 
@@ -160,15 +160,9 @@ final class ReadHead {
 }
 
 extension InputFile {
-    /// Returns the next packet of a selected stream, at its presentation time; `nil` at the end.
-    ///
-    /// Packets come in file order. Those of separately read streams are inserted according to their times.
-    ///
-    /// - Throws: The system's error, or ``MediaError/Code-swift.struct/damaged`` if the demuxer fails.
-    package func readPacket() throws(MediaError) -> Packet? {
-        guard !edits.isEmpty else { return try readStored() }
-        guard !edited.isEmpty else { return try readFile() }
-        return try readInTurn()
+    /// Returns the next packet of a file some of whose streams have edits.
+    func readEdited() throws(MediaError) -> Packet? {
+        edited.isEmpty ? try readFile() : try readInTurn()
     }
 
     /// Returns the next packet of a stream that is not read separately.

@@ -77,50 +77,6 @@ extension InputFile {
         if !isAllKnown { prepareForPackets() }
     }
 
-    /// Records the frame rates that are known before any packet is read.
-    ///
-    /// Rates in MP4 and QuickTime are averages, which the sample tables state more precisely. GIF has no rate, and
-    /// those of still pictures in files of their own are invented.
-    func noteStatedFrameRates() {
-        guard format != .isoMedia, format != .gif, !format.name.hasSuffix("_pipe") else { return }
-        for index in 0..<streamCount {
-            guard let stream = pointer(toStream: index) else { continue }
-            // MXF counts time in frames (SMPTE ST 377-1, Edit Rate).
-            let rate =
-                format == .mxf
-                ? Rational(stream.pointee.time_base)?.inverse : Rational(stream.pointee.avg_frame_rate)
-            if let rate, rate.isPositive { statedFrameRates[index] = rate }
-        }
-    }
-
-    /// Makes libavformat read ahead unless it has already done so: `avformat_find_stream_info`.
-    ///
-    /// libavformat opens decoders only for streams that are not described and for H.264 in Matroska. For the latter, it
-    /// infers the decode times from decoded frames.
-    func prepareForPackets() {
-        guard !isReadyForPackets else { return }
-        isReadyForPackets = true
-        var options = [OpaquePointer?](repeating: nil, count: streamCount)
-        defer { for index in options.indices { av_dict_free(&options[index]) } }
-        for index in options.indices {
-            let codec = pointer(toStream: index)?.pointee.codecpar.pointee.codec_id
-            let isTimed = codec != AV_CODEC_ID_H264 || format == .isoMedia
-            if described.contains(index), isTimed {
-                // No decoder has this name, so libavformat opens none.
-                av_dict_set(&options[index], "codec_whitelist", "none", 0)
-            } else {
-                // The decoders that libavformat opens here have no limit of their own.
-                av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0)
-            }
-        }
-        // A failure is no reason to give up: the streams exist, and only some of their parameters are unknown. One
-        // codec thread is enough: the first frame shows a stream's parameters, and starting threads would cost more.
-        let known = Set((0..<streamCount).filter { pointer(toStream: $0)?.pointee.start_time != shim_no_pts })
-        _ = avformat_find_stream_info(context, &options)
-        settleStarts(besides: known)
-        _ = LibraryLog.takeLastLine()
-    }
-
     /// True if streams may be described by their codecs' headers.
     ///
     /// This is not allowed if a result depends on how far libavformat has read: the start of subtitles in Matroska, and

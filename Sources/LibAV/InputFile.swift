@@ -140,36 +140,57 @@ package final class InputFile: @unchecked Sendable {
         noteStatedFrameRates()
         isReadyForPackets = !readsAhead
         if readsAhead {
-            readAhead(describing: describe)
+            // The headers of other containers do not describe their streams well enough.
+            if format == .isoMedia || format == .matroska || streamCount == 0 {
+                readAhead(describing: describe)
+            } else {
+                prepareForPackets()
+            }
             if let stop = io.stop { throw stop }
         }
         if let failure = Self.failure(of: io) { throw failure }
         if readsAhead { returnHoles() }
     }
 
+    /// Records the frame rates that are known before any packet is read.
+    ///
+    /// Rates in MP4 and QuickTime are averages, which the sample tables state more precisely. GIF has no rate, and
+    /// those of still pictures in files of their own are invented.
+    func noteStatedFrameRates() {
+        guard format != .isoMedia, format != .gif, !format.name.hasSuffix("_pipe") else { return }
+        for index in 0..<streamCount {
+            guard let stream = pointer(toStream: index) else { continue }
+            // MXF counts time in frames (SMPTE ST 377-1, Edit Rate).
+            let rate =
+                format == .mxf
+                ? Rational(stream.pointee.time_base)?.inverse : Rational(stream.pointee.avg_frame_rate)
+            if let rate, rate.isPositive { statedFrameRates[index] = rate }
+        }
+    }
+
     /// Creates a context that reads through the package's own functions and opens no other files unless allowed.
     private static func makeContext(
         _ io: InputIO, _ format: ContainerFormat, allowsNested: Bool, limits: MediaLimits
     ) throws(MediaError) -> UnsafeMutablePointer<AVFormatContext> {
-        guard let allocated = avformat_alloc_context() else { throw MediaError(.outOfResources, "out of memory") }
-        allocated.pointee.pb = io.context
-        allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
-        allocated.pointee.max_streams = Int32(clamping: limits.streams)
-        allocated.pointee.probesize = Int64(max(32, limits.probeBytes))
+        let made = try allocated(avformat_alloc_context())
+        made.pointee.pb = io.context
+        made.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+        made.pointee.max_streams = Int32(clamping: limits.streams)
+        made.pointee.probesize = Int64(max(32, limits.probeBytes))
         // Unretained, because the I/O object outlives the context: both belong to this object.
-        allocated.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
-        allocated.pointee.interrupt_callback.callback = { opaque in
+        made.pointee.interrupt_callback.opaque = Unmanaged.passUnretained(io).toOpaque()
+        made.pointee.interrupt_callback.callback = { opaque in
             guard let opaque else { return 0 }
             return Unmanaged<InputIO>.fromOpaque(opaque).takeUnretainedValue().stop == nil ? 0 : 1
         }
-        if format == .wav { allocated.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
+        if format == .wav { made.pointee.max_probe_packets = Self.probedPackets(ofWAV: io) }
         if allowsNested {
-            allocated.pointee.opaque = Unmanaged.passUnretained(io).toOpaque()
-            allocated.pointee.io_open = Self.openLocalFile
+            made.pointee.opaque = Unmanaged.passUnretained(io).toOpaque()
+            made.pointee.io_open = Self.openLocalFile
         } else {
-            allocated.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
+            made.pointee.io_open = { _, _, _, _, _ in shim_error_not_permitted }
         }
-        return allocated
+        return made
     }
 
     /// Returns memory to the system that libavformat no longer uses: the tables from which a long index was built.
@@ -193,39 +214,6 @@ package final class InputFile: @unchecked Sendable {
                 cause: "pread: \(Errno(rawValue: $0))")
         }
     }
-
-    /// libavformat's own `io_open`, taken from a new context.
-    private static let standardOpening = {
-        let context = avformat_alloc_context()
-        defer { avformat_free_context(context) }
-        return context?.pointee.io_open
-    }()
-
-    /// Opens a regular file named by the input, or data inside the input itself (`data:`).
-    private static let openLocalFile:
-        @convention(c) (
-            UnsafeMutablePointer<AVFormatContext>?, UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?,
-            UnsafePointer<CChar>?, Int32, UnsafeMutablePointer<OpaquePointer?>?
-        ) -> Int32 = { context, opened, url, flags, options in
-            guard let url else { return shim_error_invalid_argument }
-            let isLocal: Bool
-            switch avio_find_protocol_name(url).map({ String(cString: $0) }) {
-            case "file":
-                let name = strncmp(url, "file:", 5) == 0 ? url + 5 : url
-                var status = stat()
-                // A missing file is reported by the function that opens it.
-                isLocal = stat(name, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-            case "crypto", "data": isLocal = true
-            default: isLocal = false
-            }
-            guard isLocal else {
-                if let io = context?.pointee.opaque {
-                    Unmanaged<InputIO>.fromOpaque(io).takeUnretainedValue().hasRefusedAddress = true
-                }
-                return shim_error_not_permitted
-            }
-            return standardOpening?(context, opened, url, flags, options) ?? shim_error_not_permitted
-        }
 
     /// Ends the current call and all later ones with ``MediaError/Code-swift.struct/cancelled``.
     package func cancel() { io.cancel() }
@@ -267,6 +255,43 @@ package final class InputFile: @unchecked Sendable {
 // MARK: - Reading
 
 extension InputFile {
+    /// Returns the next packet of a selected stream, at its presentation time; `nil` at the end.
+    ///
+    /// Packets come in file order. Those of separately read streams are inserted according to their times.
+    ///
+    /// - Throws: The system's error, or ``MediaError/Code-swift.struct/damaged`` if the demuxer fails.
+    package func readPacket() throws(MediaError) -> Packet? {
+        edits.isEmpty ? try readStored() : try readEdited()
+    }
+
+    /// Makes libavformat read ahead unless it has already done so: `avformat_find_stream_info`.
+    ///
+    /// libavformat opens decoders only for streams that are not described and for H.264 in Matroska. For the latter, it
+    /// infers the decode times from decoded frames.
+    func prepareForPackets() {
+        guard !isReadyForPackets else { return }
+        isReadyForPackets = true
+        var options = [OpaquePointer?](repeating: nil, count: streamCount)
+        defer { for index in options.indices { av_dict_free(&options[index]) } }
+        for index in options.indices {
+            let codec = pointer(toStream: index)?.pointee.codecpar.pointee.codec_id
+            let isTimed = codec != AV_CODEC_ID_H264 || format == .isoMedia
+            if described.contains(index), isTimed {
+                // No decoder has this name, so libavformat opens none.
+                av_dict_set(&options[index], "codec_whitelist", "none", 0)
+            } else {
+                // The decoders that libavformat opens here have no limit of their own.
+                av_dict_set_int(&options[index], "max_pixels", Int64(limits.pixels), 0)
+            }
+        }
+        // A failure is no reason to give up: the streams exist, and only some of their parameters are unknown. One
+        // codec thread is enough: the first frame shows a stream's parameters, and starting threads would cost more.
+        let known = Set((0..<streamCount).filter { pointer(toStream: $0)?.pointee.start_time != shim_no_pts })
+        _ = avformat_find_stream_info(context, &options)
+        if format == .matroska { settleStarts(besides: known) }
+        _ = LibraryLog.takeLastLine()
+    }
+
     /// Returns the next packet as libavformat reads it, ignoring edit lists; `nil` at the end.
     func readStored() throws(MediaError) -> Packet? {
         prepareForPackets()
@@ -287,7 +312,7 @@ extension InputFile {
         }
         // The flag only means that the last block is shorter than others. Truncated files are detected separately.
         if packet.isCorrupt, format.holdsPlainPCM { packet.clearCorrupt() }
-        settle(packet)
+        if format.hasEdits || format == .matroska || !times.isEmpty { settle(packet) }
         noteEnd(of: packet)
         return packet
     }
@@ -360,21 +385,5 @@ extension InputFile {
         let flags = AVSEEK_FLAG_BACKWARD | (isAny ? AVSEEK_FLAG_ANY : 0)
         let position = av_index_search_timestamp(stream, ticks, flags)
         return position < 0 ? nil : Int(position)
-    }
-}
-
-/// The bytes of an open file, for parsing its structure independently of libavformat.
-package struct FileByteSource: ByteSource {
-    private let file: InputFile
-
-    /// Creates a source of a file's bytes.
-    package init(_ file: InputFile) { self.file = file }
-
-    /// The size of the file in bytes; `nil` for a stream.
-    package var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
-
-    /// Reads bytes; fewer at the end of the file.
-    package func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
-        try file.bytes(at: offset, count: count)
     }
 }

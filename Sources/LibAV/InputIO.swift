@@ -1,6 +1,7 @@
 import CFFmpeg
 import Glibc
-import MediaBase
+package import MediaBase
+import SystemCalls
 import SystemPackage
 import Threading
 
@@ -109,7 +110,7 @@ final class InputIO: @unchecked Sendable {
         self.closesDescriptor = closes
         self.size = size
         recorded = size == nil ? [] : nil
-        guard let buffer = av_malloc(Int(Self.bufferSize)) else { throw MediaError(.outOfResources, "out of memory") }
+        let buffer = try allocated(av_malloc(Int(Self.bufferSize)))
         let unowned = Unmanaged.passUnretained(self).toOpaque()
         context = avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize, 0, unowned,
@@ -156,7 +157,7 @@ final class InputIO: @unchecked Sendable {
         }
         recorded = nil
         let spool = try SpoolFile()
-        try spool.append(head.withUnsafeBytes { $0 })
+        try spool.append(head.span)
         var total = Int64(head.count)
         var chunk = [UInt8](repeating: 0, count: 1 << 18)
         while true {
@@ -167,7 +168,7 @@ final class InputIO: @unchecked Sendable {
             if count == shim_error_eof { break }
             if let stop { throw stop }
             try AVStatus.check(count, "read", doing: "read the pipe to its end")
-            try spool.append(chunk.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[..<Int(count)]) })
+            try spool.append(chunk.span.extracting(first: Int(count)))
             total += Int64(count)
         }
         self.spool = spool
@@ -258,25 +259,17 @@ final class InputIO: @unchecked Sendable {
 
     /// Fills a buffer with bytes of the file, on any thread, and returns the number of bytes before its end.
     func read(at start: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(MediaError) -> Int {
-        guard size != nil, start >= 0, let address = buffer.baseAddress else { return 0 }
-        var filled = 0
-        while filled < buffer.count {
-            let (sum, overflow) = start.addingReportingOverflow(Int64(filled))
-            guard !overflow, case let (place, isTooFar) = sum.addingReportingOverflow(passedOver), !isTooFar else {
-                break
-            }
-            let read = pread(source.rawValue, address + filled, buffer.count - filled, Int(place))
-            if read < 0, errno == EINTR { continue }
-            guard read >= 0 else {
-                throw MediaError(
-                    .inputOutput, "reading failed in the system", cause: "pread: \(Errno(rawValue: errno))")
-            }
-            guard read > 0 else {
-                noteEnd(at: sum)
-                if let stop, stop.code == .changed { throw stop }
-                break
-            }
-            filled += read
+        guard size != nil, start >= 0, case let (place, isTooFar) = start.addingReportingOverflow(passedOver), !isTooFar
+        else { return 0 }
+        let filled: Int
+        do throws(Errno) {
+            filled = try SystemCalls.read(from: source, at: place, into: buffer)
+        } catch {
+            throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(error)")
+        }
+        if filled < buffer.count {
+            noteEnd(at: start + Int64(filled))
+            if let stop, stop.code == .changed { throw stop }
         }
         return filled
     }
@@ -345,17 +338,35 @@ final class InputIO: @unchecked Sendable {
 
     private func seek(to target: Int64, whence: Int32) -> Int64 {
         guard let size else { return Int64(shim_error_no_system_call) }
-        let base: Int64
-        switch whence & ~AVSEEK_FORCE {
-        case AVSEEK_SIZE: return size
-        case SEEK_SET: base = 0
-        case SEEK_CUR: base = offset
-        case SEEK_END: base = size
-        default: return Int64(shim_error_invalid_argument)
-        }
-        let (sum, overflow) = base.addingReportingOverflow(target)
-        guard !overflow, sum >= 0, sum <= Int64.max - passedOver else { return Int64(shim_error_invalid_argument) }
-        offset = sum
-        return sum
+        if whence & ~AVSEEK_FORCE == AVSEEK_SIZE { return size }
+        guard let position = seekPosition(target, whence: whence, at: offset, length: size),
+            position <= Int64.max - passedOver
+        else { return Int64(shim_error_invalid_argument) }
+        offset = position
+        return position
+    }
+}
+
+/// Returns the position that a call of libavformat's `seek` means; `nil` if there is no such position.
+func seekPosition(_ target: Int64, whence: Int32, at offset: Int64, length: Int64) -> Int64? {
+    let bases = [SEEK_SET: 0, SEEK_CUR: offset, SEEK_END: length]
+    guard let base = bases[whence & ~AVSEEK_FORCE], case let (sum, overflow) = base.addingReportingOverflow(target)
+    else { return nil }
+    return overflow || sum < 0 ? nil : sum
+}
+
+/// The bytes of an open file, for parsing its structure independently of libavformat.
+package struct FileByteSource: ByteSource {
+    private let file: InputFile
+
+    /// Creates a source of a file's bytes.
+    package init(_ file: InputFile) { self.file = file }
+
+    /// The size of the file in bytes; `nil` for a stream.
+    package var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
+
+    /// Reads bytes; fewer at the end of the file.
+    package func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        try file.bytes(at: offset, count: count)
     }
 }

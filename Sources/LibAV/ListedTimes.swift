@@ -48,7 +48,7 @@ extension InputFile {
     ///
     /// - Parameter known: The streams whose start was known before libavformat read ahead.
     func settleStarts(besides known: Set<Int>) {
-        guard format == .matroska, shim_starts_count_delay() != 0 else { return }
+        guard shim_starts_count_delay() != 0 else { return }
         for index in 0..<streamCount where !known.contains(index) {
             guard let stream = pointer(toStream: index), let parameters = stream.pointee.codecpar,
                 parameters.pointee.codec_type == AVMEDIA_TYPE_AUDIO, parameters.pointee.initial_padding > 0,
@@ -208,8 +208,8 @@ extension CoveredBytes {
         while boxes.count < maximumBoxes, let length = io.length, place < length {
             let head = try io.bytes(at: UInt64(clamping: place), count: 16)
             guard head.count >= 8 else { break }
-            var size = head[..<4].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-            if size == 1, head.count == 16 { size = head[8...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+            var size = head[..<4].bigEndian
+            if size == 1, head.count == 16 { size = head[8...].bigEndian }
             let (sum, overflow) = place.addingReportingOverflow(Int64(clamping: size))
             let end = size == 0 || overflow ? length : min(sum, length)
             guard end >= place + 8 else { break }
@@ -234,7 +234,7 @@ extension CoveredBytes {
         for _ in 0..<maximumChunks where io.isSeekable {
             let head = try io.bytes(at: place, count: 12)
             guard head.count == 12 else { break }
-            let (next, overflow) = (place + 12).addingReportingOverflow(number(head[4...]))
+            let (next, overflow) = (place + 12).addingReportingOverflow(head[4...].bigEndian)
             guard head[..<4].elementsEqual("pakt".utf8) else {
                 guard !overflow, next < UInt64(Int64.max) else { break }
                 place = next
@@ -244,14 +244,12 @@ extension CoveredBytes {
             // them.
             let table = try io.bytes(at: place + 12, count: 24)
             guard table.count == 24 else { break }
-            let (before, after) = (number(table[16..<20]), number(table[20...]))
-            let all = number(table[8..<16]).addingReportingOverflow(before + after)
+            let (before, after) = (table[16..<20].bigEndian, table[20...].bigEndian)
+            let all = table[8..<16].bigEndian.addingReportingOverflow(before + after)
             guard before + after > 0, before < 1 << 31, after < 1 << 31, !all.overflow else { break }
             let shown = (0..<8).map { UInt8(truncatingIfNeeded: all.partialValue >> (56 - 8 * $0)) }
             return [CoveredBytes(position: Int64(place) + 20, shown: shown + [UInt8](repeating: 0, count: 8))]
         }
         return []
     }
-
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 }

@@ -62,11 +62,11 @@ package final class MuxerFile: @unchecked Sendable {
             throw MediaError(.unsupported, "this build of FFmpeg cannot write \(format)")
         }
         let io = try OutputIO(descriptor, isSeekable: isSeekable, mayGrow: mayGrow)
-        var allocated: UnsafeMutablePointer<AVFormatContext>?
+        var made: UnsafeMutablePointer<AVFormatContext>?
         try AVStatus.check(
-            avformat_alloc_output_context2(&allocated, muxer, nil, nil), "avformat_alloc_output_context2",
+            avformat_alloc_output_context2(&made, muxer, nil, nil), "avformat_alloc_output_context2",
             doing: "write \(format)")
-        guard let context = allocated else { throw MediaError(.outOfResources, "out of memory") }
+        let context = try allocated(made)
         self.io = io
         self.context = context
         context.pointee.pb = io.context
@@ -176,9 +176,7 @@ extension MuxerFile {
     private func add(
         _ bytes: [UInt8], _ type: AVPacketSideDataType, to stream: UnsafeMutablePointer<AVStream>
     ) throws(MediaError) {
-        guard let memory = shim_stream_new_side_data(stream, type, bytes.count) else {
-            throw MediaError(.outOfResources, "out of memory")
-        }
+        let memory = try allocated(shim_stream_new_side_data(stream, type, bytes.count))
         UnsafeMutableRawPointer(memory).copyMemory(from: bytes, byteCount: bytes.count)
     }
 
@@ -226,7 +224,7 @@ extension MuxerFile {
         let size = PictureFileFormat.dimensions(of: picture)
         switch String(cString: context.pointee.oformat.pointee.name) {
         case "matroska":
-            let stream = try addedStream()
+            let stream = try allocated(avformat_new_stream(context, nil))
             stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_ATTACHMENT
             let names = [("filename", "cover.\(format.pathExtension)"), ("mimetype", format.mimeType)]
             stream.pointee.metadata = try OptionDictionary(names.map { (key: $0, value: $1) }).release()
@@ -235,7 +233,7 @@ extension MuxerFile {
             guard let size, let width = Int32(exactly: size.width), let height = Int32(exactly: size.height),
                 width > 0, height > 0, format != .bmp, picture.count < Self.largestBlock
             else { return false }
-            let stream = try addedStream()
+            let stream = try allocated(avformat_new_stream(context, nil))
             stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_VIDEO
             stream.pointee.codecpar.pointee.codec_id = format == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG
             stream.pointee.codecpar.pointee.width = width
@@ -257,13 +255,6 @@ extension MuxerFile {
 
     /// The maximum size of a cover in FLAC, whose blocks have 24-bit lengths that include the cover's names.
     private static let largestBlock = (1 << 24) - 1024
-
-    private func addedStream() throws(MediaError) -> UnsafeMutablePointer<AVStream> {
-        guard let stream = avformat_new_stream(context, nil) else {
-            throw MediaError(.outOfResources, "out of memory")
-        }
-        return stream
-    }
 
     /// Returns FLAC's block for a front cover, which Ogg comments also contain (RFC 9639, 8.8).
     private static func pictureBlock(_ picture: [UInt8], _ format: PictureFileFormat, _ size: Dimensions?) -> [UInt8] {

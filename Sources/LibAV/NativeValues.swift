@@ -26,21 +26,17 @@ extension SampleFormat {
     ///
     /// The conversion avoids names because it runs for every frame.
     static func make(_ format: AVSampleFormat) -> (format: SampleFormat, isPlanar: Bool)? {
-        switch format {
-        case AV_SAMPLE_FMT_U8: (.uint8, false)
-        case AV_SAMPLE_FMT_S16: (.int16, false)
-        case AV_SAMPLE_FMT_S32: (.int32, false)
-        case AV_SAMPLE_FMT_S64: (.int64, false)
-        case AV_SAMPLE_FMT_FLT: (.float32, false)
-        case AV_SAMPLE_FMT_DBL: (.float64, false)
-        case AV_SAMPLE_FMT_U8P: (.uint8, true)
-        case AV_SAMPLE_FMT_S16P: (.int16, true)
-        case AV_SAMPLE_FMT_S32P: (.int32, true)
-        case AV_SAMPLE_FMT_S64P: (.int64, true)
-        case AV_SAMPLE_FMT_FLTP: (.float32, true)
-        case AV_SAMPLE_FMT_DBLP: (.float64, true)
-        default: nil
-        }
+        let known: SampleFormat? =
+            switch av_get_packed_sample_fmt(format) {
+            case AV_SAMPLE_FMT_U8: .uint8
+            case AV_SAMPLE_FMT_S16: .int16
+            case AV_SAMPLE_FMT_S32: .int32
+            case AV_SAMPLE_FMT_S64: .int64
+            case AV_SAMPLE_FMT_FLT: .float32
+            case AV_SAMPLE_FMT_DBL: .float64
+            default: nil
+            }
+        return known.map { ($0, av_sample_fmt_is_planar(format) != 0) }
     }
 
     func native(isPlanar: Bool) -> AVSampleFormat {

@@ -42,7 +42,7 @@ final class OutputIO: @unchecked Sendable {
         self.descriptor = descriptor
         self.mayGrow = mayGrow
         self.isSeekable = isSeekable
-        guard let buffer = av_malloc(Int(Self.bufferSize)) else { throw MediaError(.outOfResources, "out of memory") }
+        let buffer = try allocated(av_malloc(Int(Self.bufferSize)))
         let unowned = Unmanaged.passUnretained(self).toOpaque()
         context = avio_alloc_context(
             buffer.assumingMemoryBound(to: UInt8.self), Self.bufferSize, 1, unowned, nil,
@@ -104,18 +104,12 @@ final class OutputIO: @unchecked Sendable {
     }
 
     private func seek(to target: Int64, whence: Int32) -> Int64 {
-        let base: Int64
-        switch whence & ~AVSEEK_FORCE {
-        case AVSEEK_SIZE: return length
-        case SEEK_SET: base = 0
-        case SEEK_CUR: base = offset
-        case SEEK_END: base = length
-        default: return Int64(shim_error_invalid_argument)
+        if whence & ~AVSEEK_FORCE == AVSEEK_SIZE { return length }
+        guard let position = seekPosition(target, whence: whence, at: offset, length: length) else {
+            return Int64(shim_error_invalid_argument)
         }
-        let (sum, overflow) = base.addingReportingOverflow(target)
-        guard !overflow, sum >= 0 else { return Int64(shim_error_invalid_argument) }
-        offset = sum
-        return sum
+        offset = position
+        return position
     }
 }
 
@@ -128,29 +122,19 @@ package final class SpoolFile: Sendable {
     package let descriptor: FileDescriptor
 
     init() throws(MediaError) {
-        do throws(Errno) {
-            descriptor = try makeTemporaryFile()
-        } catch {
-            throw Self.failure(error.rawValue)
-        }
+        do throws(Errno) { descriptor = try makeTemporaryFile() } catch { throw Self.failure(error) }
     }
 
     deinit { try? descriptor.close() }
 
-    func append(_ bytes: UnsafeRawBufferPointer) throws(MediaError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = write(descriptor.rawValue, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw Self.failure(errno) }
-            rest = rest.dropFirst(written)
-        }
+    func append(_ bytes: Span<UInt8>) throws(MediaError) {
+        do throws(Errno) { try writeAll(bytes, to: descriptor) } catch { throw Self.failure(error) }
     }
 
-    private static func failure(_ code: CInt) -> MediaError {
+    private static func failure(_ errno: Errno) -> MediaError {
         MediaError(
             .inputOutput, "what comes through the pipe cannot be kept in the temporary folder; name another in TMPDIR",
-            cause: "\(Errno(rawValue: code))")
+            cause: "\(errno)")
     }
 }
 
@@ -189,12 +173,11 @@ package final class PacketSwapFile: @unchecked Sendable {
         try AVStatus.check(
             av_packet_copy_props(shell.pointer, packet.pointer), "av_packet_copy_props", doing: "keep a packet")
         let entry = Entry(shell, offset: end, size: packet.size)
-        var done = 0
-        while done < packet.size, let data = packet.pointer.pointee.data {
-            let written = pwrite(spool.descriptor.rawValue, data + done, packet.size - done, Int(end) + done)
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw Self.failure(errno) }
-            done += written
+        let bytes = UnsafeBufferPointer(start: packet.pointer.pointee.data, count: packet.size)
+        do throws(Errno) {
+            try writeAll(bytes.span, to: spool.descriptor, at: end)
+        } catch {
+            throw Self.failure(error)
         }
         end += Int64(packet.size)
         count += 1
@@ -209,25 +192,25 @@ package final class PacketSwapFile: @unchecked Sendable {
             av_new_packet(packet.pointer, Int32(clamping: entry.size)), "av_new_packet", doing: "hold a packet")
         try AVStatus.check(
             av_packet_copy_props(packet.pointer, entry.shell.pointer), "av_packet_copy_props", doing: "keep a packet")
-        var done = 0
-        while done < entry.size, let data = packet.pointer.pointee.data {
-            let read = pread(file.descriptor.rawValue, data + done, entry.size - done, Int(entry.offset) + done)
-            if read < 0, errno == EINTR { continue }
-            guard read > 0 else { throw Self.failure(errno) }
-            done += read
+        let bytes = UnsafeMutableRawBufferPointer(start: packet.pointer.pointee.data, count: entry.size)
+        do throws(Errno) {
+            let size = try read(from: file.descriptor, at: entry.offset, into: bytes)
+            if size < entry.size { throw .ioError }
+        } catch {
+            throw Self.failure(error)
         }
         count -= 1
         if count == 0 {
             end = 0
-            _ = ftruncate(file.descriptor.rawValue, 0)
+            try? setLength(of: file.descriptor, to: 0)
         }
         return packet
     }
 
-    private static func failure(_ code: CInt) -> MediaError {
+    private static func failure(_ errno: Errno) -> MediaError {
         MediaError(
             .inputOutput,
             "packets that wait for another track cannot be kept in the temporary folder; name another in TMPDIR",
-            cause: "\(Errno(rawValue: code))")
+            cause: "\(errno)")
     }
 }

@@ -9,8 +9,7 @@ package struct Packet: ~Copyable, @unchecked Sendable {
 
     /// Creates an empty packet for a demuxer to fill.
     init() throws(MediaError) {
-        guard let pointer = av_packet_alloc() else { throw MediaError(.outOfResources, "out of memory") }
-        self.pointer = pointer
+        pointer = try allocated(av_packet_alloc())
     }
 
     deinit {

@@ -151,7 +151,7 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         _ frame: borrowing Frame, color: ColorInfo, chromaShift: (x: Int, y: Int)
     ) throws(MediaError) -> Frame {
         let size = dimensions ?? frame.dimensions
-        let source = AVPixelFormat(rawValue: frame.pointer.pointee.format)
+        let source = frame.native
         let isFullRange = color.range == "pc"
         let coded = source.isRGB && !format.isRGB ? coding.codedAsLuma(frame.color) : nil
         let matrix = try Self.matrix(of: color, coded: coded?.matrix)
@@ -178,13 +178,13 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
         let result = try Frame.picture(format: format, dimensions: size)
         try AVStatus.check(
             av_frame_copy_props(result.pointer, frame.pointer), "av_frame_copy_props", doing: "convert a picture")
-        let rows = withUnsafePointer(to: frame.pointer.pointee.data) { source in
-            source.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: 8) { source in
-                withUnsafePointer(to: frame.pointer.pointee.linesize) { strides in
-                    strides.withMemoryRebound(to: Int32.self, capacity: 8) { strides in
-                        Self.scale(context, source, strides, frame.pointer.pointee.height, result)
-                    }
-                }
+        let sources = UnsafeMutableRawPointer(frame.pointer.pointee.extended_data)
+            .assumingMemoryBound(to: UnsafePointer<UInt8>?.self)
+        let targets = result.pointer.pointee.extended_data
+        let rows = frame.withLinesizes { strides in
+            result.withLinesizes { targetStrides in
+                shim_scaler_scale(
+                    context, sources, strides, 0, frame.pointer.pointee.height, targets, targetStrides)
             }
         }
         try AVStatus.check(rows, "sws_scale", doing: "convert a picture")
@@ -203,21 +203,6 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
             result.pointer.pointee.color_range = becomesFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         }
         return result
-    }
-
-    private static func scale(
-        _ context: OpaquePointer?, _ source: UnsafePointer<UnsafePointer<UInt8>?>, _ strides: UnsafePointer<Int32>,
-        _ height: Int32, _ result: borrowing Frame
-    ) -> Int32 {
-        withUnsafePointer(to: &result.pointer.pointee.data) { target in
-            target.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 8) { target in
-                withUnsafePointer(to: &result.pointer.pointee.linesize) { targetStrides in
-                    targetStrides.withMemoryRebound(to: Int32.self, capacity: 8) { targetStrides in
-                        shim_scaler_scale(context, source, strides, 0, height, target, targetStrides)
-                    }
-                }
-            }
-        }
     }
 
     private mutating func configure(_ wanted: Configuration, size: Dimensions) throws(MediaError) {
@@ -285,10 +270,10 @@ package struct PixelConverter: ~Copyable, @unchecked Sendable {
     private static func chromaPlace(
         _ location: String?, in format: AVPixelFormat, shift: (x: Int, y: Int) = (0, 0), _ field: Field?
     ) -> ChromaPlace {
-        guard let descriptor = av_pix_fmt_desc_get(format), !format.isRGB else {
+        guard let descriptor = format.descriptor, !format.isRGB else {
             return ChromaPlace(x: -513, y: -513)
         }
-        let (shiftX, shiftY) = (descriptor.pointee.log2_chroma_w, descriptor.pointee.log2_chroma_h)
+        let (shiftX, shiftY) = (descriptor.log2_chroma_w, descriptor.log2_chroma_h)
         func place(_ subsampling: UInt8, _ part: Int64, _ shift: Int) -> Int64 {
             guard subsampling > 0 else { return -513 }
             // The distance from the first luma sample to the centre of those that share the chroma sample.
@@ -331,11 +316,10 @@ final class FieldConverters {
     ) throws(MediaError) -> Frame? {
         let size = Dimensions(width: wanted?.width ?? frame.dimensions.width, height: frame.dimensions.height)
         guard frame.fieldOrder != nil, wanted.map({ $0 == size }) ?? true, size.height % 4 == 0,
-            let source = av_pix_fmt_desc_get(AVPixelFormat(rawValue: frame.pointer.pointee.format)),
-            let target = av_pix_fmt_desc_get(format),
-            source.pointee.log2_chroma_h != target.pointee.log2_chroma_h,
+            let source = frame.native.descriptor, let target = format.descriptor,
+            source.log2_chroma_h != target.log2_chroma_h,
             // If chroma has a quarter of the rows, a field may end between two chroma rows.
-            max(source.pointee.log2_chroma_h, target.pointee.log2_chroma_h) == 1
+            max(source.log2_chroma_h, target.log2_chroma_h) == 1
         else { return nil }
         let upper = try top.convert(frame.field(.top))
         let result = try Frame.picture(format: format, dimensions: size)

@@ -68,7 +68,7 @@ package enum StillEncoder {
         guard let codec = avcodec_find_encoder_by_name(name) else {
             throw MediaError(.unsupported, "this build of FFmpeg has no encoder \(name); choose another image format")
         }
-        guard let context = avcodec_alloc_context3(codec) else { throw MediaError(.outOfResources, "out of memory") }
+        let context = try allocated(avcodec_alloc_context3(codec))
         defer {
             // FFmpeg 5.1 does not free this table; later versions find that it is gone.
             let table = context.pointee.chroma_intra_matrix
@@ -143,9 +143,7 @@ extension StillEncoder {
     /// Returns a table of T.81 Annex K scaled by libjpeg's rule (`jpeg_quality_scaling`), which libavcodec will own.
     private static func table(_ base: [UInt16], quality: Int) throws(MediaError) -> UnsafeMutablePointer<UInt16> {
         let scale = quality < 50 ? 5000 / quality : 200 - 2 * quality
-        guard let memory = av_malloc(base.count * MemoryLayout<UInt16>.stride) else {
-            throw MediaError(.outOfResources, "out of memory")
-        }
+        let memory = try allocated(av_malloc(base.count * MemoryLayout<UInt16>.stride))
         let table = memory.bindMemory(to: UInt16.self, capacity: base.count)
         for (index, value) in base.enumerated() {
             table[index] = UInt16(min(max((Int(value) * scale + 50) / 100, 1), 255))
@@ -171,7 +169,7 @@ extension Frame {
     fileprivate static func bgra(_ pixels: Span<UInt8>, dimensions: Dimensions) throws(MediaError) -> Frame {
         let frame = try picture(format: AV_PIX_FMT_BGRA, dimensions: dimensions)
         try dimensions.checkByteCount(pixels.count)
-        guard let start = frame.pointer.pointee.data.0 else { throw MediaError(.outOfResources, "out of memory") }
+        let start = try allocated(frame.pointer.pointee.data.0)
         let (rowBytes, stride) = (dimensions.width * 4, Int(frame.pointer.pointee.linesize.0))
         pixels.withUnsafeBufferPointer { source in
             guard let source = source.baseAddress else { return }

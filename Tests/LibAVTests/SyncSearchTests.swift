@@ -63,8 +63,8 @@ import Testing
     @Test func tagsAreMeasured() {
         let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 1, 2]
         let bytes = tag + [UInt8](repeating: 0, count: 130) + [1, 2, 3]
-        func length(_ bytes: [UInt8]) -> Int64 {
-            SyncSearch.lengthOfTags { Array(bytes.dropFirst(Int($0)).prefix(10)) }
+        func length(_ bytes: [UInt8]) -> UInt64 {
+            lengthOfID3Tags { Array(bytes.dropFirst(Int($0)).prefix(10)) }
         }
         #expect(length(bytes) == 140)
         #expect(length([1, 2, 3]) == 0)
