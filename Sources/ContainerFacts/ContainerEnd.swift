@@ -92,7 +92,7 @@ struct ContainerEnd {
         for _ in 0..<Self.maximumParts {
             let header = try source.read(at: place, count: 12)
             guard header.count == 12, header.starts(with: "RIFF".utf8) else { break }
-            let size = Self.littleEndian(header[4..<8])
+            let size = header[4..<8].littleEndian
             // Files written to a pipe have no sizes.
             guard size > 4, size < UInt64(UInt32.max) - 1 else { return nil }
             let end = place + 8 + size
@@ -139,10 +139,10 @@ struct ContainerEnd {
         let longForm = bytes[16] & 0x80 != 0 ? Int(bytes[16] & 0x7F) : 0
         let start = 17 + longForm
         guard longForm <= 8, bytes.count >= start + 56 else { return nil }
-        let length = longForm == 0 ? UInt64(bytes[16]) : Self.bigEndian(bytes[17..<start])
+        let length = longForm == 0 ? UInt64(bytes[16]) : bytes[17..<start].bigEndian
         let end = place.addingReportingOverflow(UInt64(start)).partialValue.addingReportingOverflow(length)
         guard !end.overflow else { return nil }
-        func number(_ offset: Int) -> UInt64 { Self.bigEndian(bytes[start + offset..<start + offset + 8]) }
+        func number(_ offset: Int) -> UInt64 { bytes[start + offset..<start + offset + 8].bigEndian }
         return Partition(footer: number(24), headerBytes: number(32), indexBytes: number(40), end: end.partialValue)
     }
 
@@ -151,12 +151,12 @@ struct ContainerEnd {
     /// ASF Specification, 3.2 and 5.1.
     private func endOfASF() throws(MediaError) -> DeclaredEnd? {
         let header = try source.read(at: 0, count: 24)
-        guard header.count == 24, case let place = Self.littleEndian(header[16..<24]), place >= 30 else { return nil }
+        guard header.count == 24, case let place = header[16..<24].littleEndian, place >= 30 else { return nil }
         let data = try source.read(at: place, count: 24)
         let identifier: [UInt8] = [0x36, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11]
         guard data.count == 24 else { return .position(place) }
         // Broadcasts leave the size at 0.
-        guard data.starts(with: identifier), case let size = Self.littleEndian(data[16..<24]), size > 50 else {
+        guard data.starts(with: identifier), case let size = data[16..<24].littleEndian, size > 50 else {
             return nil
         }
         let (end, overflow) = place.addingReportingOverflow(size)
@@ -169,15 +169,15 @@ struct ContainerEnd {
     private func endOfFLV() throws(MediaError) -> DeclaredEnd? {
         let head = try source.read(at: 0, count: Self.head)
         guard head.count > 24, head[13] == 18 else { return nil }
-        let script = head[24..<min(head.count, 24 + Int(Self.bigEndian(head[14..<17])))]
+        let script = head[24..<min(head.count, 24 + Int(head[14..<17].bigEndian))]
         if let size = Self.property("filesize", in: script), size > 0, size < 0x1p63 { return .position(UInt64(size)) }
         // Without a size, use the time of the last tag, which is followed by its own size.
         guard let duration = Self.property("duration", in: script), duration > 0, length > 15 else { return nil }
-        let size = Self.bigEndian(try source.read(at: length - 4, count: 4)[...])
+        let size = (try source.read(at: length - 4, count: 4)).bigEndian
         guard size > 11, size <= length - 4, case let tag = try source.read(at: length - 4 - size, count: 8),
-            tag.count == 8, [8, 9, 18].contains(tag[0]), Self.bigEndian(tag[1..<4]) == size - 11
+            tag.count == 8, [8, 9, 18].contains(tag[0]), tag[1..<4].bigEndian == size - 11
         else { return nil }
-        let milliseconds = Self.bigEndian(tag[4..<7]) | UInt64(tag[7]) << 24
+        let milliseconds = tag[4..<7].bigEndian | UInt64(tag[7]) << 24
         // Encoders round the duration, and omit that of the last frame.
         return Double(milliseconds) / 1000 + max(1, duration / 100) < duration ? .afterEndOfFile : nil
     }
@@ -189,13 +189,7 @@ struct ContainerEnd {
             let place = script.indices.first(where: { script[$0...].starts(with: pattern) }),
             case let value = script[place...].dropFirst(pattern.count).prefix(8), value.count == 8
         else { return nil }
-        return Double(bitPattern: bigEndian(value))
-    }
-
-    private static func bigEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
-
-    private static func littleEndian(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        return Double(bitPattern: value.bigEndian)
     }
 }
 

@@ -173,14 +173,7 @@ struct XingTag {
     ///
     /// - Parameter read: Reads bytes of the file; returns fewer if it ends.
     init?(reading read: (_ offset: UInt64, _ count: Int) -> [UInt8]) {
-        var offset: UInt64 = 0
-        // Several tags in a row are rare but allowed.
-        for _ in 0..<8 {
-            let head = read(offset, 10)
-            guard head.count == 10, head.starts(with: [0x49, 0x44, 0x33]) else { break }
-            let size = head[6...9].reduce(UInt64(0)) { $0 << 7 | UInt64($1 & 0x7F) }
-            offset += 10 + size + (head[5] & 0x10 != 0 ? 10 : 0)
-        }
+        let offset = lengthOfID3Tags { read($0, 10) }
         let frame = read(offset, 400)
         guard frame.count > 4, frame[0] == 0xFF, frame[1] & 0xE0 == 0xE0 else { return nil }
         let isMPEG1 = frame[1] & 0x18 == 0x18
@@ -193,7 +186,7 @@ struct XingTag {
         samplesPerFrame = isMPEG1 ? 1152 : 576
         let fields = tag.dropFirst(8)
         let bytes = fields.dropFirst(flags & 1 == 1 ? 4 : 0).prefix(4)
-        let count = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let count = bytes.bigEndian
         let frames = fields.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         frameCount = flags & 1 == 1 && fields.count >= 4 && frames > 0 ? frames : nil
         byteCount = flags & 2 == 2 && bytes.count == 4 && count > 0 ? count : nil

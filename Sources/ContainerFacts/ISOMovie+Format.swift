@@ -227,3 +227,29 @@ extension TrackAperture.Size {
         self.init(width: Rational(Int64(size.width), 1 << 16), height: Rational(Int64(size.height), 1 << 16))
     }
 }
+
+extension TrackTimecode {
+    /// Reads the timecode of a `tmcd` track; `nil` for other tracks, for plain counters, and if the numbers are
+    /// invalid.
+    ///
+    /// The rate is derived from the duration of a frame and rounded. The number of frames per second in the same box is
+    /// 29 in files of some cameras whose counter runs at 30.
+    init?(_ track: MovieTrack) {
+        guard let entry = track.sampleEntries.first?.timecode, let counter = track.timecodeCounter,
+            entry.flags & 8 == 0, entry.frameDuration > 0, let timescale = Int32(exactly: entry.timescale),
+            timescale > 0,
+            let nominal = Rational(Int64(timescale), Int64(entry.frameDuration)).rounded(),
+            let rate = Self.rate(nominal, duration: entry.frameDuration, timescale, drops: entry.flags & 1 != 0)
+        else { return nil }
+        let number = entry.flags & 4 != 0 ? Int64(Int32(bitPattern: counter)) : Int64(counter)
+        self.init(
+            start: Timecode(frameNumber: number, rate: rate), source: entry.sourceName,
+            writtenFrameCount: Int(entry.numberOfFrames))
+    }
+
+    private static func rate(_ nominal: Int64, duration: UInt32, _ timescale: Int32, drops: Bool) -> Timecode.Rate? {
+        guard let nominal = Int(exactly: nominal) else { return nil }
+        let duration = MediaTime(value: Int64(duration), timescale: timescale)
+        return try? Timecode.Rate(nominal: nominal, frameDuration: duration, isDropFrame: drops)
+    }
+}

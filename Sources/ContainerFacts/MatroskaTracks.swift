@@ -92,3 +92,41 @@ extension ColorInfo {
         if isUnknown { return nil }
     }
 }
+
+/// The `TIMECODE` tag of a Matroska track or file, which states the timecode of its first frame.
+///
+/// Matroska does not define the format of the text. It is used only if it is a valid timecode at the frame rate.
+package enum MatroskaTimecode {
+    /// libavformat's key for timecodes in other containers.
+    private static let key = "timecode"
+
+    /// Renames the timecode tags of a file and its tracks to the key used in other containers.
+    package static func settle(_ entries: inout [(key: String, value: String)], _ streams: inout [StreamInfo]) {
+        func rate(_ stream: StreamInfo) -> Rational? {
+            stream.format.mediaType == .video && stream.attachedPicture == nil ? stream.pictureRate : nil
+        }
+        let fileRate = streams.lazy.compactMap(rate).first
+        for place in streams.indices {
+            streams[place].metadata = settled(streams[place].metadata, rate: rate(streams[place]))
+        }
+        entries = settled(entries, rate: fileRate)
+    }
+
+    /// Renames the tag to the key that timecodes have in other containers; returns the entries unchanged if it is not
+    /// a timecode.
+    ///
+    /// - Parameter rate: The frame rate; `nil` if there are no frames or it is unknown.
+    private static func settled(
+        _ entries: [(key: String, value: String)], rate: Rational?
+    ) -> [(key: String, value: String)] {
+        guard let rate, !entries.contains(where: { $0.key == key }),
+            let place = entries.firstIndex(where: { $0.key.lowercased() == key }),
+            let fields = try? Timecode.Fields(parsing: entries[place].value), !fields.isNegative,
+            let counting = try? Timecode.Rate(frameRate: rate, isDropFrame: fields.isDropFrame),
+            (try? Timecode(fields, rate: counting)) != nil
+        else { return entries }
+        var entries = entries
+        entries[place].key = key
+        return entries
+    }
+}

@@ -121,6 +121,6 @@ struct SoundFileChunks {
     }
 
     private func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        (isBigEndian ? Array(bytes) : bytes.reversed()).reduce(0) { $0 << 8 | UInt64($1) }
+        isBigEndian ? bytes.bigEndian : bytes.littleEndian
     }
 }

@@ -177,7 +177,7 @@ extension Asset {
             }
             var contents = try AssetContents(file, scan: nil)
             guard options.isPrecise, file.isSeekable else {
-                file.apply(contents.edits, contents.times)
+                contents.apply(to: file)
                 state.withLock { $0.file = file }
                 return contents
             }
@@ -225,7 +225,7 @@ extension Asset {
         }
         do {
             let file = try open(cancellation)
-            file.apply(contents.edits, contents.times)
+            contents.apply(to: file)
             return file
         } catch {
             throw error.at(path: displayName)
@@ -245,7 +245,7 @@ extension Asset {
             let file = try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
                 readsAhead: readsAhead, limits: options.limits, describedBy: StreamFacts.read)
-            file.apply(contents?.edits ?? [:], contents?.times ?? [:])
+            contents?.apply(to: file)
             return file
         } catch {
             throw error.at(path: displayName)

@@ -308,3 +308,18 @@ final class DamageLog: Sendable {
         }
     }
 }
+
+extension AssetTrack {
+    /// True if every stored sample is known to be one frame, so that the times of frames are those of samples.
+    ///
+    /// It is false if fields may be stored separately, or if there may be frames that are never shown, as in VP8 and
+    /// VP9.
+    package var storesOnePictureASample: Bool {
+        guard let format = formatDescriptions.first, Self.onePictureASample.contains(format.codec) else { return false }
+        return format.video?.fieldOrder ?? "progressive" == "progressive"
+    }
+
+    private static let onePictureASample: Set<String> = [
+        "h264", "hevc", "av1", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
+    ]
+}

@@ -44,7 +44,6 @@ final class FrameFinder {
     let asset: Asset
     let contents: AssetContents
     let track: AssetTrack
-    let syncSamples: KeyframeIndex
     let origin: MediaTime
     var threads: Int
     let hasIndex: Bool
@@ -91,12 +90,10 @@ final class FrameFinder {
     /// Opens a track for random access.
     ///
     /// - Parameters:
-    ///   - syncSamples: The sync samples of the track.
     ///   - damage: Counts what cannot be decoded.
     ///   - cancellation: Cancels the request in progress, and all later ones.
     init(
-        _ asset: Asset, track: AssetTrack, syncSamples: KeyframeIndex, threads: Int, damage: DamageLog,
-        cancellation: Cancellation
+        _ asset: Asset, track: AssetTrack, threads: Int, damage: DamageLog, cancellation: Cancellation
     ) throws(MediaError) {
         self.cancellation = cancellation
         self.damage = damage
@@ -113,7 +110,6 @@ final class FrameFinder {
         trustsPackets = track.storesOnePictureASample && !track.isAttachedPicture
         dispensable = DisposableFrames(track.formatDescriptions.first)
         leavesOut = dispensable.areKnown
-        self.syncSamples = syncSamples
         var file = try asset.takeFile(cancellation)
         if contents.format.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)

@@ -82,7 +82,7 @@ public final class ImageGenerator: Sendable {
 
     private struct Search {
         var finder: FrameFinder?
-        var syncSamples: KeyframeIndex?
+        var keyframes: KeyframeIndex?
         var track: AssetTrack?
         var threads = 0
     }
@@ -228,14 +228,17 @@ public final class ImageGenerator: Sendable {
     /// The damage found so far while decoding the requested images.
     public var damage: DamageReport { damageLog.report }
 
-    private func syncSamples(
-        _ search: inout Search, _ configuration: Configuration
-    ) throws(MediaError) -> (AssetTrack, KeyframeIndex) {
+    private func track(_ search: inout Search, _ configuration: Configuration) throws(MediaError) -> AssetTrack {
         let track = try asset.videoTrack(configuration.trackIndex)
-        if let known = search.syncSamples, search.track == track { return (track, known) }
-        let samples = KeyframeIndex(asset, track: track, try asset.contents())
-        search = Search(syncSamples: samples, track: track)
-        return (track, samples)
+        if search.track != track { search = Search(track: track) }
+        return track
+    }
+
+    private func keyframes(_ search: inout Search, of track: AssetTrack) throws(MediaError) -> KeyframeIndex {
+        if let known = search.keyframes { return known }
+        let index = KeyframeIndex(asset, track: track, try asset.contents())
+        search.keyframes = index
+        return index
     }
 
     func locate(
@@ -259,14 +262,13 @@ public final class ImageGenerator: Sendable {
                     end(unwanted)
                     // If reading was cancelled, the file remains cancelled, even if the frame had already been found:
                     // the next request reopens it.
-                    if unwanted.release() { (search.finder, search.syncSamples) = (nil, nil) }
+                    if unwanted.release() { (search.finder, search.keyframes) = (nil, nil) }
                 }
-                let (track, syncSamples) = try syncSamples(&search, configuration)
-                syncSamples.cancellation = unwanted
+                let track = try track(&search, configuration)
                 if search.finder == nil || search.threads != configuration.threads {
                     search.finder = try FrameFinder(
-                        asset, track: track, syncSamples: syncSamples, threads: configuration.threads,
-                        damage: damageLog, cancellation: unwanted)
+                        asset, track: track, threads: configuration.threads, damage: damageLog,
+                        cancellation: unwanted)
                     search.threads = configuration.threads
                 }
                 guard let finder = search.finder else { throw MediaError(.noSuchTrack, "has no pictures") }
@@ -274,9 +276,16 @@ public final class ImageGenerator: Sendable {
                 finder.upcoming = upcoming
                 let found: FrameFinder.Found
                 do throws(MediaError) {
-                    found = try finder.frame(
-                        at: time, before: configuration.requestedTimeToleranceBefore,
-                        after: configuration.requestedTimeToleranceAfter)
+                    let (before, after) = (
+                        configuration.requestedTimeToleranceBefore, configuration.requestedTimeToleranceAfter
+                    )
+                    if before > .zero || after > .zero {
+                        let keyframes = try keyframes(&search, of: track)
+                        keyframes.cancellation = unwanted
+                        found = try finder.frame(at: time, before: before, after: after, keyframes)
+                    } else {
+                        found = try finder.frame(at: time)
+                    }
                 } catch {
                     throw unwanted.isCancelled ? MediaError(.cancelled, "cancelled") : error
                 }
@@ -305,7 +314,7 @@ extension ImageGenerator {
         let configuration = self.configuration
         do throws(MediaError) {
             return try search.withLock { search throws(MediaError) in
-                try syncSamples(&search, configuration).1.runs(of: times)
+                try keyframes(&search, of: track(&search, configuration)).runs(of: times)
             }
         } catch {
             throw error.at(path: asset.displayName)

@@ -237,8 +237,10 @@ extension FrameFinder {
     /// A frame is accepted if its interval intersects [time − before, time + after]. The result is the accepted sync
     /// sample that is nearest to `time`, or otherwise the frame at `time` itself. For a time before zero or after the
     /// end of the asset, the result is that of ``frame(at:)``.
-    func frame(at time: MediaTime, before: MediaTime, after: MediaTime) throws(MediaError) -> Found {
-        guard time.isNumeric, feed.file.isSeekable, before > .zero || after > .zero else { return try frame(at: time) }
+    func frame(
+        at time: MediaTime, before: MediaTime, after: MediaTime, _ keyframes: KeyframeIndex
+    ) throws(MediaError) -> Found {
+        guard time.isNumeric, feed.file.isSeekable else { return try frame(at: time) }
         if let end = try presentationEnd(), time > end {
             let last = try frame(at: time)
             // If a frame is on screen nevertheless, the container declares too short a duration.
@@ -246,9 +248,9 @@ extension FrameFinder {
         }
         guard time >= .zero else { return try frame(at: time) }
         let (start, end) = (time - before, time + after)
-        var nearest = try firstPicture(of: syncSamples.around(time), from: start, to: end)
+        var nearest = try firstPicture(of: keyframes.around(time), from: start, to: end)
         if case .untrue = nearest {
-            nearest = try firstPicture(of: syncSamples.decoded(around: time), from: start, to: end)
+            nearest = try firstPicture(of: keyframes.decoded(around: time), from: start, to: end)
         }
         if case .found(let found) = nearest { return found }
         return try frame(at: time)
@@ -324,19 +326,4 @@ extension FrameFinder {
         else { return nil }
         return Found(frame: frame, end: next, isLast: false)
     }
-}
-
-extension AssetTrack {
-    /// True if every stored sample is known to be one frame, so that the times of frames are those of samples.
-    ///
-    /// It is false if fields may be stored separately, or if there may be frames that are never shown, as in VP8 and
-    /// VP9.
-    package var storesOnePictureASample: Bool {
-        guard let format = formatDescriptions.first, Self.onePictureASample.contains(format.codec) else { return false }
-        return format.video?.fieldOrder ?? "progressive" == "progressive"
-    }
-
-    private static let onePictureASample: Set<String> = [
-        "h264", "hevc", "av1", "mpeg4", "prores", "dnxhd", "mjpeg", "dvvideo", "qtrle", "png", "rawvideo",
-    ]
 }

@@ -89,3 +89,206 @@ extension PlaneLevels {
         self.init(low: levels.low, high: levels.high, squares: levels.squares)
     }
 }
+
+// Loops over planes of one channel each, so that a vector holds samples of only one channel.
+
+/// The extrema of some samples of one channel, and the sum of their squares.
+package struct PlaneLevels: Sendable, Hashable {
+    /// The lowest sample; 32767 if there are no samples.
+    package var low = Int16.max
+    /// The highest sample; −32768 if there are no samples.
+    package var high = Int16.min
+    /// The exact sum of the squared samples.
+    package var squares: UInt64 = 0
+
+    /// Adds the levels of further samples.
+    mutating func add(_ other: PlaneLevels) {
+        low = min(low, other.low)
+        high = max(high, other.high)
+        squares &+= other.squares
+    }
+}
+
+/// The levels of eight samples at a time, with every eighth sample in the same lane.
+private struct LevelLanes {
+    /// The maximum number of samples, for which the sums of the upper halves of squares fit into 32 bits.
+    static let maximumSamples = 1 << 15
+
+    private var low = SIMD8<Int16>(repeating: .max)
+    private var high = SIMD8<Int16>(repeating: .min)
+    /// The sums of squares modulo 2^32, and the sums of the upper halves of the squares.
+    private var sums = SIMD4<UInt32>()
+    private var upperSums = SIMD4<UInt32>()
+
+    @inline(__always)
+    mutating func add(_ samples: SIMD8<Int16>) {
+        // Not pointwiseMin, which the optimiser leaves as a call.
+        low.replace(with: samples, where: samples .< low)
+        high.replace(with: samples, where: samples .> high)
+        let wide = SIMD8<Int32>(truncatingIfNeeded: samples)
+        let squares = wide &* wide
+        // Adding pairs of squares is a separate step, because processors can multiply and add pairs at once.
+        let pairs = SIMD4<UInt32>(truncatingIfNeeded: squares.evenHalf &+ squares.oddHalf)
+        sums &+= pairs
+        upperSums &+= pairs &>> 16
+    }
+
+    /// The exact levels: the lower halves add up to less than 2^32, so the wrapped sums determine them.
+    var levels: PlaneLevels {
+        var levels = PlaneLevels(low: low.min(), high: high.max())
+        for lane in 0..<4 {
+            let upper = UInt64(upperSums[lane]) << 16
+            levels.squares &+= upper &+ UInt64(sums[lane] &- UInt32(truncatingIfNeeded: upper))
+        }
+        return levels
+    }
+}
+
+extension SampleKernels {
+    /// Returns the extrema and the sum of squares of one channel.
+    package static func levels(of plane: Span<Int16>) -> PlaneLevels {
+        WideKernels.areAvailable ? WideKernels.levels(of: plane) : narrowLevels(of: plane)
+    }
+
+    /// Returns the levels, with the vectors that every processor has.
+    package static func narrowLevels(of plane: Span<Int16>) -> PlaneLevels {
+        var levels = PlaneLevels()
+        var start = 0
+        while start < plane.count {
+            let part = plane.extracting(start..<min(start + LevelLanes.maximumSamples, plane.count))
+            levels.add(levelsOfPart(part))
+            start += LevelLanes.maximumSamples
+        }
+        return levels
+    }
+
+    private static func levelsOfPart(_ part: Span<Int16>) -> PlaneLevels {
+        var lanes = LevelLanes()
+        let blocks = part.count / 8
+        for block in 0..<blocks {
+            // A span known to hold 8 samples needs no check per lane, and is loaded at once.
+            let part = part.extracting(block &* 8..<block &* 8 &+ 8)
+            lanes.add(
+                SIMD8(part[0], part[1], part[2], part[3], part[4], part[5], part[6], part[7]))
+        }
+        var levels = blocks > 0 ? lanes.levels : PlaneLevels()
+        for index in blocks &* 8..<part.count {
+            let sample = part[index]
+            levels.low = min(levels.low, sample)
+            levels.high = max(levels.high, sample)
+            levels.squares &+= UInt64(sample.magnitude) &* UInt64(sample.magnitude)
+        }
+        return levels
+    }
+
+    /// Writes the mean of two channels, truncated toward zero.
+    package static func mix(_ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>) {
+        if WideKernels.areAvailable { return WideKernels.mix(left, right, into: &destination) }
+        narrowMix(left, right, into: &destination)
+    }
+
+    /// Writes the mean of two channels, with the vectors that every processor has.
+    package static func narrowMix(
+        _ left: Span<Int16>, _ right: Span<Int16>, into destination: inout MutableSpan<Int16>
+    ) {
+        let count = min(left.count, right.count, destination.count)
+        let left = left.extracting(first: count)
+        let right = right.extracting(first: count)
+        for index in 0..<count {
+            let (first, second) = (left[index], right[index])
+            let different = first ^ second
+            // Round down without a wider type, then add one if the result is negative and half a step was lost.
+            let floor = (first & second) &+ (different &>> 1)
+            destination[index] = floor &+ (different & Int16(bitPattern: UInt16(bitPattern: floor) &>> 15))
+        }
+    }
+
+    /// Appends the mean of the channels of interleaved stereo frames, truncated toward zero, and measures both
+    /// channels.
+    ///
+    /// Both happen in the same pass, for as many frames as fit. Returns `nil` and does nothing if this processor has no
+    /// vectors for it.
+    package static func mixStereo(
+        _ samples: Span<Int16>, into destination: inout OutputSpan<Int16>
+    ) -> (left: PlaneLevels, right: PlaneLevels)? {
+        WideKernels.areAvailable ? WideKernels.mixStereo(samples, into: &destination) : nil
+    }
+
+    /// Appends the mean of two floating-point planes and measures both in the same pass.
+    ///
+    /// Numbers are rounded as by ``convert(_:into:)``. Returns `nil` and does nothing if this processor has no vectors
+    /// for it.
+    package static func mixPlanes(
+        _ left: Span<Float>, _ right: Span<Float>, into destination: inout OutputSpan<Int16>
+    ) -> (left: PlaneLevels, right: PlaneLevels)? {
+        WideKernels.areAvailable ? WideKernels.mixPlanes(left, right, into: &destination) : nil
+    }
+
+    /// Adds a channel to the sums of the previous channels.
+    package static func add(_ plane: Span<Int16>, to sums: inout MutableSpan<Int32>) {
+        let count = min(plane.count, sums.count)
+        let plane = plane.extracting(first: count)
+        for index in 0..<count { sums[index] = sums[index] &+ Int32(plane[index]) }
+    }
+
+    /// Writes sums over channels divided by the number of channels, truncated toward zero.
+    package static func divide(_ sums: Span<Int32>, by channels: Int, into destination: inout MutableSpan<Int16>) {
+        let count = min(sums.count, destination.count)
+        let sums = sums.extracting(first: count)
+        let divisor = Int32(clamping: max(1, channels))
+        for index in 0..<count { destination[index] = Int16(truncatingIfNeeded: sums[index] / divisor) }
+    }
+
+    /// Writes a channel to its position in interleaved frames.
+    package static func interleave(
+        _ plane: Span<Int16>, channel: Int, of channels: Int, into destination: inout MutableSpan<Int16>
+    ) {
+        guard channels > 0, channel >= 0, channel < channels else { return }
+        let count = min(plane.count, destination.count / channels)
+        let plane = plane.extracting(first: count)
+        var position = channel
+        for frame in 0..<count {
+            destination[position] = plane[frame]
+            position &+= channels
+        }
+    }
+}
+
+/// The rules of ``SampleKernels`` in plain form, one sample at a time.
+///
+/// Only tests call these functions, to check the vectorised loops against them.
+package enum ScalarSampleKernels {
+    /// Returns x · 32768 rounded half to even, clamped to 16 bits; NaN becomes 0, an infinity full scale.
+    package static func int16(_ sample: Double) -> Int16 {
+        if sample.isNaN { return 0 }
+        let rounded = (sample * 32768).rounded(.toNearestOrEven)
+        if rounded >= 32767 { return .max }
+        if rounded <= -32768 { return .min }
+        return Int16(rounded)
+    }
+
+    /// Returns x / 65536 rounded half to even, clamped to 16 bits.
+    package static func int16(_ sample: Int32) -> Int16 {
+        let rounded = (Double(sample) / 65536).rounded(.toNearestOrEven)
+        return rounded >= 32767 ? .max : Int16(rounded)
+    }
+
+    /// Returns (x − 128) · 256.
+    package static func int16(_ sample: UInt8) -> Int16 {
+        Int16((Int(sample) - 128) * 256)
+    }
+
+    /// Returns the mean of one frame's channels, truncated toward zero; 0 for an empty frame.
+    package static func mix(_ frame: [Int16]) -> Int16 {
+        frame.isEmpty ? 0 : Int16(frame.reduce(0) { $0 + Int($1) } / frame.count)
+    }
+
+    /// Returns the minimum and maximum of one channel of interleaved frames, or `nil` if there are no samples.
+    package static func extrema(of samples: [Int16], channel: Int, channels: Int) -> (low: Int16, high: Int16)? {
+        var found: (low: Int16, high: Int16)?
+        for (index, sample) in samples.enumerated() where index % channels == channel {
+            found = (min(found?.low ?? sample, sample), max(found?.high ?? sample, sample))
+        }
+        return found
+    }
+}
