@@ -185,7 +185,7 @@ package struct H264Picture: Hashable, Sendable {
     }
 }
 
-extension SequenceInfo.Scan {
+extension FieldOrder {
     /// Determines the field order from the first sample of a stream that may contain fields; `nil` if it is not stated.
     ///
     /// A picture timing message (D.2.3, pic_struct) takes precedence. Without one, the sample's first field is the

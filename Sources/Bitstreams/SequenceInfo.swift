@@ -28,7 +28,7 @@ package struct SequenceInfo: Hashable, Sendable {
     /// The frame rate from the codec's clock, if the header declares it fixed; otherwise `nil`.
     package var fixedFrameRate: Rational?
     /// The scan type of the pictures.
-    package var scan: Scan?
+    package var scan: FieldOrder?
     /// The fields needed to parse further H.264 headers; `nil` for other codecs.
     package var h264Syntax: H264Syntax?
 
@@ -50,18 +50,6 @@ package struct SequenceInfo: Hashable, Sendable {
             guard let chroma = [0: Self.monochrome, 1: .quarter, 2: .half, 3: .full][index] else { return nil }
             self = chroma
         }
-    }
-
-    /// The scan type of frames, and the order of their fields.
-    package enum Scan: String, Hashable, Sendable {
-        /// Only whole frames.
-        case progressive
-        /// Fields occur, in an unknown order.
-        case interlaced
-        /// Fields, with the top field shown first.
-        case topFieldFirst
-        /// Fields, with the bottom field shown first.
-        case bottomFieldFirst
     }
 
     /// A colour description in the code points of ITU-T H.273; 2 is "unspecified".
@@ -182,7 +170,7 @@ package struct PictureHeaders: Hashable, Sendable {
                 }.first
             messages.read(sets.units, isHEVC: isHEVC)
             if sequence?.scan == .interlaced, let syntax = sequence?.h264Syntax {
-                sequence?.scan = SequenceInfo.Scan(h264: sets.units, syntax: syntax) ?? .interlaced
+                sequence?.scan = FieldOrder(h264: sets.units, syntax: syntax) ?? .interlaced
             }
         case "av1":
             // In av1C, four bytes of configuration precede the units.

@@ -274,7 +274,7 @@ package struct ProResFrameHeader: Hashable, Sendable {
     /// The chroma subsampling: 4:2:2 or 4:4:4.
     package var chroma: SequenceInfo.Chroma
     /// The scan type: whole frames, or the order of the fields.
-    package var scan: SequenceInfo.Scan
+    package var scan: FieldOrder
     /// The code points of primaries, transfer and matrix (ITU-T H.273); RDD 36 has only limited range.
     package var color: SequenceInfo.CodePoints
     /// The number of bits per alpha sample, 8 or 16; `nil` without alpha.

@@ -104,7 +104,7 @@ extension StreamFacts {
             }
             bitsPerSample = depth
             // The container or the first picture states the order of fields.
-            guard let order = video.fieldOrder ?? headers.fieldOrder, order != "interlaced" else { return nil }
+            guard let order = video.fieldOrder ?? headers.sequence?.scan, order != .interlaced else { return nil }
             fieldOrder = order
         }
         self.color = color
@@ -327,17 +327,6 @@ extension PictureHeaders {
     static func name(ofChromaLocation number: Int?) -> String? {
         number.flatMap { [0: "left", 1: "center", 2: "topleft", 3: "top", 4: "bottomleft", 5: "bottom"][$0] }
     }
-
-    /// The field order stated by the headers: `progressive`, `interlaced` if the order is unknown, `tt` or `bb`.
-    package var fieldOrder: String? {
-        switch sequence?.scan {
-        case .progressive: "progressive"
-        case .interlaced: "interlaced"
-        case .topFieldFirst: "tt"
-        case .bottomFieldFirst: "bb"
-        case nil: nil
-        }
-    }
 }
 
 extension HDRInfo {
@@ -376,11 +365,22 @@ extension StreamInfo {
 
 extension Rational {
     /// Computes frames per second as counted by timecodes: the nominal rate, halved if this counts fields.
-    package static func pictureRate(nominal: Rational?, average: Rational?, fieldOrder: String?) -> Rational? {
+    package static func pictureRate(nominal: Rational?, average: Rational?, fieldOrder: FieldOrder?) -> Rational? {
         guard let nominal, let average else { return nominal ?? average }
         let ratio = nominal.doubleValue / average.doubleValue
-        let isInterlaced = fieldOrder.map { $0 != "progressive" } ?? false
+        let isInterlaced = fieldOrder.map { $0 != .progressive } ?? false
         guard isInterlaced, ratio > 1.9, ratio < 2.1 else { return nominal }
         return nominal.divided(by: Rational(2))
+    }
+}
+
+extension FieldOrder {
+    /// Creates the order that QuickTime's `fiel` atom and Matroska's `FieldOrder` number alike.
+    init?(detail: some BinaryInteger) {
+        switch detail {
+        case 1, 9: self = .topFieldFirst
+        case 6, 14: self = .bottomFieldFirst
+        default: return nil
+        }
     }
 }

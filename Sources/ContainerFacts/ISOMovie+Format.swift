@@ -188,9 +188,9 @@ extension AudioFormat {
 }
 
 extension FieldHandling {
-    /// The field order, named as in `VideoFormat.fieldOrder`; `nil` if unknown.
-    fileprivate var order: String? {
-        count == 1 ? "progressive" : count == 2 ? [1: "tt", 6: "bb", 9: "tt", 14: "bb"][detail] : nil
+    /// The field order; `nil` if unknown.
+    fileprivate var order: FieldOrder? {
+        count == 1 ? .progressive : count == 2 ? FieldOrder(detail: detail) : nil
     }
 }
 

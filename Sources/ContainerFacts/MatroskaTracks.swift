@@ -69,10 +69,10 @@ package struct MatroskaTracks: Sendable {
 }
 
 extension MatroskaVideo {
-    /// The field order, named as in `VideoFormat.fieldOrder`; `nil` if the file does not state it.
-    fileprivate var scan: String? {
-        guard interlacing == 1 else { return interlacing == 2 ? "progressive" : nil }
-        return [0: "progressive", 1: "tt", 6: "bb", 9: "tt", 14: "bb"][fieldOrder]
+    /// The field order; `nil` if the file does not state it.
+    fileprivate var scan: FieldOrder? {
+        guard interlacing == 1 else { return interlacing == 2 ? .progressive : nil }
+        return fieldOrder == 0 ? .progressive : FieldOrder(detail: fieldOrder)
     }
 }
 

@@ -150,7 +150,7 @@ extension CodecParameters {
         pointer.pointee.color_space = color.matrix
         pointer.pointee.color_range = color.range
         pointer.pointee.chroma_location = color.chromaLocation
-        pointer.pointee.field_order = AVFieldOrder(name: video.fieldOrder)
+        pointer.pointee.field_order = AVFieldOrder(video.fieldOrder)
     }
 }
 
@@ -285,7 +285,7 @@ extension VideoFormat {
             color: ColorInfo(
                 primaries: parameters.color_primaries, transfer: parameters.color_trc, matrix: parameters.color_space,
                 range: parameters.color_range, chromaLocation: parameters.chroma_location),
-            fieldOrder: Self.name(parameters.field_order), hdr: HDRInfo(stream),
+            fieldOrder: parameters.field_order.order, hdr: HDRInfo(stream),
             reorders: parameters.video_delay > 0)
         chromaSubsampling = Self.chromaSubsampling(pixelFormat)
     }
@@ -309,17 +309,6 @@ extension VideoFormat {
     private static func bitDepth(_ parameters: AVCodecParameters, _ format: AVPixelFormat) -> Int? {
         if parameters.bits_per_raw_sample > 0 { return Int(parameters.bits_per_raw_sample) }
         return format.descriptor.map { Int($0.comp.0.depth) }
-    }
-
-    private static func name(_ order: AVFieldOrder) -> String? {
-        switch order {
-        case AV_FIELD_PROGRESSIVE: "progressive"
-        case AV_FIELD_TT: "tt"
-        case AV_FIELD_BB: "bb"
-        case AV_FIELD_TB: "tb"
-        case AV_FIELD_BT: "bt"
-        default: nil
-        }
     }
 }
 

@@ -152,7 +152,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         context.pointee.colorspace = color.matrix
         context.pointee.color_range = color.range
         context.pointee.chroma_sample_location = color.chromaLocation
-        context.pointee.field_order = AVFieldOrder(name: video.fieldOrder)
+        context.pointee.field_order = AVFieldOrder(video.fieldOrder)
         switch context.pointee.field_order {
         case AV_FIELD_UNKNOWN, AV_FIELD_PROGRESSIVE: break
         default: context.pointee.flags |= AV_CODEC_FLAG_INTERLACED_DCT

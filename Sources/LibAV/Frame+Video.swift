@@ -41,18 +41,10 @@ extension Frame {
         return info == HDRInfo() ? nil : info
     }
 
-    /// The field of an interlaced frame that was captured first.
-    package enum FieldOrder: Sendable {
-        /// The field with the first row and every second row after it.
-        case topFirst
-        /// The field with the other rows.
-        case bottomFirst
-    }
-
-    /// The order of the frame's two fields; `nil` if the decoder reports a progressive frame.
+    /// The order in which the frame's two fields were captured; `nil` if the decoder reports a progressive frame.
     package var fieldOrder: FieldOrder? {
         guard shim_frame_is_interlaced(pointer) != 0 else { return nil }
-        return shim_frame_is_top_field_first(pointer) != 0 ? .topFirst : .bottomFirst
+        return shim_frame_is_top_field_first(pointer) != 0 ? .topFieldFirst : .bottomFieldFirst
     }
 
     /// True if the pixels are RGB rather than luma and chroma.

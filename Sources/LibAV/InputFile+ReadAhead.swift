@@ -21,8 +21,8 @@ package struct StreamFacts: Sendable, Hashable {
     package var bitsPerSample: Int?
     /// The primaries, transfer, matrix and range: the codec's, or the container's if the codec states none.
     package var color: ColorInfo?
-    /// The field order, in the form of ``VideoFormat/fieldOrder``.
-    package var fieldOrder: String?
+    /// The field order.
+    package var fieldOrder: FieldOrder?
     /// The storage format of decoded audio; `isPlanar` is true if each channel has its own plane.
     package var sampleFormat: (SampleFormat, isPlanar: Bool)? {
         get { storedSampleFormat.map { ($0, arePlanes) } }
@@ -173,7 +173,7 @@ extension InputFile {
             parameters.pointee.color_range = color.range
             parameters.pointee.chroma_location = color.chromaLocation
         }
-        if let order = facts.fieldOrder { parameters.pointee.field_order = AVFieldOrder(name: order) }
+        if let order = facts.fieldOrder { parameters.pointee.field_order = AVFieldOrder(order) }
         if let (format, isPlanar) = facts.sampleFormat {
             parameters.pointee.format = format.native(isPlanar: isPlanar).rawValue
         }

@@ -192,18 +192,16 @@ extension ColorInfo {
 }
 
 extension AVFieldOrder {
-    /// Creates the order that MediaBase names; the order is unknown if there is no name.
-    init(name: String?) {
-        self =
-            switch name {
-            case "progressive": AV_FIELD_PROGRESSIVE
-            case "tt": AV_FIELD_TT
-            case "bb": AV_FIELD_BB
-            case "tb": AV_FIELD_TB
-            case "bt": AV_FIELD_BT
-            default: AV_FIELD_UNKNOWN
-            }
-    }
+    private static let all: [(native: AVFieldOrder, order: FieldOrder)] = [
+        (AV_FIELD_PROGRESSIVE, .progressive), (AV_FIELD_TT, .topFieldFirst), (AV_FIELD_BB, .bottomFieldFirst),
+        (AV_FIELD_TB, .topFieldStoredFirst), (AV_FIELD_BT, .bottomFieldStoredFirst),
+    ]
+
+    /// Creates libav's value, which is unknown for `nil` and for an order that libav does not have.
+    init(_ order: FieldOrder?) { self = Self.all.first { $0.order == order }?.native ?? AV_FIELD_UNKNOWN }
+
+    /// The order; `nil` if it is unknown.
+    var order: FieldOrder? { Self.all.first { $0.native == self }?.order }
 }
 
 extension MediaTime {

@@ -38,7 +38,7 @@ package struct StreamInfo: Sendable {
     /// The pixel aspect ratio that the coded pictures state; `nil` if they state none.
     package var codedPixelAspect: Rational?
     /// The field order that the container states: `progressive`, `tt` or `bb`; `nil` if it states none that is known.
-    package var containerFieldOrder: String?
+    package var containerFieldOrder: FieldOrder?
     /// The size of the stored pictures that the container states; `nil` if it states none.
     ///
     /// libavformat replaces this size with that of the coded pictures.

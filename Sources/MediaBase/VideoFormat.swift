@@ -14,10 +14,8 @@ public struct VideoFormat: Sendable, Hashable {
     public var chromaSubsampling: String?
     /// The colour description reported by the decoder.
     public var color: ColorInfo
-    /// The field order: `progressive`, `tt`, `bb`, `tb` or `bt`.
-    ///
-    /// The first letter is the field stored first, the second the field displayed first: `t` for top, `b` for bottom.
-    public var fieldOrder: String?
+    /// The order of the two fields of a frame, or that frames are progressive.
+    public var fieldOrder: FieldOrder?
     /// Static HDR metadata.
     public var hdr: HDRInfo?
     /// The exponent of the transfer function stated by QuickTime's `gama` atom; `nil` if there is none.
@@ -29,7 +27,7 @@ public struct VideoFormat: Sendable, Hashable {
     public init(
         encodedSize: Dimensions, sampleAspectRatio: Rational? = nil, cleanAperture: CleanAperture? = nil,
         pixelFormat: PixelFormat? = nil, bitDepth: Int? = nil, color: ColorInfo = ColorInfo(),
-        fieldOrder: String? = nil, hdr: HDRInfo? = nil, reorders: Bool = false
+        fieldOrder: FieldOrder? = nil, hdr: HDRInfo? = nil, reorders: Bool = false
     ) {
         self.encodedSize = encodedSize
         self.sampleAspectRatio = sampleAspectRatio
@@ -285,4 +283,29 @@ public struct HDRInfo: Sendable, Hashable, Codable {
             self.compatibility = compatibility
         }
     }
+}
+
+/// The order of the two fields of a frame, or that frames are progressive.
+///
+/// The raw values are those of ffprobe's `field_order`. The first letter is the field stored first, the second the field
+/// displayed first: `t` for top, `b` for bottom.
+public struct FieldOrder: RawRepresentable, Sendable, Hashable, Codable {
+    /// The name, such as `tt`.
+    public let rawValue: String
+
+    /// Creates an order from its name.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Only whole frames.
+    public static let progressive = FieldOrder(rawValue: "progressive")
+    /// The top field is stored and displayed first.
+    public static let topFieldFirst = FieldOrder(rawValue: "tt")
+    /// The bottom field is stored and displayed first.
+    public static let bottomFieldFirst = FieldOrder(rawValue: "bb")
+    /// The top field is stored first, and the bottom field displayed first.
+    public static let topFieldStoredFirst = FieldOrder(rawValue: "tb")
+    /// The bottom field is stored first, and the top field displayed first.
+    public static let bottomFieldStoredFirst = FieldOrder(rawValue: "bt")
+    /// Fields occur, in an unknown order.
+    public static let interlaced = FieldOrder(rawValue: "interlaced")
 }

@@ -1,4 +1,5 @@
 import Bitstreams
+import MediaBase
 import Testing
 
 /// Headers written by the syntax tables of ITU-T H.264: 7.3.2.1.1, E.1.1, E.1.2, D.1.3 and 7.3.3.
@@ -111,14 +112,14 @@ import Testing
         arguments: [
             (0, .interlaced), (1, .topFieldFirst), (2, .bottomFieldFirst), (3, .topFieldFirst), (4, .bottomFieldFirst),
             (5, .topFieldFirst), (6, .bottomFieldFirst), (7, .interlaced),
-        ] as [(UInt64, SequenceInfo.Scan)])
-    func pictureTimingTellsTheOrder(structure: UInt64, scan: SequenceInfo.Scan) {
+        ] as [(UInt64, FieldOrder)])
+    func pictureTimingTellsTheOrder(structure: UInt64, scan: FieldOrder) {
         let sample = timing(structure) + slice(0, bottom: nil)
         #expect(PictureHeaders(codec: "h264", header: parameterSet(), sample: sample).sequence?.scan == scan)
     }
 
     @Test func theFirstFieldTellsTheOrder() {
-        func scan(_ sample: [UInt8]) -> SequenceInfo.Scan? {
+        func scan(_ sample: [UInt8]) -> FieldOrder? {
             PictureHeaders(codec: "h264", header: parameterSet(hasTiming: false), sample: sample).sequence?.scan
         }
         #expect(scan(slice(0, bottom: false)) == .topFieldFirst)

@@ -29,7 +29,7 @@ import Testing
         var whole = try PixelConverter(to: PixelFormat(rawValue: "yuv420p"))
         var apart = try PixelConverter(to: PixelFormat(rawValue: "yuv420p"), convertsFieldsApart: true)
         try Media.frames(InputFile(opening: .path(FilePath(path)))) { frame in
-            #expect(frame.fieldOrder == .topFirst)
+            #expect(frame.fieldOrder == .topFieldFirst)
             let wanted = try whole.convert(frame)
             let result = try apart.convert(frame)
             for plane in 0..<wanted.planeCount {
@@ -46,7 +46,7 @@ import Testing
             var bytes: [UInt8]?
             var number = 0
             try Media.frames(Media.file("h264-interlaced.mp4")) { frame in
-                #expect(frame.fieldOrder == .topFirst)
+                #expect(frame.fieldOrder == .topFieldFirst)
                 defer { number += 1 }
                 // The second one, as nothing moves in the first.
                 if number == 1 {

@@ -45,7 +45,7 @@ public struct AssetTrack: Sendable, Hashable {
     /// The field order stated by the container: `progressive`, `tt` (top field first) or `bb`.
     ///
     /// It is independent of the coded pictures, and `nil` if the container does not state it.
-    public let containerFieldOrder: String?
+    public let containerFieldOrder: FieldOrder?
     /// The frame size declared by the container, independently of the coded pictures; `nil` if not declared or not
     /// read.
     package let containerSize: Dimensions?

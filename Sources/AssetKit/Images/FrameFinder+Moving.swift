@@ -316,7 +316,7 @@ extension AssetTrack {
     /// VP9.
     package var storesOnePictureASample: Bool {
         guard let format = formatDescriptions.first, Self.onePictureASample.contains(format.codec) else { return false }
-        return format.video?.fieldOrder ?? "progressive" == "progressive"
+        return format.video?.fieldOrder ?? .progressive == .progressive
     }
 
     private static let onePictureASample: Set<String> = [

@@ -216,7 +216,7 @@ extension PixelBuffer {
     public var isInterlaced: Bool { frame.fieldOrder != nil }
 
     /// True if the top field of an interlaced frame is the first one.
-    package var isTopFieldFirst: Bool { frame.fieldOrder == .topFirst }
+    package var isTopFieldFirst: Bool { frame.fieldOrder == .topFieldFirst }
 
     /// Returns the frame at the time of its first field, without the combing that motion causes between two fields.
     ///
@@ -228,7 +228,7 @@ extension PixelBuffer {
         let layouts = (0..<frame.planeCount).map { frame.sampleLayout($0) }
         guard let first = layouts.first ?? nil, layouts.allSatisfy({ $0?.bytesPerSample == first.bytesPerSample })
         else { return self }
-        let keepsTop = order == .topFirst
+        let keepsTop = order == .topFieldFirst
         func plane(_ index: Int, _ stride: Int) -> Deinterlacer.Plane {
             Deinterlacer.Plane(rows: frame.planeShape(index).rows, stride: stride, step: layouts[index]?.step ?? 1)
         }

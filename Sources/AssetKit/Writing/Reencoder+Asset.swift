@@ -249,7 +249,7 @@ extension AssetTrack {
         let video = VideoFormat(
             encodedSize: composition.outputSize, sampleAspectRatio: .one, pixelFormat: .rgba, bitDepth: 8,
             color: ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "bt709", range: "tv"),
-            fieldOrder: "progressive")
+            fieldOrder: .progressive)
         let frame = composition.frameDuration
         var stream = StreamInfo(
             index: index, id: index + 1, timeBase: Rational(1, Int64(max(1, frame.timescale))),

@@ -44,7 +44,7 @@ extension VideoOutputSettings {
         // Scaling mixes the fields of interlaced frames.
         let keepsFields = keepsFields(of: stored, turnedBy: turn)
         settings.fieldOrder =
-            fieldOrder ?? (keepsFields || source.fieldOrder == nil ? source.fieldOrder : "progressive")
+            fieldOrder ?? (keepsFields || source.fieldOrder == nil ? source.fieldOrder : .progressive)
         settings.expectedFrameRate = expectedFrameRate ?? track.pictureRate
         return settings
     }

@@ -84,8 +84,8 @@ public struct VideoOutputSettings: Sendable, Hashable {
     /// Luma and chroma are tagged with them but not converted; red, green and blue are converted by the matrix and
     /// range. Components that are `nil` are taken from the first frame.
     public var color: ColorInfo?
-    /// The field order of interlaced video, named as in ``VideoFormat/fieldOrder``.
-    public var fieldOrder: String?
+    /// The field order of interlaced video.
+    public var fieldOrder: FieldOrder?
     /// Static HDR metadata.
     public var hdr: HDRInfo?
     /// The frames per second, for rate control and timecode; `nil` to derive it from the first frame's duration.
@@ -280,7 +280,7 @@ extension VideoOutputSettings {
                 .invalidArgument,
                 "the profile \(profile) of h264 has no pictures of the pixel format \(encodedPixelFormat)")
         }
-        guard profile != "baseline" || fieldOrder == nil || fieldOrder == "progressive" else {
+        guard profile != "baseline" || fieldOrder == nil || fieldOrder == .progressive else {
             throw MediaError(.invalidArgument, "the profile baseline of h264 has no interlaced pictures")
         }
         let isLossless = bitRate == nil && (quality ?? 23) + 6 * (depth - 8) <= 0

@@ -34,7 +34,7 @@ package struct VideoReport: Encodable, Sendable {
     /// The display size of the cropped picture in a Matroska file.
     package var containerDisplay: ContainerDisplay?
     /// The field order: `progressive`, `tt`, `bb`, `tb` or `bt`.
-    package var fieldOrder: String?
+    package var fieldOrder: FieldOrder?
     /// The field orders declared by the container and by the stream.
     package var fields: FieldsReport?
     /// The pixel format by its name in libavutil.
@@ -75,7 +75,7 @@ package struct VideoReport: Encodable, Sendable {
             minimumFrameDuration = track.minimumFrameDuration?.ifNumeric
         }
         containerDisplay = track.containerDisplay
-        fields = FieldsReport(container: track.containerFieldOrder, stream: headers?.fieldOrder)
+        fields = FieldsReport(container: track.containerFieldOrder, stream: headers?.sequence?.scan)
         fieldOrder = fields?.order ?? video.fieldOrder
         pixelFormat = video.pixelFormat?.rawValue
         bitDepth = video.bitDepth ?? headers?.sequence?.bitDepth
@@ -150,24 +150,24 @@ extension ColorInfo {
 /// The field orders declared by the container and by the stream.
 package struct FieldsReport: Encodable, Sendable {
     /// The value declared by the container: `progressive`, `tt` or `bb`.
-    package var container: String?
+    package var container: FieldOrder?
     /// The value declared by the headers of the coded pictures; also `interlaced` if they do not state the order.
-    package var stream: String?
+    package var stream: FieldOrder?
     /// True if container and stream declare different values; `nil` unless both are known.
     package var conflict: Bool?
 
     /// Makes the report of a track's fields; returns `nil` if nothing is known.
-    init?(container: String?, stream: String?) {
+    init?(container: FieldOrder?, stream: FieldOrder?) {
         guard container != nil || stream != nil else { return nil }
         self.container = container
         self.stream = stream
         guard let container, let stream else { return }
-        let isLooser = stream == "interlaced" && container != "progressive"
+        let isLooser = stream == .interlaced && container != .progressive
         conflict = container != stream && !isLooser
     }
 
     /// The declared field order; the stream takes precedence over the container.
-    var order: String? { stream == "interlaced" ? container == "progressive" ? nil : container : stream ?? container }
+    var order: FieldOrder? { stream == .interlaced ? container == .progressive ? nil : container : stream ?? container }
 }
 
 /// The part of a picture that is visible, as declared by the container.

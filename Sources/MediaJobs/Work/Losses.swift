@@ -82,7 +82,7 @@ extension AssetTrack {
             changes.append("the matrix \(own) became \(matrix), the only one that \(codec) has")
         }
         if source.hasAlpha, !settings.keepsAlpha { changes.append("transparency was left out") }
-        if let order = source.fieldOrder, order != "progressive", settings.fieldOrder == "progressive" {
+        if let order = source.fieldOrder, order != .progressive, settings.fieldOrder == .progressive {
             let reason = settings.codec.holdsFields ? "scaling would mix them" : "\(codec) has no fields"
             changes.append("pictures of two fields became pictures of the first field, because \(reason)")
         }

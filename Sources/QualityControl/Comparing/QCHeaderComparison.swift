@@ -157,7 +157,7 @@ struct QCHeaderComparison {
         if let fields = video?.fields, fields.conflict == true, let container = fields.container,
             let stream = fields.stream
         {
-            found.append(("fields", container, stream))
+            found.append(("fields", container.rawValue, stream.rawValue))
         }
         return found
     }

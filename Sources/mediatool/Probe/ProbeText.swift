@@ -230,11 +230,11 @@ extension ProbeText {
             .joined(separator: " ")
     }
 
-    private static let fieldOrders = [
-        "progressive": "progressive", "interlaced": "interlaced", "tt": "interlaced, top field first",
-        "bb": "interlaced, bottom field first",
-        "tb": "interlaced, top field stored first and bottom shown first",
-        "bt": "interlaced, bottom field stored first and top shown first",
+    private static let fieldOrders: [FieldOrder: String] = [
+        .progressive: "progressive", .interlaced: "interlaced", .topFieldFirst: "interlaced, top field first",
+        .bottomFieldFirst: "interlaced, bottom field first",
+        .topFieldStoredFirst: "interlaced, top field stored first and bottom shown first",
+        .bottomFieldStoredFirst: "interlaced, bottom field stored first and top shown first",
     ]
 }
 
