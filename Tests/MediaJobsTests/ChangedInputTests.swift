@@ -37,7 +37,8 @@ import Testing
     @Test(arguments: ["a.mov", "a.mkv", "a.avi"]) func aProxyIsNotMade(name: String) throws {
         let film = try film(name)
         try expectChanged([name]) {
-            _ = try ProxyJob(ProxyRequest(preset: ProxyPreset.all[0]), asset: Asset(path: film)).run(
+            let request = TranscodeRequest(preset: .proxy(ProxyPreset.all[0]))
+            _ = try TranscodeJob(request, .media(Asset(path: film))).run(
                 to: FilePath(folder.path("proxy.mov")), outputs: OutputFileSet(force: false, inputs: [])
             ) { _ in truncate(film) }
         }
@@ -45,10 +46,9 @@ import Testing
 
     @Test(arguments: [true, false]) func nothingIsExported(copies: Bool) throws {
         let film = try film("a.mov")
-        var request = ExportRequest()
-        if copies { request.preset = .passthrough }
+        let request = TranscodeRequest(preset: .export(copies ? .passthrough : nil))
         try expectChanged(["a.mov"]) {
-            _ = try ExportJob(request, .media(Asset(path: film))).run(
+            _ = try TranscodeJob(request, .media(Asset(path: film))).run(
                 to: FilePath(folder.path("out.mov")), outputs: OutputFileSet(force: false, inputs: [])
             ) { _ in truncate(film) }
         }

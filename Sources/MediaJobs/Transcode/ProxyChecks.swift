@@ -1,120 +1,62 @@
 internal import AssetKit
+internal import Inspection
 internal import MediaBase
 
-/// Compares a finished proxy with its source: with the samples read during encoding and with declared properties.
-struct ProxyChecks {
-    /// The results so far.
-    private(set) var checks: [ProxyReport.Check] = []
-    private let plan: ProxyPlan
-    private let record: TranscodeRecord
-    private let proxy: Asset
+// The comparisons of a proxy with its source: with the samples read during encoding, and with declared properties.
 
-    /// - Parameters:
-    ///   - record: The record of the samples that were read.
-    ///   - proxy: The finished file.
-    init(_ plan: ProxyPlan, _ record: TranscodeRecord, proxy: Asset) {
-        self.plan = plan
-        self.record = record
-        self.proxy = proxy
-    }
-
-    /// Returns the tracks of a plan that had samples in the range, in the order of the file, as the proxy has them.
-    static func tracks(of plan: ProxyPlan, _ record: TranscodeRecord) -> [AssetTrack] {
-        ([plan.video] + plan.audio).filter { plan.seen(of: $0, record) != nil }.sorted { $0.index < $1.index }
-    }
-
-    /// The names of descriptive checks; a proxy that fails only these is still usable.
-    private static let descriptions: Set<String> = [
-        "channelLayout", "color", "hdr", "language", "name", "dates", "metadata", "chapters",
-    ]
-
-    /// The error if the proxy is not usable; `nil` otherwise.
-    var failure: MediaError? {
-        let failed = checks.filter { !$0.passed && !Self.descriptions.contains($0.name) }.map(\.failure)
-        guard let first = failed.first else { return nil }
-        var error = MediaError(.verificationFailed, "the proxy was not kept, because \(first.text)")
-        error.failedChecks = failed
-        return error
-    }
-
-    /// The failed checks that leave the proxy usable.
-    var differences: [MediaError.FailedCheck] {
-        checks.filter { !$0.passed && Self.descriptions.contains($0.name) }.map(\.failure)
-    }
-
-    /// Adds a check that two values are equal.
-    mutating func compare<Value: Equatable>(
-        _ name: String, _ wanted: Value, _ found: Value, of track: AssetTrack? = nil, text: (Value) -> String
-    ) {
-        note(name, wanted == found, text(wanted), text(found), of: track)
-    }
-
-    private mutating func note(
-        _ name: String, _ passed: Bool, _ wanted: String, _ found: String, of track: AssetTrack?
-    ) {
-        checks.append(
-            ProxyReport.Check(name: name, trackIndex: track?.index, passed: passed, wanted: wanted, found: found))
-    }
-
-    /// Reads the proxy and runs all checks.
-    ///
-    /// - Parameters:
-    ///   - startTimecode: The expected timecode of the first frame.
-    ///   - metadata: The expected metadata of the file as a whole.
-    mutating func run(startTimecode: String?, metadata: [MetadataItem], chapters: [Chapter]) throws(MediaError) {
-        let container = try proxy.loadNow(.container)
-        let found = try proxy.loadNow(.tracks).filter {
-            [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
-        }
-        let wanted = Self.tracks(of: plan, record)
-        compare("tracks", wanted.map(\.mediaType), found.map(\.mediaType)) {
-            $0.map(\.rawValue).joined(separator: " ")
-        }
-        guard failure == nil else { return }
-        for (source, copy) in zip(wanted, found) {
-            if source.mediaType == .video {
-                try compareTimes(source, copy)
-                comparePictures(source, copy)
-                compare("startTimecode", startTimecode, container.startTimecode, of: source) { $0 ?? "none" }
+extension TranscodeChecks {
+    /// Compares everything that a proxy keeps.
+    mutating func compareWithSource(_ expected: Descriptions) throws(MediaError) {
+        let container = try made.loadNow(.container)
+        for (item, copy) in zip(written, found) {
+            if copy.mediaType == .video {
+                try compareTimes(item, copy)
+                comparePictures(item, copy)
+                compare("startTimecode", expected.startTimecode, container.startTimecode, of: item.source) {
+                    $0 ?? "none"
+                }
             } else {
-                compareSound(source, copy)
+                compareAudio(item, copy)
             }
-            compareDescription(source, copy)
+            compareDescription(item.source, copy)
         }
-        compare("dates", Self.date(metadata), Self.date(try proxy.loadNow(.metadata))) { $0 ?? "none" }
-        compareMetadata(metadata, try proxy.loadNow(.metadata))
-        compare("chapters", chapters.map(\.title), try proxy.loadNow(.chapters).map(\.title)) { "\($0.count)" }
+        let metadata = try made.loadNow(.metadata)
+        compare("dates", Self.date(expected.metadata), Self.date(metadata)) { $0 ?? "none" }
+        let missing = expected.metadata.first { !$0.isHeld(by: metadata) }
+        record(
+            "metadata", missing == nil, missing.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
+            missing == nil ? "all" : "another or none", of: nil)
+        compare("chapters", expected.chapters.map(\.title), try made.loadNow(.chapters).map(\.title)) { "\($0.count)" }
         compare("indexFirst", true, container.isIndexFirst ?? true) { $0 ? "yes" : "no" }
     }
 }
 
 // MARK: - Times
 
-extension ProxyChecks {
+extension TranscodeChecks {
     /// Converts a time of the source to the proxy's time line, clamped to the range.
     private func moved(_ time: MediaTime) -> MediaTime {
         max(.zero, min(time, plan.range.end) - plan.range.start)
     }
 
-    private mutating func compareTimes(_ source: AssetTrack, _ copy: AssetTrack) throws(MediaError) {
-        guard let seen = plan.seen(of: source, record) else { return }
-        var frames = FrameTimes(proxy, track: copy, highest: .max, threads: plan.threads)
+    private mutating func compareTimes(_ item: Written, _ copy: AssetTrack) throws(MediaError) {
+        let (source, seen) = (item.source, item.seen)
+        var frames = FrameTimes(made, track: copy, highest: .max, threads: plan.request.threads)
         let found = try frames.allTimes()
         compare("frameCount", seen.times.count, found.count, of: source) { "\($0)" }
         // The container counts in ticks.
         let wanted = seen.times.map { moved($0).converted(toTimescale: copy.naturalTimeScale) }
         let wrong = zip(wanted, found).enumerated().first { $1.0 != $1.1 }
-        note(
+        record(
             "frameTimes", wrong == nil && wanted.count == found.count,
             wrong.map { "picture \($0) at \($1.0)" } ?? "\(wanted.count) times",
             wrong.map { "it at \($1.1)" } ?? "\(found.count) times", of: source)
         compare(moved(seen.end), copy.timeRange.end, as: "duration", rate: 48000, of: source)
     }
 
-    private mutating func compareSound(_ source: AssetTrack, _ copy: AssetTrack) {
-        guard let seen = plan.seen(of: source, record), let format = copy.formatDescriptions.first,
-            let found = format.audio
-        else { return }
+    private mutating func compareAudio(_ item: Written, _ copy: AssetTrack) {
+        guard let format = copy.formatDescriptions.first, let found = format.audio else { return }
+        let (source, seen) = (item.source, item.seen)
         let stored = source.formatDescriptions.first?.audio
         let isAAC = format.codec == "aac" && seen.sampleRate > 0
         let layout = seen.channelLayout ?? stored?.channelLayout
@@ -139,20 +81,21 @@ extension ProxyChecks {
     ) {
         let tick = MediaTime(value: 1, timescale: max(1, Int32(clamping: rate)))
         let isNear = wanted == found || (wanted - found).absoluteValue <= tick
-        note(name, isNear, "\(wanted)", "\(found)", of: track)
+        record(name, isNear, "\(wanted)", "\(found)", of: track)
     }
 }
 
 // MARK: - Formats and descriptions
 
-extension ProxyChecks {
-    private mutating func comparePictures(_ source: AssetTrack, _ copy: AssetTrack) {
-        guard let found = copy.formatDescriptions.first?.video,
-            let stored = source.formatDescriptions.first?.video, let original = try? stored.turned(by: plan.turn)
+extension TranscodeChecks {
+    private mutating func comparePictures(_ item: Written, _ copy: AssetTrack) {
+        let source = item.source
+        let turn = plan.request.turn(of: source, in: plan.fileType)
+        guard case .video(let settings) = item.input.settings, let found = copy.formatDescriptions.first?.video,
+            let stored = source.formatDescriptions.first?.video, let original = try? stored.turned(by: turn)
         else { return }
-        let settings = plan.videoSettings
         let ratio = { (format: VideoFormat) in format.sampleAspectRatio ?? .one }
-        if plan.hasSquarePixels {
+        if plan.request.hasSquarePixels {
             compare("pixelAspect", .one, ratio(found), of: source) { "\($0)" }
         } else {
             compare("displayShape", original.displayShape, found.displayShape, of: source) { shape in
@@ -162,7 +105,7 @@ extension ProxyChecks {
         compare("cleanAperture", settings.cleanAperture, found.cleanAperture, of: source) { aperture in
             aperture.map { "\($0.width) by \($0.height) at \($0.horizontalOffset), \($0.verticalOffset)" } ?? "none"
         }
-        let transform = plan.turn == .identity ? source.preferredTransform : .identity
+        let transform = turn == .identity ? source.preferredTransform : .identity
         compare("rotation", transform.matrix, copy.preferredTransform.matrix, of: source) { "\($0)" }
         compareColor(settings, found, copy, of: source)
         if let wanted = settings.hdr?.valuesText {
@@ -185,7 +128,7 @@ extension ProxyChecks {
         // Limited range is the default.
         if actual.range == nil, wanted.range == "tv" { actual.range = "tv" }
         if wanted.range == nil || settings.codec.isLimitedRangeOnly { actual.range = wanted.range }
-        note("color", text(wanted) == text(actual), text(wanted), text(actual), of: source)
+        record("color", text(wanted) == text(actual), text(wanted), text(actual), of: source)
     }
 
     private mutating func compareDescription(_ source: AssetTrack, _ copy: AssetTrack) {
@@ -202,13 +145,6 @@ extension ProxyChecks {
 
     private static func date(_ metadata: [MetadataItem]) -> String? {
         metadata.first { $0.identifier == "creation_time" }?.value.text
-    }
-
-    private mutating func compareMetadata(_ wanted: [MetadataItem], _ found: [MetadataItem]) {
-        let missing = wanted.filter { !$0.isHeld(by: found) }
-        note(
-            "metadata", missing.isEmpty, missing.first.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
-            missing.isEmpty ? "all" : "another or none", of: nil)
     }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AssetKit
 import JSONText
 import MediaBase
 import MediaJobs
@@ -38,8 +39,55 @@ enum CommonArgument {
         try usage { () throws(MediaError) in try JSONPath(RawArguments.displayed(text)) }
     }
 
-    private static func usage<Value>(_ read: () throws(MediaError) -> Value) throws -> Value {
+    /// Parses `WxH`, each a number of pixels in a range.
+    static func dimensions(_ text: String, in range: ClosedRange<Int>, areEven: Bool = false) throws -> Dimensions {
+        let sides = text.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
+        guard sides.count == 2, sides.allSatisfy({ range.contains($0) && !(areEven && $0 % 2 != 0) }) else {
+            throw ValidationError("write a size such as 640x480" + (areEven ? ", with even numbers" : ""))
+        }
+        return Dimensions(width: sides[0], height: sides[1])
+    }
+
+    /// Calls a parser of the library, and turns its error into a usage error.
+    static func usage<Value>(_ read: () throws(MediaError) -> Value) throws -> Value {
         do throws(MediaError) { return try read() } catch { throw ValidationError(error.message) }
+    }
+
+    /// Refuses a number outside a range.
+    static func check(_ option: String, _ value: Int?, in range: ClosedRange<Int>) throws {
+        guard let value, !range.contains(value) else { return }
+        throw ValidationError("'\(option)' takes a number from \(range.lowerBound) to \(range.upperBound).")
+    }
+
+    /// Refuses an option together with others, each with whether it is given.
+    static func exclude(_ option: String, _ others: (name: String, isGiven: Bool)...) throws {
+        guard let other = others.first(where: \.isGiven) else { return }
+        throw ValidationError("'\(option)' and '\(other.name)' exclude each other.")
+    }
+
+    /// Returns names and summaries in two columns, one pair per line.
+    static func table(_ rows: [(name: String, summary: String)]) -> String {
+        let width = rows.map(\.name.count).max() ?? 0
+        return rows.map { row in
+            row.name + String(repeating: " ", count: width - row.name.count + 2) + row.summary + "\n"
+        }.joined()
+    }
+}
+
+/// Refuses outputs of different inputs that would have the same name, before any file is opened.
+struct OutputNames {
+    /// The advice that ends the message.
+    let advice: String
+    private var owners: [FilePath: PathArgument] = [:]
+
+    init(advice: String) { self.advice = advice }
+
+    /// Adds the name of an input's output.
+    mutating func claim(_ path: FilePath, for file: PathArgument) throws {
+        guard let other = owners.updateValue(file, forKey: path) else { return }
+        throw ValidationError(
+            "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "
+                + "'\(path.displayPath)'; \(advice).")
     }
 }
 
@@ -101,7 +149,7 @@ struct TimeoutArgument: Hashable {
         guard let seconds = Double(text), (0.001...31_536_000).contains(seconds) else {
             throw MediaError(
                 .invalidArgument,
-                "'\(text)' is no time limit: write seconds from 0.001 to 31536000 (a year), such as 30 or 0.5")
+                "'\(text)' is not a time limit: write seconds from 0.001 to 31536000 (a year), such as 30 or 0.5")
         }
         duration = .milliseconds(Int64((seconds * 1000).rounded()))
     }
@@ -117,6 +165,11 @@ struct PathArgument: ExpressibleByArgument, Hashable {
 
     /// True if the name is `-`, which denotes standard input or standard output.
     var isStandardStream: Bool { path == "-" && !endsWithSlash }
+
+    /// Returns the file as an asset.
+    func asset(_ options: Asset.Options) -> Asset {
+        isStandardStream ? Asset.standardInput(options: options) : Asset(path: path, options: options)
+    }
 
     /// The identity of the file, for refusing it as an output; `nil` if it does not exist.
     var identity: FileIdentity? {

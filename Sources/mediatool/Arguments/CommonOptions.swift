@@ -80,7 +80,7 @@ struct RunOptions: ParsableArguments {
 
     @Option(
         name: [.customLong("jobs"), .customShort("j")],
-        help: ArgumentHelp("Work on so many files at once. (default: 1; probe: all cores)", valueName: "n"))
+        help: ArgumentHelp("The number of files to work on at once. (default: 1; probe: all cores)", valueName: "n"))
     var wantedJobs: Int?
 
     /// The number of files processed in parallel.
@@ -88,19 +88,19 @@ struct RunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Use so many threads for each file. (default: all cores, shared by the jobs)", valueName: "n"))
+            "The number of threads for each file. (default: all cores, shared by the jobs)", valueName: "n"))
     var threads: Int?
 
     @Flag(help: "Treat damage in an input as an error instead of a warning.")
     var strict = false
 
-    @Flag(help: "Let an input (playlist, reference movie) open the other files that it names.")
+    @Flag(help: "Let an input, such as a playlist or a reference movie, open the other files that it names.")
     var allowNested = false
 
     @Option(
         name: .customLong("limit"),
         help: ArgumentHelp(
-            "Set what a file may ask for at most, as NAME=NUMBER with K, M or G after it: \(LimitArgument.names). "
+            "Set a limit on what a file may require, as NAME=NUMBER, with K, M or G after it: \(LimitArgument.names). "
                 + "Repeatable.",
             valueName: "limit"),
         transform: CommonArgument.limit)
@@ -108,15 +108,14 @@ struct RunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give a file up when reading it takes longer than so many seconds. (default: never)", valueName: "seconds"),
+            "Give up on a file when reading it takes longer than this many seconds. (default: never)",
+            valueName: "seconds"),
         transform: CommonArgument.timeout)
     var timeout: TimeoutArgument?
 
     func validate() throws {
-        for (option, value) in [("--jobs", jobs), ("--threads", threads ?? 1)]
-        where !(1...Self.maximumWorkers).contains(value) {
-            throw ValidationError("'\(option)' takes a number from 1 to \(Self.maximumWorkers).")
-        }
+        try CommonArgument.check("--jobs", jobs, in: 1...Self.maximumWorkers)
+        try CommonArgument.check("--threads", threads, in: 1...Self.maximumWorkers)
     }
 
     /// Returns the options for opening an input; the time limit starts now.
@@ -128,49 +127,70 @@ struct RunOptions: ParsableArguments {
         return options
     }
 
+    /// Applies the options to a request.
+    func apply(to request: inout TranscodeRequest) {
+        request.isStrict = strict
+        request.threads = threads ?? 0
+    }
+
     /// The number of threads for one file, at least one.
     var threadsPerFile: Int { threads ?? max(1, availableProcessors() / max(1, jobs)) }
 }
 
-/// The options that select the content of the output, shared by commands that write media.
-struct ContentOptions: ParsableArguments {
+/// The options that select a part of the input's time.
+struct RangeOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Where to begin, exact to the frame and the sample: 12.5, 1:30.25, 01:00:10:00, 250f…", valueName: "time"),
+            "The start of the range, exact to the frame and the sample: 12.5, 1:30.25, 01:00:10:00, 250f…",
+            valueName: "time"),
         transform: CommonArgument.time)
     var start: TimeExpression?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Where to end: the first moment that is not wanted.", valueName: "time"),
+        help: ArgumentHelp("The end of the range, which is not included.", valueName: "time"),
         transform: CommonArgument.time)
     var end: TimeExpression?
 
+    func validate() throws {
+        guard case .time(let start) = start, case .time(let end) = end, start >= end else { return }
+        throw ValidationError("'--end' is not after '--start'.")
+    }
+}
+
+/// The options that select the content of the output, shared by commands that write media.
+struct ContentOptions: ParsableArguments {
+    @OptionGroup var range: RangeOptions
+
     @Option(
         help: ArgumentHelp(
-            "The track of pictures: its index (0), v:N or id:N. (default: the first enabled one)", valueName: "track"),
+            "The video track: its index (0), v:N or id:N. (default: the first enabled one)", valueName: "track"),
         transform: CommonArgument.track)
     var videoTrack: TrackSelector?
 
     @Option(
         help: ArgumentHelp(
-            "The tracks of sound, parted by commas: a:0,a:2. (default: all)", valueName: "tracks"),
+            "The audio tracks, separated by commas: a:0,a:2. (default: all)", valueName: "tracks"),
         transform: {
             try $0.split(separator: ",", omittingEmptySubsequences: false).map { try CommonArgument.track(String($0)) }
         })
     var audioTracks: [TrackSelector]?
 
-    @Option(help: "What becomes of sound: encoded anew, copied as it is, or left out.")
-    var audio = ProxyRequest.AudioTreatment.encode
+    @Option(help: "The treatment of audio: encoded again, copied unchanged, or left out.")
+    var audio = TranscodeRequest.AudioTreatment.encode
 
     func validate() throws {
-        if case .time(let start) = start, case .time(let end) = end, start >= end {
-            throw ValidationError("'--end' is not after '--start'.")
-        }
-        if audio == .none, audioTracks != nil {
-            throw ValidationError("'--audio none' and '--audio-tracks' exclude each other.")
-        }
+        if audio == .none { try CommonArgument.exclude("--audio none", ("--audio-tracks", audioTracks != nil)) }
+    }
+
+    /// Applies the options to a request.
+    func apply(to request: inout TranscodeRequest) {
+        request.start = range.start
+        request.end = range.end
+        request.videoTrack = videoTrack
+        request.audioTracks = audioTracks
+        request.audio = audio
     }
 }
 
@@ -189,32 +209,35 @@ struct Named<Value: RawRepresentable<String> & CaseIterable>: ExpressibleByArgum
     static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
 }
 
-extension ProxyRequest.AudioTreatment: ExpressibleByArgument {}
+extension TranscodeRequest.AudioTreatment: ExpressibleByArgument {}
 
 /// The options that control encoding; the preset determines all others.
 struct EncodingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Rows of a picture at most; pictures are never made larger.", valueName: "n"))
+    @Option(help: ArgumentHelp("The maximum number of rows; frames are never enlarged.", valueName: "n"))
     var height: Int?
 
     @Option(help: ArgumentHelp("The quality of H.264, 0 (best) to 51.", valueName: "n"))
     var crf: Int?
 
     @Option(
-        help: ArgumentHelp("Bits a second of the pictures, such as 800k or 2M, in place of a quality.", valueName: "n"),
+        help: ArgumentHelp("The video's bits per second, such as 800k or 2M, in place of a quality.", valueName: "n"),
         transform: Self.bits)
     var bitrate: Int?
 
-    @Option(help: ArgumentHelp("Frames from one keyframe to the next at most; 1 for keyframes alone.", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "The maximum number of frames from one keyframe to the next; 1 for keyframes only.", valueName: "n"))
     var gop: Int?
 
-    @Option(help: "How much time the H.264 encoder takes.")
+    @Option(help: "The speed of the H.264 encoder.")
     var speed: Named<VideoOutputSettings.Speed>?
 
-    @Option(help: "How sound is encoded; the preset's unless given.")
+    @Option(help: "The audio codec. (default: the preset's)")
     var audioCodec: Named<AudioOutputSettings.Codec>?
 
     @Option(
-        help: ArgumentHelp("Bits a second of each sound track, such as 128k.", valueName: "n"), transform: Self.bits)
+        help: ArgumentHelp("The bits per second of each audio track, such as 128k.", valueName: "n"),
+        transform: Self.bits)
     var audioBitrate: Int?
 
     /// True if any of these options is set.
@@ -224,20 +247,27 @@ struct EncodingOptions: ParsableArguments {
     var isQualityGiven: Bool { crf != nil || bitrate != nil || gop != nil || speed != nil }
 
     /// Refuses audio encoding options if no audio is encoded.
-    func check(_ audio: ProxyRequest.AudioTreatment) throws {
+    func check(_ audio: TranscodeRequest.AudioTreatment) throws {
         guard audio != .encode, audioCodec != nil || audioBitrate != nil else { return }
-        throw ValidationError("'--audio-codec' and '--audio-bitrate' are for sound that is encoded.")
+        throw ValidationError("'--audio-codec' and '--audio-bitrate' need audio that is encoded.")
     }
 
     func validate() throws {
-        func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
-            guard let value, !range.contains(value) else { return }
-            throw ValidationError("'\(name)' takes a number from \(range.lowerBound) to \(range.upperBound).")
-        }
-        try check("--height", height, 2...16384)
-        try check("--crf", crf, 0...51)
-        try check("--gop", gop, 1...100_000)
-        if crf != nil, bitrate != nil { throw ValidationError("'--crf' and '--bitrate' exclude each other.") }
+        try CommonArgument.check("--height", height, in: 2...16384)
+        try CommonArgument.check("--crf", crf, in: 0...51)
+        try CommonArgument.check("--gop", gop, in: 1...100_000)
+        if crf != nil { try CommonArgument.exclude("--crf", ("--bitrate", bitrate != nil)) }
+    }
+
+    /// Applies the options to a request.
+    func apply(to request: inout TranscodeRequest) {
+        request.height = height
+        request.quality = crf
+        request.bitRate = bitrate
+        request.keyFrameInterval = gop
+        request.speed = speed?.value
+        request.audioCodec = audioCodec?.value
+        request.audioBitRate = audioBitrate
     }
 
     /// Parses a positive bit rate, with `k` for thousands or `M` for millions.
@@ -248,7 +278,7 @@ struct EncodingOptions: ParsableArguments {
         guard let number = Int(digits), number > 0, digits.first != "+",
             case let (bits, overflow) = number.multipliedReportingOverflow(by: factor ?? 1), !overflow,
             bits <= 1_000_000_000
-        else { throw ValidationError("write bits a second, such as 800k or 2M") }
+        else { throw ValidationError("write bits per second, such as 800k or 2M") }
         return bits
     }
 }
@@ -261,11 +291,11 @@ struct TimelineOptions: ParsableArguments {
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(
-            "Look for media by its name in this folder and those inside, where the timeline's path does not lead to it; "
-                + "repeatable.", valueName: "folder"))
+            "Search this folder and its subfolders by name for media that is not at the timeline's path; repeatable.",
+            valueName: "folder"))
     var mediaFolder: [PathArgument] = []
 
-    @Flag(help: "Make clips whose media is missing gaps, instead of failing.")
+    @Flag(help: "Turn clips whose media is missing into gaps instead of failing.")
     var allowMissing = false
 
     @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
@@ -299,8 +329,8 @@ struct MediaOutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "The file that is written, whose ending says of which type it is, or the folder that it goes to. {stem} stands "
-                + "for the input's name without extension.", valueName: "file"))
+            "The output file, whose extension determines its type, or the folder for it. {stem} stands for the input's "
+                + "name without extension.", valueName: "file"))
     var output: PathArgument?
 
     /// Refuses outputs that are not files or would have the same name, before any file is opened.
@@ -309,9 +339,9 @@ struct MediaOutputOptions: ParsableArguments {
     ///   - ending: The extension of outputs in a folder.
     ///   - check: Refuses file types that the command does not write.
     func check(_ files: [PathArgument], ending: String, _ check: (FilePath) throws(MediaError) -> Void) throws {
-        guard let output else { throw ValidationError("Say where the output goes: '-o FILE'.") }
+        guard let output else { throw ValidationError("Name an output: '-o FILE'.") }
         if output.isStandardStream { throw ValidationError("Media cannot be written to standard output.") }
-        var owners: [FilePath: PathArgument] = [:]
+        var names = OutputNames(advice: "put {stem} into the output's name")
         for file in files {
             let path = path(for: file.path, ending: ending)
             try file.refuseLeadingAway { self.path(for: $0, ending: ending) }
@@ -320,11 +350,7 @@ struct MediaOutputOptions: ParsableArguments {
             } catch {
                 throw ValidationError("'\(path.displayPath)': \(error.message).")
             }
-            if let other = owners.updateValue(file, forKey: path) {
-                throw ValidationError(
-                    "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "
-                        + "'\(path.displayPath)'; put {stem} into the output's name.")
-            }
+            try names.claim(path, for: file)
         }
     }
 

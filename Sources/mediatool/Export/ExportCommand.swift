@@ -12,13 +12,13 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Writes a part of a media file, or renders an OpenTimelineIO timeline.",
         discussion: """
-            A part of a file is exact to the frame and the sample. With --copy nothing is encoded: what is stored \
-            begins with a picture that needs no other, and QuickTime and MPEG-4 files say that it is shown from the \
-            moment asked for; --json has both.
+            A part of a file is exact to the frame and the sample. With --copy nothing is encoded: the stored video \
+            starts with a keyframe, and QuickTime and MPEG-4 files declare that it is shown from the requested time; \
+            --json has both times.
 
-            A timeline (.otio, JSON) names its media by paths from its own folder. Cuts, gaps, dissolves, linear time \
-            warps, freeze frames and tracks inside tracks are rendered; what cannot be is an error that names the \
-            element. docs/export.md has the list.
+            A timeline (.otio, JSON) names its media by paths relative to its own folder. Cuts, gaps, dissolves, linear \
+            time warps, freeze frames and nested tracks are rendered; anything else is an error that names the element. \
+            docs/export.md has the list.
 
             Examples:
               mediatool export cut.otio -o cut.mov
@@ -34,7 +34,7 @@ struct ExportCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Media files, or timelines; which they are is told by their content. - is standard input.",
+            "Media files or timelines, distinguished by their content. - is standard input.",
             valueName: "file"))
     var files: [PathArgument] = []
 
@@ -54,53 +54,38 @@ struct ExportCommand: ParsableCommand {
         guard !result.schema else { return }
         try encoding.encoding.check(content.audio)
         try output.check(files, ending: Self.ending) { path throws(MediaError) in
-            _ = try ExportJob.fileType(of: path)
+            _ = try TranscodeRequest.Preset.export(nil).fileType(of: path)
         }
     }
 
     func run() throws {
-        if encoding.listPresets { return try StandardOutput.write(ExportText.presets) }
-        if result.schema { return try StandardOutput.write(EmbeddedFile.exportSchema.text) }
-        let request = try request()
-        let run = MediaFilesRun(
-            files: files, output: output, ending: Self.ending, running: running,
-            form: result.form(fileCount: files.count))
-        try run(reading: [encoding.watermark].compactMap(\.self)) { [running] part in
-            var request = request
-            request.opening = running.assetOptions()
-            return try ExportJob(request, try Self.input(part, request)).run(
-                to: part.path, outputs: part.outputs, makesFolder: part.makesFolder, progress: part.progress)
-        } warnings: { report in
-            (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings
-        } line: {
-            ExportText.text(of: $0)
+        if encoding.listPresets {
+            let presets = ExportSession.Preset.allCases.map { (name: $0.rawValue, summary: $0.summary) }
+            return try StandardOutput.write(CommonArgument.table(presets))
         }
-    }
-
-    private func request() throws -> ExportRequest {
-        var request = ExportRequest()
+        if result.schema { return try StandardOutput.write(EmbeddedFile.exportSchema.text) }
+        var request = TranscodeRequest(preset: .export(encoding.chosenPreset))
         try encoding.apply(to: &request)
-        request.timelines = timelines.settings
-        request.start = content.start
-        request.end = content.end
-        request.videoTrack = content.videoTrack
-        request.audioTracks = content.audioTracks
-        request.audio = content.audio
-        request.isStrict = running.strict
-        request.threads = running.threads ?? 0
-        return request
+        content.apply(to: &request)
+        running.apply(to: &request)
+        request.export.timelines = timelines.settings
+        let run = FilesRun(files, result, running, reading: [encoding.watermark].compactMap(\.self))
+        throw try run.transcode(to: output, ending: Self.ending) { [request, running] file in
+            var request = request
+            request.export.opening = running.assetOptions()
+            return TranscodeJob(request, try Self.input(file, request))
+        }
     }
 
     /// Returns the timeline in an input, or the input as media.
     private static func input(
-        _ part: MediaFilesRun.Part, _ request: ExportRequest
-    ) throws(MediaError) -> ExportJob.Input {
-        let timeline = try TimelineOptions.file(part.file, until: request.opening.limits.deadline)
-        if let timeline { return .timeline(timeline) }
-        var opening = request.opening
+        _ file: PathArgument, _ request: TranscodeRequest
+    ) throws(MediaError) -> TranscodeJob.Input {
+        var opening = request.export.opening
+        if let timeline = try TimelineOptions.file(file, until: opening.limits.deadline) { return .timeline(timeline) }
         opening.isPrecise = request.needsExactDuration
         opening.spoolsPipe = opening.isPrecise
-        return .media(part.asset(opening))
+        return .media(file.asset(opening))
     }
 }
 
@@ -109,8 +94,8 @@ struct ExportEncodingOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "How the file is encoded; '--list-presets' tells more. (default: highestQuality, for .webm "
-                + "vp9HighestQuality, and what is usual for files of sound alone)", valueName: "preset"))
+            "The encoding of the file; '--list-presets' describes them. (default: highestQuality, for .webm "
+                + "vp9HighestQuality, and the usual codec of the file type for audio files)", valueName: "preset"))
     var preset: Named<ExportSession.Preset>?
 
     @Flag(help: "Print the presets and do nothing else.")
@@ -119,37 +104,37 @@ struct ExportEncodingOptions: ParsableArguments {
     @Flag(
         name: [.customLong("copy"), .customLong("passthrough")],
         help: """
-            Take video, audio and subtitles as they are: quick and without loss; what the file cannot hold is left out, \
-            with a warning. '--preset passthrough' is the same.
+            Copy video, audio and subtitles unchanged, quickly and without loss; tracks that the file cannot hold are \
+            left out with a warning. The same as '--preset passthrough'.
             """)
     var copy = false
 
     @Option(
         help: ArgumentHelp(
-            "Where a copy begins: at --start exactly, or at the keyframe before it, as other programs copy.",
+            "Where a copy starts: exactly at --start, or at the keyframe before it, as other programs do.",
             valueName: "exact|keyframe"))
-    var copyFrom: ExportRequest.CopyStart?
+    var copyFrom: TranscodeRequest.CopyStart?
 
     @Option(
         help: ArgumentHelp(
-            "The frames' size; pictures are fitted into the middle. (default: the source's, a timeline's largest)",
+            "The frame size; video is fitted into the centre. (default: the source's, or a timeline's largest)",
             valueName: "WxH"),
-        transform: Self.size)
+        transform: { try CommonArgument.dimensions($0, in: 2...16384, areEven: true) })
     var size: Dimensions?
 
     @Option(
         help: ArgumentHelp(
-            "Frames a second: 25, 29.97, 24000/1001. (default: the source's own times, the timeline's rate)",
+            "Frames per second: 25, 29.97, 24000/1001. (default: the source's own times, or the timeline's rate)",
             valueName: "rate"),
         transform: Self.rate)
     var frameRate: Rational?
 
-    @Option(help: ArgumentHelp("A PNG picture that lies over all frames, with its transparency.", valueName: "file"))
+    @Option(help: ArgumentHelp("A PNG image to overlay on all frames, with its transparency.", valueName: "file"))
     var watermark: PathArgument?
 
     @Option(
         help: ArgumentHelp(
-            "The watermark's left and upper edge, in the frames' pixels. (default: the lower right corner)",
+            "The watermark's left and upper edge in frame pixels. (default: the lower right corner)",
             valueName: "x,y"),
         transform: Self.place)
     var watermarkPlace: Place?
@@ -162,15 +147,17 @@ struct ExportEncodingOptions: ParsableArguments {
         var y: Int
     }
 
-    private var copies: Bool { copy || preset?.value == .passthrough }
+    /// The preset that was chosen by either option; `nil` for the default.
+    var chosenPreset: ExportSession.Preset? { copy ? .passthrough : preset?.value }
 
     func validate() throws {
         if copy, let preset, preset.value != .passthrough {
-            throw ValidationError("'--copy' and '--preset \(preset.value.rawValue)' exclude each other.")
+            try CommonArgument.exclude("--copy", ("--preset \(preset.value.rawValue)", true))
         }
-        if copyFrom != nil, !copies { throw ValidationError("'--copy-from' is for '--copy'.") }
+        let copies = chosenPreset == .passthrough
+        if copyFrom != nil, !copies { throw ValidationError("'--copy-from' needs '--copy'.") }
         if watermark == nil, watermarkPlace != nil {
-            throw ValidationError("'--watermark-place' is for '--watermark'.")
+            throw ValidationError("'--watermark-place' needs '--watermark'.")
         }
         if copies, size != nil || frameRate != nil || watermark != nil || encoding.isAnyGiven {
             throw ValidationError("Samples that are copied keep their size, rate and encoding.")
@@ -180,40 +167,24 @@ struct ExportEncodingOptions: ParsableArguments {
     /// Applies the options to a request.
     ///
     /// - Throws: The errors of reading the watermark.
-    func apply(to request: inout ExportRequest) throws {
+    func apply(to request: inout TranscodeRequest) throws {
+        encoding.apply(to: &request)
         if let watermark {
             let path = watermark.path
             let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark")
             let image: Bitmap
             do throws(MediaError) { image = try PNGFile.decode(bytes) } catch { throw error.at(path: path.string) }
-            request.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
+            request.export.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
         }
-        request.copyFrom = copyFrom ?? .exact
-        request.preset = copy ? .passthrough : preset?.value
-        request.size = size
-        request.frameRate = frameRate
-        request.height = encoding.height
-        request.quality = encoding.crf
-        request.bitRate = encoding.bitrate
-        request.keyFrameInterval = encoding.gop
-        request.speed = encoding.speed?.value
-        request.audioCodec = encoding.audioCodec?.value
-        request.audioBitRate = encoding.audioBitrate
-    }
-
-    /// Parses two even numbers separated by `x`.
-    private static func size(_ text: String) throws -> Dimensions {
-        let sides = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
-        guard sides.count == 2, sides.allSatisfy({ (2...16384).contains($0) && $0 % 2 == 0 }) else {
-            throw ValidationError("write a size as 1920x1080, with even numbers")
-        }
-        return Dimensions(width: sides[0], height: sides[1])
+        request.export.copyFrom = copyFrom ?? .exact
+        request.export.size = size
+        request.export.frameRate = frameRate
     }
 
     private static func place(_ text: String) throws -> Place {
         let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
         guard numbers.count == 2, let x = numbers[0], let y = numbers[1], max(x.magnitude, y.magnitude) <= 100_000
-        else { throw ValidationError("write a place as 20,20") }
+        else { throw ValidationError("write a position as 20,20") }
         return Place(x: x, y: y)
     }
 
@@ -225,40 +196,4 @@ struct ExportEncodingOptions: ParsableArguments {
     }
 }
 
-extension ExportRequest.CopyStart: ExpressibleByArgument {}
-
-/// Formats results of `export` as readable text.
-enum ExportText {
-    /// The list of presets, one per line.
-    static var presets: String {
-        let presets = ExportSession.Preset.allCases
-        let width = presets.map(\.rawValue.count).max() ?? 0
-        return presets.map { preset in
-            preset.rawValue + String(repeating: " ", count: width - preset.rawValue.count + 2) + preset.summary + "\n"
-        }.joined()
-    }
-
-    /// Returns a line about a file that was written.
-    static func text(of report: ExportReport) -> String {
-        var parts: [String] = []
-        if let timeline = report.timeline {
-            parts.append("\(timeline.clips) clips of \(timeline.mediaFiles) files")
-        }
-        if let video = report.video { parts.append("\(video.codec) \(video.encodedSize)") }
-        if !report.audio.isEmpty {
-            parts.append(
-                report.audio.map { "\($0.codec) \($0.channelLayout ?? "\($0.channels) channels")" }
-                    .joined(separator: " + "))
-        }
-        if let video = report.video { parts.append("\(video.frameCount) frames") }
-        parts.append("\(report.duration.seconds) s")
-        parts.append(QuantityText.bytes(report.sizeBytes))
-        if report.copied { parts.append("copied") }
-        if let timecode = report.startTimecode { parts.append("from \(timecode)") }
-        if !report.leftOut.isEmpty {
-            let tracks = report.leftOut.map { "\($0.trackIndex) (\($0.type))" }.joined(separator: ", ")
-            parts.append("without track \(tracks)")
-        }
-        return report.output.displayPath + ": " + parts.joined(separator: ", ")
-    }
-}
+extension TranscodeRequest.CopyStart: ExpressibleByArgument {}

@@ -5,6 +5,7 @@ import MediaJobs
 import SystemCalls
 import SystemPackage
 import Threading
+import Timelines
 
 /// Standard output, which carries only data.
 enum StandardOutput {
@@ -75,74 +76,132 @@ enum StandardError {
     }
 }
 
-/// Runs a command that makes one media file per input, in parallel, with progress, and prints warnings and results in
-/// order.
-struct MediaFilesRun: Sendable {
+/// Runs a command's work on each of its files, in parallel and with progress, and prints warnings and results in order.
+struct FilesRun: Sendable {
     /// The inputs.
     let files: [PathArgument]
-    /// The output option.
-    let output: MediaOutputOptions
-    /// The extension of outputs in a folder.
-    let ending: String
     /// The options that control the run.
     let running: RunOptions
     /// The form in which results are printed.
     let form: OutputFormatOptions.Form
+    /// The set of the run's outputs, none of which may replace an input.
+    let outputs: OutputFileSet
+    /// The progress of the run, with one part per file.
+    let progress: Progress
 
-    /// The context for the work on one file.
-    struct Part: Sendable {
-        /// The input.
-        let file: PathArgument
-        /// The output path.
-        let path: FilePath
-        /// The set to which the output belongs.
-        let outputs: OutputFileSet
-        /// True if the output's folder is made if it does not exist.
-        let makesFolder: Bool
-        /// Receives the progress.
-        let progress: @Sendable (JobProgress) -> Void
+    /// - Parameter others: Additional files that are read, and which no output may replace.
+    init(
+        _ files: [PathArgument], _ result: OutputFormatOptions, _ running: RunOptions,
+        reading others: [PathArgument] = []
+    ) {
+        self.files = files
+        self.running = running
+        form = result.form(fileCount: files.count)
+        outputs = OutputFileSet(force: running.force, inputs: (files + others).compactMap(\.identity))
+        progress = Progress(
+            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
+            isQuiet: running.quiet, parts: files.count)
+    }
 
-        /// Returns the input as an asset.
-        func asset(_ options: Asset.Options) -> Asset {
-            file.isStandardStream ? Asset.standardInput(options: options) : Asset(path: file.path, options: options)
+    /// Runs the work and prints the results.
+    ///
+    /// - Parameters:
+    ///   - make: Makes the result of one input, with its number; called on any thread.
+    ///   - warnings: Returns the warnings about a result.
+    ///   - inspect: Receives each result before it is printed; returns false if a part of the request was not
+    ///     delivered.
+    ///   - lines: Returns a result as readable lines.
+    /// - Returns: The exit code.
+    func callAsFunction<Report: Encodable & Sendable>(
+        _ make: @escaping @Sendable (Int, PathArgument) throws -> Report, warnings: (Report) -> [String],
+        inspect: (Result<Report, MediaError>, FilePath) -> Bool = { _, _ in true },
+        lines: (Report, FilePath) -> [String]
+    ) throws -> ExitCode {
+        var printer = ResultPrinter(form: form)
+        try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { number, file in
+            Result { try make(number, file) }
+        } deliver: { index, result in
+            let path = files[index].path
+            StatusLine.clear()
+            if index == files.count - 1 { progress.finish() }
+            let isComplete = inspect(result.mapError { MediaError(describing: $0) }, path)
+            if case .success(let report) = result { warn(warnings(report), path) }
+            try printer.print(result, of: path, isComplete: isComplete) { lines($0, path) }
+        }
+        return try printer.finish()
+    }
+
+    /// Reports warnings about an input, unless the run is quiet.
+    func warn(_ warnings: [String], _ path: FilePath) {
+        guard !running.quiet else { return }
+        for warning in warnings { StandardError.warn(warning, path: path) }
+    }
+
+    /// Opens the timeline in an input, and reports its warnings; returns `nil` for media, of which nothing is consumed.
+    func timeline(
+        in file: PathArgument, _ timelines: TimelineOptions, opening: Asset.Options
+    ) throws(MediaError) -> OpenTimeline? {
+        guard let found = try TimelineOptions.file(file, requiresSchema: true, until: opening.limits.deadline) else {
+            return nil
+        }
+        let timeline = try OpenTimeline(found, timelines.settings, opening: opening)
+        warn(timeline.warnings, file.path)
+        return timeline
+    }
+
+    /// Returns a closure that receives the progress of one file: the completed fraction, and the processed seconds.
+    func report(part: Int) -> @Sendable (Double, Double) -> Void {
+        let begun = ContinuousClock.now
+        return { [progress] fraction, seconds in
+            progress.update(
+                part: part, fraction: fraction, speed: QuantityText.speed(seconds, in: ContinuousClock.now - begun))
         }
     }
 
-    /// Runs the command and prints the results; finishes by throwing the exit code.
+    /// Runs a command that writes one media file per input; throws the exit code.
     ///
     /// - Parameters:
-    ///   - others: Additional files that are read, and which no output may replace.
-    ///   - make: Makes the output of one input, on any thread.
-    ///   - warnings: Returns the warnings about a result.
-    ///   - line: Returns a result as a readable line.
-    func callAsFunction<Report: Encodable & Sendable>(
-        reading others: [PathArgument] = [], _ make: @escaping @Sendable (Part) throws -> Report,
-        warnings: (Report) -> [String], line: (Report) -> String
-    ) throws {
-        let outputs = OutputFileSet(force: running.force, inputs: (files + others).compactMap(\.identity))
-        let progress = Progress(
-            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
-            isQuiet: running.quiet, parts: files.count)
-        var printer = ResultPrinter(form: form)
-        try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { number, file in
-            let begun = ContinuousClock.now
-            let part = Part(
-                file: file, path: output.path(for: file.path, ending: ending), outputs: outputs.setForAnotherJob(),
+    ///   - output: The output option.
+    ///   - ending: The extension of outputs in a folder.
+    ///   - job: Returns the job for one input, on any thread.
+    func transcode(
+        to output: MediaOutputOptions, ending: String,
+        _ job: @escaping @Sendable (PathArgument) throws -> TranscodeJob
+    ) throws -> ExitCode {
+        try callAsFunction { number, file in
+            let report = report(part: number)
+            return try job(file).run(
+                to: output.path(for: file.path, ending: ending), outputs: outputs.setForAnotherJob(),
                 makesFolder: output.namesFolder
-            ) { done in
-                progress.update(
-                    part: number, fraction: done.fraction,
-                    speed: QuantityText.speed(done.seconds, in: ContinuousClock.now - begun))
-            }
-            return Result { try make(part) }
-        } deliver: { index, result in
-            let path = files[index].path
-            if index == files.count - 1 { progress.finish() }
-            if let report = try? result.get(), !running.quiet {
-                for warning in warnings(report) { StandardError.warn(warning, path: path) }
-            }
-            try printer.print(result, of: path) { [line($0)] }
+            ) { report($0.fraction, $0.seconds) }
+        } warnings: { report in
+            (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings + (report.comparison?.changes ?? [])
+        } lines: { report, _ in
+            [Self.line(of: report)]
         }
-        throw try printer.finish()
+    }
+
+    /// Returns a line about a media file that was written.
+    private static func line(of report: TranscodeReport) -> String {
+        var parts: [String] = []
+        if let timeline = report.timeline {
+            parts.append("\(timeline.clips) clips of \(timeline.mediaFiles) files")
+        }
+        if let video = report.video { parts.append("\(video.codec) \(video.encodedSize)") }
+        if !report.audio.isEmpty {
+            parts.append(
+                report.audio.map { "\($0.codec) \($0.channelLayout ?? "\($0.channels) channels")" }
+                    .joined(separator: " + "))
+        }
+        if let video = report.video { parts.append("\(video.frameCount) frames") }
+        if report.comparison == nil { parts.append("\(report.duration.seconds) s") }
+        parts.append(QuantityText.bytes(report.sizeBytes))
+        if report.copied == true { parts.append("copied") }
+        if let timecode = report.startTimecode { parts.append("from \(timecode)") }
+        if !report.leftOut.isEmpty {
+            let tracks = report.leftOut.map { "\($0.trackIndex) (\($0.type))" }.joined(separator: ", ")
+            parts.append("without track \(tracks)")
+        }
+        return report.output.displayPath + ": " + parts.joined(separator: ", ")
     }
 }

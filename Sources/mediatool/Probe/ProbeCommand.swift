@@ -11,11 +11,11 @@ import Threading
 struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe",
-        abstract: "Shows what media files say of themselves: container, tracks, chapters, metadata.",
+        abstract: "Shows the declared properties of media files: container, tracks, chapters, metadata.",
         discussion: """
-            Headers are read, and a few packets where a header leaves something open. Times are exact; a file whose \
-            clock does not start at zero (MPEG-TS, MPEG-PS) is shifted to it, and the JSON has its first time stamp \
-            as startTime. What a file does not say is left out.
+            Headers are read, and a few packets if a header is incomplete. Times are exact. If the clock of a file does \
+            not start at zero (MPEG-TS, MPEG-PS), its times are shifted to zero, and the JSON has its first time stamp as \
+            startTime. Properties that a file does not declare are omitted.
 
             Examples:
               mediatool probe interview.mov
@@ -27,19 +27,19 @@ struct ProbeCommand: ParsableCommand {
               mediatool probe - --json < stream.ts
             """)
 
-    @Argument(help: ArgumentHelp("The files to look at; '-' is standard input.", valueName: "file"))
+    @Argument(help: ArgumentHelp("The files to read; '-' is standard input.", valueName: "file"))
     var files: [PathArgument] = []
 
-    @Option(help: "How to print the result; 'json' and 'jsonl' are the same as the flags.")
+    @Option(help: "The form of the result; 'json' and 'jsonl' are the same as the flags.")
     var format: Format?
 
-    @Flag(help: "Read every packet, without decoding: true counts, durations, spacing, bit rate over time, gaps.")
+    @Flag(help: "Read every packet, without decoding: exact counts, durations, spacing, bit rate over time, gaps.")
     var scan = false
 
     @Option(
         help: ArgumentHelp(
-            "Print one value of the JSON for each file, such as 'tracks[0].video.encodedSize'; a string as it is, or "
-                + "as JSON with a flag for JSON.", valueName: "path"),
+            "Print one value of the JSON for each file, such as 'tracks[0].video.encodedSize'. A string is printed "
+                + "without quotes unless a flag for JSON is given.", valueName: "path"),
         transform: CommonArgument.selection)
     var select: JSONPath?
 
@@ -84,9 +84,6 @@ struct ProbeCommand: ParsableCommand {
     private static func probe(_ file: PathArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
         var assetOptions = options.assetOptions()
         assetOptions.isPrecise = scans
-        let asset =
-            file.isStandardStream
-            ? Asset.standardInput(options: assetOptions) : Asset(path: file.path, options: assetOptions)
-        return try ProbeJob(asset: asset, scans: scans, isStrict: options.strict).run()
+        return try ProbeJob(asset: file.asset(assetOptions), scans: scans, isStrict: options.strict).run()
     }
 }

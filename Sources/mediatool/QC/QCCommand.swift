@@ -12,12 +12,11 @@ import Threading
 struct QCCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "qc",
-        abstract: "Checks media files against a policy: what they say of themselves, their pictures and their sound.",
+        abstract: "Checks media files against a policy: their declared properties, their video and their audio.",
         discussion: """
             A policy is a YAML file of rules, or one that comes with the program: content (the default), web, ebu-r128, \
-            reference. \
-            Everything is measured in one pass over each file. The exit code is 0 where all files pass, 1 where \
-            something fails, 2 where a file could not be processed. docs/qc.md tells how policies are written.
+            reference. Everything is measured in one pass over each file. The exit code is 0 if all files pass, 1 if \
+            something fails, 2 if a file could not be processed. docs/qc.md describes how to write policies.
 
             Examples:
               mediatool qc interview.mov
@@ -38,27 +37,28 @@ struct QCCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Check that each file is a proxy of this one: tracks, channels, frames, times, rate, timecode; without a policy "
-                + "nothing else.", valueName: "source"))
+            "Check that each file is a proxy of this one: tracks, channels, frames, times, rate, timecode. Without a "
+                + "policy, nothing else is checked.", valueName: "source"))
     var proxyOf: PathArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Compare the pictures and the sound of each file with this one; without a policy by 'reference'.",
+            "Compare the video and the audio of each file with this one; the default policy is then 'reference'.",
             valueName: "file"))
     var reference: PathArgument?
 
     @Option(
         help: ArgumentHelp(
-            "How many findings of each rule are listed in JSON, CSV and JUnit; the JSON has their number.",
+            "The number of findings of each rule that JSON, CSV and JUnit list; the JSON has their total.",
             valueName: "count"))
     var findings = QCReport.usualListed
 
-    @Option(help: "From which severity on the exit code is 1: fail or warn.")
+    @Option(help: "The lowest severity for which the exit code is 1: fail or warn.")
     var failOn = QCSeverity.fail
 
     @Option(
-        help: ArgumentHelp("Write the results as JUnit XML: a suite a file, a test case a rule.", valueName: "path"))
+        help: ArgumentHelp(
+            "Write the results as JUnit XML: a suite for each file, a test case for each rule.", valueName: "path"))
     var junit: PathArgument?
 
     @Option(help: ArgumentHelp("Write the results as one page of HTML.", valueName: "path"))
@@ -69,17 +69,17 @@ struct QCCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Write how each picture of the file differs from that of '--reference', as comma-separated values.",
+            "Write the difference of each frame from that of '--reference', as comma-separated values.",
             valueName: "path"))
     var frames: PathArgument?
 
-    @Flag(help: "Print what can be checked, with definitions and defaults, and do nothing else.")
+    @Flag(help: "Print all checks with definitions and defaults, and do nothing else.")
     var listChecks = false
 
     @Flag(help: "Print the JSON Schema of policies and do nothing else.")
     var policySchema = false
 
-    @Flag(help: "Print the policy that would be used, where it comes with the program, and do nothing else.")
+    @Flag(help: "Print the policy that would be used, if it comes with the program, and do nothing else.")
     var showPolicy = false
 
     @OptionGroup var output: OutputFormatOptions
@@ -97,11 +97,9 @@ struct QCCommand: ParsableCommand {
         if let repeated = [junit, html, csv, frames].compactMap(\.self).map(\.path).firstRepeated {
             throw ValidationError("Two reports are named '\(repeated.displayPath)'; give each its own name.")
         }
-        guard (1...10_000).contains(findings) else {
-            throw ValidationError("'--findings' lists 1 to 10000 findings of each rule.")
-        }
+        try CommonArgument.check("--findings", findings, in: 1...10_000)
         if frames != nil, reference == nil {
-            throw ValidationError("'--frames' tells how pictures differ from those of '--reference'; name that too.")
+            throw ValidationError("'--frames' compares frames with those of '--reference'; add that option.")
         }
     }
 
@@ -111,41 +109,34 @@ struct QCCommand: ParsableCommand {
         if listChecks { return try StandardOutput.write(CheckRegistry.listing) }
         if showPolicy {
             guard let known = builtInPolicy else {
-                throw ValidationError("'--show-policy' is for policies that come with the program: \(Self.builtIn).")
+                throw ValidationError("'--show-policy' prints policies that come with the program: \(Self.builtIn).")
             }
             return try StandardOutput.write(known.yaml)
         }
         let policy = try loadPolicy()
         let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
-        let outputs = OutputFileSet(force: options.force, inputs: (files + others).compactMap(\.identity))
-            .limited(to: reportAllowance)
+        let run = FilesRun(files, output, options, reading: others)
+        let outputs = run.outputs.limited(to: reportAllowance)
         // Open the reports now, to refuse those that cannot be written before hours of measuring.
         let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
-        var printer = ResultPrinter(form: output.form(fileCount: files.count))
         var pages = Pages()
         var hasFailed = false
-        let progress = Progress(
-            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
-            isQuiet: options.quiet, parts: files.count)
         let assets = Assets(
             source: proxyOf, reference: reference, illustrates: html != nil, keepsFrames: frames != nil,
             maximumListed: findings)
-        try concurrentForEach(Array(files.indices), workers: options.jobs) { [options, files] index in
-            Result {
-                try Self.check(files[index], policy, assets, options) { progress.update(part: index, fraction: $0) }
-            }
-        } deliver: { index, result in
-            StatusLine.clear()
-            let path = files[index].path
+        let code = try run { [options] index, file in
+            try Self.check(file, policy, assets, options) { run.progress.update(part: index, fraction: $0) }
+        } warnings: {
+            $0.warnings
+        } inspect: { result, path in
             if case .success(let report) = result {
                 if report.verdict == .fail || report.verdict == .warn && failOn == .warn { hasFailed = true }
-                if !options.quiet { for warning in report.warnings { StandardError.warn(warning, path: path) } }
             }
-            pages.add(result.mapError { MediaError(describing: $0) }, path: path.displayPath)
-            try printer.print(result, of: path) { QCText.lines(of: $0, path: path.displayPath) }
+            pages.add(result, path: path.displayPath)
+            return true
+        } lines: { report, path in
+            QCText.lines(of: report, path: path.displayPath)
         }
-        progress.finish()
-        let code = try printer.finish()
         // If one report cannot be written, write the others nevertheless.
         var failures: [MediaError] = []
         var filled: [OpenedOutput] = []
@@ -208,12 +199,9 @@ struct QCCommand: ParsableCommand {
         var opening = assetOptions
         opening.spoolsPipe = QCJob.readsAgain(
             policy, isCompared: others.source != nil || others.reference != nil, options: jobOptions)
-        let asset =
-            file.isStandardStream ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
         let report = try QCJob(
-            asset: asset, policy: policy,
-            proxyOf: others.source.map { Asset(path: $0.path, options: assetOptions) },
-            reference: others.reference.map { Asset(path: $0.path, options: assetOptions) },
+            asset: file.asset(opening), policy: policy, proxyOf: others.source?.asset(assetOptions),
+            reference: others.reference?.asset(assetOptions),
             threads: options.threadsPerFile, options: jobOptions
         ).run { done, _ in
             progress(done)

@@ -12,12 +12,12 @@ import Timelines
 struct ThumbsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "thumbs",
-        abstract: "Write still images of a video at any times, or sheets of them, in one sweep over the file.",
+        abstract: "Writes still images of a video at any times, or sheets of them, in one pass over the file.",
         discussion: """
-            An image shows the picture that is on screen at its time; what was delivered for each time is printed, or \
-            as JSON with --json. A time outside the track is an error for that time only, and the exit code is then 2.
+            An image shows the frame that is on screen at its time. The result for each time is printed, as JSON with \
+            --json. A time outside the track is an error for that time only, and the exit code is then 2.
 
-            Of an OpenTimelineIO timeline (.otio, JSON) the frames are shown that 'export' writes.
+            For an OpenTimelineIO timeline (.otio, JSON), images show the frames that 'export' writes.
 
             Times: \(TimeExpression.forms). Percentages and end refer to the whole track.
 
@@ -62,7 +62,7 @@ struct ThumbsCommand: ParsableCommand {
         if case .file(let file)? = images.scenes { files.insert(file, at: 0) }
         try result.checkFiles(files)
         guard let request = request(threads: 0) else {
-            throw ValidationError("Say which images: '--at', '--every', '--count', '--keyframes' or '--scenes'.")
+            throw ValidationError("Choose the images: '--at', '--every', '--count', '--keyframes' or '--scenes'.")
         }
         try checkNames(request.count)
     }
@@ -72,64 +72,49 @@ struct ThumbsCommand: ParsableCommand {
             return try StandardOutput.write(EmbeddedFile.thumbsSchema.text)
         }
         let job = ThumbsJob(request, output: try output.result(pad: size.pad))
-        let outputs = OutputFileSet(force: running.force, inputs: files.compactMap(\.identity))
-        let progress = Progress(
-            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
-            isQuiet: running.quiet, parts: files.count)
-        let form = result.form(fileCount: files.count)
+        let run = FilesRun(files, result, running)
         // If files are processed in parallel, each file's lines wait for its turn.
         let isAlone = min(running.jobs, files.count) <= 1
-        var printer = ResultPrinter(form: form)
-        try concurrentForEach(Array(files.indices), workers: running.jobs) {
-            [files, running, timelines = timelines.settings] index -> Outcome in
+        throw try run { [timelines] index, file in
             var lines: [String] = []
-            let result = Result { () throws(MediaError) in
-                let input = try Self.input(files[index], timelines, running, protectedIn: outputs)
-                return try job.run(on: input, outputs: outputs) {
-                    progress.update(part: index, fraction: $0)
-                } announce: { event throws(MediaError) in
-                    guard form == .text else { return }
-                    if isAlone { try Self.print(event.line) } else { lines.append(event.line) }
-                }
+            let report = try job.run(on: try Self.input(file, timelines, run), outputs: run.outputs) {
+                run.progress.update(part: index, fraction: $0)
+            } announce: { event throws(MediaError) in
+                guard run.form == .text else { return }
+                if isAlone { try Self.print(event.line) } else { lines.append(event.line) }
             }
-            return Outcome(result: result.mapError { $0 as any Error }, lines: lines)
-        } deliver: { index, outcome in
-            StatusLine.clear()
-            let path = files[index].path
-            let report = try? outcome.result.get()
-            let failures = report?.failures ?? []
+            return Outcome(report: report, lines: lines)
+        } warnings: { outcome in
+            [outcome.report.damage?.text].compactMap(\.self) + outcome.report.warnings
+        } inspect: { result, path in
+            let failures = (try? result.get().report.failures) ?? []
             Self.report(failures, of: path)
-            if let report, !running.quiet {
-                let damage = [report.damage?.text].compactMap(\.self)
-                for warning in damage + report.warnings { StandardError.warn(warning, path: path) }
-            }
-            try printer.print(outcome.result, of: path, isComplete: failures.isEmpty) { _ in outcome.lines }
+            return failures.isEmpty
+        } lines: { outcome, _ in
+            outcome.lines
         }
-        progress.finish()
-        throw try printer.finish()
     }
 }
 
 /// The result of one file, and the lines about it that are not printed yet.
-private struct Outcome: Sendable {
-    let result: Result<ThumbsReport, any Error>
+private struct Outcome: Encodable, Sendable {
+    let report: ThumbsReport
     let lines: [String]
+
+    /// Encodes the report.
+    func encode(to encoder: any Encoder) throws { try report.encode(to: encoder) }
 }
 
 extension ThumbsCommand {
     /// Returns the input of the images, which is a file or the timeline in it.
     private static func input(
-        _ file: PathArgument, _ timelines: TimelineSettings, _ running: RunOptions, protectedIn outputs: OutputFileSet
+        _ file: PathArgument, _ timelines: TimelineOptions, _ run: FilesRun
     ) throws(MediaError) -> ThumbsJob.Input {
-        let options = running.assetOptions()
-        var made: OpenTimeline?
-        if let timeline = try TimelineOptions.file(file, requiresSchema: true, until: options.limits.deadline) {
-            made = try OpenTimeline(timeline, timelines, opening: options)
-        }
-        if !running.quiet { for warning in made?.warnings ?? [] { StandardError.warn(warning, path: file.path) } }
-        made?.protect(in: outputs)
+        let options = run.running.assetOptions()
+        let timeline = try run.timeline(in: file, timelines, opening: options)
+        timeline?.protect(in: run.outputs)
         return ThumbsJob.Input(
-            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: try made?.asset())
+            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: try timeline?.asset())
     }
 
     private func request(threads: Int) -> ThumbsRequest? {

@@ -13,15 +13,15 @@ import Timelines
 struct WaveformCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "waveform",
-        abstract: "Writes the peaks of a sound track as data and as a picture.",
+        abstract: "Writes the peaks of an audio track as data and as images.",
         discussion: """
-            The track is decoded once, whatever the number of outputs. Sample 0 is time 0 of the presentation: priming \
-            and what an edit list leaves out is cut, a late start and holes are silence.
+            The track is decoded once, regardless of the number of outputs. Sample 0 is time 0 of the presentation: \
+            priming, and what an edit list omits, is cut; a late start and gaps are silent.
 
-            A peaks file (.dat, .json) as input is written in other formats, as a picture, and at levels that are exact \
-            multiples of its own; its channels stay as they are, and ranges are widened to whole points.
+            A peaks file (.dat, .json) as input is written in other formats, as an image, and at levels that are exact \
+            multiples of its own. Its channels are kept, and ranges are widened to whole points.
 
-            Of an OpenTimelineIO timeline (.otio, JSON) the mix is measured that 'export' writes.
+            For an OpenTimelineIO timeline (.otio, JSON), the mix that 'export' writes is measured.
 
             Examples:
               mediatool waveform talk.mp3 -o talk.png
@@ -58,7 +58,7 @@ struct WaveformCommand: ParsableCommand {
         guard !output.schema else { return }
         try outputs.check(inputs: files.count, isJSON: output.isJSON)
         if let option = picture.given, !outputs.hasPicture {
-            throw ValidationError("'\(option)' shapes pictures, and no output here is one (.png, .svg).")
+            throw ValidationError("'\(option)' applies to images, and no output is one (.png, .svg).")
         }
         try checkNames()
     }
@@ -68,7 +68,7 @@ struct WaveformCommand: ParsableCommand {
     /// It would be a matter of chance which of them was written last. This applies to the outputs of one input and of
     /// several.
     private func checkNames() throws {
-        var owners: [FilePath: PathArgument] = [:]
+        var names = OutputNames(advice: "run the program separately for each of them")
         for file in files {
             let paths = outputs.requests(for: file.path).map(\.path)
             for place in paths.indices {
@@ -77,13 +77,7 @@ struct WaveformCommand: ParsableCommand {
             if let repeated = paths.firstRepeated {
                 throw ValidationError("Two outputs are named '\(repeated.displayPath)'; give each its own name.")
             }
-            for path in Set(paths) {
-                if let other = owners.updateValue(file, forKey: path) {
-                    throw ValidationError(
-                        "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "
-                            + "'\(path.displayPath)'; call the program for each of them.")
-                }
-            }
+            for path in Set(paths) { try names.claim(path, for: file) }
         }
     }
 
@@ -93,27 +87,19 @@ struct WaveformCommand: ParsableCommand {
         settings.picture = picture.picture()
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
-        let work = Work(
-            options: settings, raw: sound.raw, outputs: outputs, timelines: timelines.settings, running: options,
-            files: OutputFileSet(force: options.force, inputs: files.compactMap(\.identity)),
-            progress: Progress(
-                label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: options.progress,
-                isQuiet: options.quiet, parts: files.count))
-
-        var printer = ResultPrinter(form: output.form(fileCount: files.count))
-        try concurrentForEach(Array(files.enumerated()), workers: options.jobs) { part, file in
-            Result { try work.run(file, part: part) }
-        } deliver: { index, result in
-            let path = files[index].path
-            if index == files.count - 1 { work.progress.finish() }
+        let run = FilesRun(files, output, options)
+        let work = Work(options: settings, raw: sound.raw, outputs: outputs, timelines: timelines, run: run)
+        let code = try run { part, file in
+            try work.run(file, part: part)
+        } warnings: { result in
+            result.warnings(namesEnd: sound.namesEnd)
+        } inspect: { result, _ in
             let errors = (try? result.get().outputErrors) ?? []
             for error in errors { StandardError.report(error) }
-            if let warnings = try? result.get().warnings(namesEnd: sound.namesEnd), !options.quiet {
-                for warning in warnings { StandardError.warn(warning, path: path) }
-            }
-            try printer.print(result, of: path, isComplete: errors.isEmpty) { _ in [] }
+            return errors.isEmpty
+        } lines: { _, _ in
+            []
         }
-        let code = try printer.finish()
         if code != .success { throw code }
     }
 
@@ -122,51 +108,35 @@ struct WaveformCommand: ParsableCommand {
         let options: WaveformOptions
         let raw: RawSound?
         let outputs: WaveformOutputOptions
-        let timelines: TimelineSettings
-        let running: RunOptions
-        let files: OutputFileSet
-        let progress: Progress
+        let timelines: TimelineOptions
+        let run: FilesRun
 
         func run(_ file: PathArgument, part: Int) throws -> WaveformResult {
-            var opening = running.assetOptions()
-            if raw == nil,
-                let timeline = try TimelineOptions.file(file, requiresSchema: true, until: opening.limits.deadline)
-            {
-                let made = try OpenTimeline(timeline, timelines, opening: opening)
-                if !running.quiet { for warning in made.warnings { StandardError.warn(warning, path: file.path) } }
-                let outputs = files.setForAnotherJob()
-                made.protect(in: outputs)
-                return try measure(made.asset(), file, part: part, into: outputs)
+            var opening = run.running.assetOptions()
+            if raw == nil, let timeline = try run.timeline(in: file, timelines, opening: opening) {
+                let outputs = run.outputs.setForAnotherJob()
+                timeline.protect(in: outputs)
+                return try measure(timeline.asset(), file, part: part, into: outputs)
             }
             if raw == nil, let peaks = try peaksFile(file, until: opening.limits.deadline) {
                 let requests = outputs.requests(for: file.path, standardLevel: peaks.peaks.samplesPerPixel)
                 let allowance = OutputAllowance(opening.limits, forInputOf: 2 * peaks.peaks.data.count)
-                let report = try PeaksFileJob(peaks, options: options).run(requests, into: files.limited(to: allowance))
-                return .peaksFile(report)
+                let files = run.outputs.limited(to: allowance)
+                return .peaksFile(try PeaksFileJob(peaks, options: options).run(requests, into: files))
             }
             opening.rawSound = raw
             opening.isPrecise = options.needsExactDuration
             opening.spoolsPipe = options.readsPipeAgain
-            let asset =
-                file.isStandardStream
-                ? Asset.standardInput(options: opening) : Asset(path: file.path, options: opening)
-            return try measure(asset, file, part: part, into: files.setForAnotherJob())
+            return try measure(file.asset(opening), file, part: part, into: run.outputs.setForAnotherJob())
         }
 
         private func measure(
             _ asset: Asset, _ file: PathArgument, part: Int, into files: OutputFileSet
         ) throws -> WaveformResult {
-            let clock = ContinuousClock()
-            let begun = clock.now
-            let tell: ((Double, Double) -> Void)? =
-                progress.isShown
-                ? { fraction, seconds in
-                    progress.update(
-                        part: part, fraction: fraction, speed: QuantityText.speed(seconds, in: clock.now - begun))
-                } : nil
-            return .sound(
-                try WaveformJob(asset: asset, options: options)
-                    .run(outputs.requests(for: file.path), into: files, progress: tell))
+            let report = run.report(part: part)
+            let progress: ((Double, Double) -> Void)? = run.progress.isShown ? { report($0, $1) } : nil
+            let job = WaveformJob(asset: asset, options: options)
+            return .sound(try job.run(outputs.requests(for: file.path), into: files, progress: progress))
         }
 
         private func peaksFile(
