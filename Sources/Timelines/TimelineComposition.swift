@@ -241,12 +241,12 @@ struct TimelineComposition {
             var volume = parameters[track] ?? AudioMix.InputParameters(trackID: track)
             do throws(MediaError) {
                 if let fade = piece.fadeIn {
-                    try volume.setVolumeRamp(from: fade.from, to: fade.to, timeRange: fade.range)
-                } else if volume.volume(at: piece.start) != 1 {
-                    try volume.setVolume(1, at: piece.start)
+                    try volume.volume.setRamp(from: fade.from, to: fade.to, timeRange: fade.range)
+                } else if volume.volume.value(at: piece.start) != 1 {
+                    try volume.volume.set(1, at: piece.start)
                 }
                 if let fade = piece.fadeOut {
-                    try volume.setVolumeRamp(from: fade.from, to: fade.to, timeRange: fade.range)
+                    try volume.volume.setRamp(from: fade.from, to: fade.to, timeRange: fade.range)
                 }
             } catch {
                 throw MediaError(error.code, "\(piece.described): \(error.message)")
@@ -288,10 +288,10 @@ struct TimelineLayers {
     ) throws(MediaError) -> VideoComposition.Layer {
         let transform = PictureTransform.upright(placed.piece.track, in: size)
         var layer = VideoComposition.Layer(trackID: placed.track)
-        try layer.setTransform(transform, at: .zero)
-        if let part, let back = transform.inverted { try layer.setCropRectangle(part.moved(by: back), at: .zero) }
+        try layer.transform.set(transform, at: .zero)
+        if let part, let back = transform.inverted { try layer.cropRectangle.set(part.moved(by: back), at: .zero) }
         for fade in [placed.piece.fadeIn, placed.piece.fadeOut].compactMap(\.self) {
-            try layer.setOpacityRamp(from: fade.from, to: fade.to, timeRange: fade.range)
+            try layer.opacity.setRamp(from: fade.from, to: fade.to, timeRange: fade.range)
         }
         return layer
     }
@@ -323,7 +323,7 @@ struct TimelineLayers {
         _ placed: PlacedPiece, showing part: PictureRectangle, _ fade: TimelineFade
     ) throws(MediaError) -> VideoComposition.Layer {
         var going = try layer(placed, showing: part)
-        try going.setOpacityRamp(from: 1 - fade.from, to: 1 - fade.to, timeRange: fade.range)
+        try going.opacity.setRamp(from: 1 - fade.from, to: 1 - fade.to, timeRange: fade.range)
         return going
     }
 

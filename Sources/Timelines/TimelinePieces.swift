@@ -144,7 +144,7 @@ struct TimelinePieces {
                 passages.endsInNothing = try isNothing(children.dropFirst(index + 2).first)
             }
             let length = try length(of: item, in: kind)
-            let taken = (passages.leading?.behind ?? .zero) + (passages.trailing?.before ?? .zero)
+            let taken = (passages.leading?.after ?? .zero) + (passages.trailing?.before ?? .zero)
             if let dissolve = passages.trailing ?? passages.leading, taken > length {
                 throw MediaError(
                     .damaged, "\(dissolve.described): dissolves take more than there is of \(item.described)")
@@ -216,19 +216,19 @@ struct TimelinePieces {
         let first = try mediaStart(of: item, reference, source)
         // The start of the track has nothing before it.
         let before = min(passages.leading?.before ?? .zero, start)
-        let behind = passages.trailing?.behind ?? .zero
+        let after = passages.trailing?.after ?? .zero
         let end = start + duration
         var piece = TimelinePiece(
             described: item.described, source: source, track: track, start: map.time(start - before),
-            end: map.time(end + behind), sourceStart: first - before.multiplied(by: item.speed), speed: speed,
+            end: map.time(end + after), sourceStart: first - before.multiplied(by: item.speed), speed: speed,
             level: level)
         if let leading = passages.leading {
-            piece.fadeIn = TimelineFade(map.range(start - before, start + leading.behind), from: 0, to: 1)
+            piece.fadeIn = TimelineFade(map.range(start - before, start + leading.after), from: 0, to: 1)
         }
         // In a video dissolve, the outgoing piece stays opaque under the incoming one; audio pieces fade out and in
         // simultaneously.
         if let trailing = passages.trailing, kind == .audio || passages.endsInNothing {
-            piece.fadeOut = TimelineFade(map.range(end - trailing.before, end + behind), from: 1, to: 0)
+            piece.fadeOut = TimelineFade(map.range(end - trailing.before, end + after), from: 1, to: 0)
         }
         try check(piece, item, passages)
         guard let shown = piece.clipped(to: visible) else { return }

@@ -69,7 +69,7 @@ struct TimelineDissolve: Sendable {
     /// The duration of the dissolve before the cut.
     var before: MediaTime
     /// The duration of the dissolve after the cut.
-    var behind: MediaTime
+    var after: MediaTime
 }
 
 /// A clip's reference to its media.
@@ -210,11 +210,11 @@ struct TimelineReader {
                 .unsupported, "a transition of type '\(type)' cannot be exported; only SMPTE_Dissolve")
         }
         let before = try object.time("in_offset")?.time ?? .zero
-        let behind = try object.time("out_offset")?.time ?? .zero
-        guard before >= .zero, behind >= .zero, before + behind > .zero else {
-            throw object.failure(.damaged, "its offsets give no length: \(before.seconds) s and \(behind.seconds) s")
+        let after = try object.time("out_offset")?.time ?? .zero
+        guard before >= .zero, after >= .zero, before + after > .zero else {
+            throw object.failure(.damaged, "its offsets give no length: \(before.seconds) s and \(after.seconds) s")
         }
-        return TimelineDissolve(described: object.described, before: before, behind: behind)
+        return TimelineDissolve(described: object.described, before: before, after: after)
     }
 
     /// Returns the product of an item's time warps; other effects cause warnings or errors.

@@ -53,11 +53,11 @@ import Testing
         let tracks = try asset.loadNow(.tracks)
 
         var fade = AudioMix.InputParameters(track: tracks[0])
-        try fade.setVolume(0.25, at: .zero)
-        try fade.setVolumeRamp(from: 0.25, to: 1, timeRange: range(time(1, 2), time(7, 3)))
-        try fade.setVolume(0.5, at: time(5, 2))
+        try fade.volume.set(0.25, at: .zero)
+        try fade.volume.setRamp(from: 0.25, to: 1, timeRange: range(time(1, 2), time(7, 3)))
+        try fade.volume.set(0.5, at: time(5, 2))
         var down = AudioMix.InputParameters(track: tracks[1])
-        try down.setVolumeRamp(from: 1, to: 0, timeRange: range(time(1001, 30000), time(2, 1)))
+        try down.volume.setRamp(from: 1, to: 0, timeRange: range(time(1001, 30000), time(2, 1)))
 
         func volume(_ moment: Double) -> (Double, Double) {
             let up =
@@ -165,21 +165,21 @@ import Testing
         #expect(errorCode { try AudioMixOutput(tracks: [sound, video]) } == .invalidArgument)
         var parameters = AudioMix.InputParameters(track: sound)
         let second = range(.zero, time(1, 1))
-        #expect(errorCode { try parameters.setVolume(-1, at: .zero) } == .invalidArgument)
-        #expect(errorCode { try parameters.setVolume(.nan, at: .zero) } == .invalidArgument)
-        #expect(errorCode { try parameters.setVolume(1, at: .indefinite) } == .invalidArgument)
+        #expect(errorCode { try parameters.volume.set(-1, at: .zero) } == .invalidArgument)
+        #expect(errorCode { try parameters.volume.set(.nan, at: .zero) } == .invalidArgument)
+        #expect(errorCode { try parameters.volume.set(1, at: .indefinite) } == .invalidArgument)
         #expect(
-            errorCode { try parameters.setVolumeRamp(from: 0, to: 1, timeRange: range(.zero, .zero)) }
+            errorCode { try parameters.volume.setRamp(from: 0, to: 1, timeRange: range(.zero, .zero)) }
                 == .invalidArgument)
-        try parameters.setVolumeRamp(from: 0, to: 1, timeRange: second)
+        try parameters.volume.setRamp(from: 0, to: 1, timeRange: second)
         #expect(
-            errorCode { try parameters.setVolumeRamp(from: 0, to: 1, timeRange: range(time(1, 2), time(2, 1))) }
+            errorCode { try parameters.volume.setRamp(from: 0, to: 1, timeRange: range(time(1, 2), time(2, 1))) }
                 == .invalidArgument)
-        #expect(errorCode { try parameters.setVolume(1, at: time(1, 2)) } == .invalidArgument)
-        try parameters.setVolumeRamp(from: 1, to: 0, timeRange: range(time(1, 1), time(2, 1)))
-        #expect(parameters.volume(at: time(1, 4)) == 0.25)
-        #expect(parameters.volume(at: time(1, 1)) == 1)
-        #expect(parameters.volume(at: time(3, 2)) == 0.5)
-        #expect(parameters.volume(at: time(9, 1)) == 0)
+        #expect(errorCode { try parameters.volume.set(1, at: time(1, 2)) } == .invalidArgument)
+        try parameters.volume.setRamp(from: 1, to: 0, timeRange: range(time(1, 1), time(2, 1)))
+        #expect(parameters.volume.value(at: time(1, 4)) == 0.25)
+        #expect(parameters.volume.value(at: time(1, 1)) == 1)
+        #expect(parameters.volume.value(at: time(3, 2)) == 0.5)
+        #expect(parameters.volume.value(at: time(9, 1)) == 0)
     }
 }

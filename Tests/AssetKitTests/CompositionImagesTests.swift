@@ -89,7 +89,7 @@ import Testing
         }
         let asset = Asset(composition: composition)
         var below = VideoComposition.Layer(trackID: ids[1])
-        try below.setTransform(.translation(x: 0, y: 48), at: .zero)
+        try below.transform.set(.translation(x: 0, y: 48), at: .zero)
         let video = VideoComposition(
             renderSize: Dimensions(width: 192, height: 96), frameDuration: time(1, 30),
             instructions: [.init(timeRange: range(.zero, time(1, 1)), layers: [.init(trackID: ids[0]), below])])

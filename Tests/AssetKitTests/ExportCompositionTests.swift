@@ -28,7 +28,7 @@ import Testing
         let asset = Asset(composition: composition)
 
         var layer = VideoComposition.Layer(trackID: front)
-        try layer.setTransform(.translation(x: 0, y: 20), at: .zero)
+        try layer.transform.set(.translation(x: 0, y: 20), at: .zero)
         var mark = VideoComposition.Overlay(image: try Bitmap(width: 16, height: 8, filledWith: .white), x: 4, y: 4)
         mark.timeRange = range(.zero, one)
         var video = VideoComposition(
@@ -36,7 +36,7 @@ import Testing
             instructions: [.init(timeRange: range(.zero, time(3, 1)), layers: [layer])])
         video.overlays = [mark]
         var volume = AudioMix.InputParameters(trackID: sound)
-        try volume.setVolumeRamp(from: 1, to: 0, timeRange: range(.zero, two))
+        try volume.volume.setRamp(from: 1, to: 0, timeRange: range(.zero, two))
         let session = ExportSession(asset: asset, preset: .proRes422LPCM)
         session.videoComposition = video
         session.audioMix = AudioMix([volume])

@@ -53,10 +53,10 @@ import Testing
         let asset = Asset(composition: composition)
         let whole = MediaTimeRange(start: .zero, duration: time(25))
         var front = VideoComposition.Layer(trackID: 2)
-        try front.setOpacityRamp(from: 0, to: 1, timeRange: MediaTimeRange(start: time(5), end: time(15)))
-        try front.setOpacityRamp(from: 1, to: 0, timeRange: MediaTimeRange(start: time(18), end: time(22)))
+        try front.opacity.setRamp(from: 0, to: 1, timeRange: MediaTimeRange(start: time(5), end: time(15)))
+        try front.opacity.setRamp(from: 1, to: 0, timeRange: MediaTimeRange(start: time(18), end: time(22)))
         var back = VideoComposition.Layer(trackID: 1)
-        try back.setOpacityRamp(from: 1, to: 0, timeRange: MediaTimeRange(start: time(22), end: time(25)))
+        try back.opacity.setRamp(from: 1, to: 0, timeRange: MediaTimeRange(start: time(22), end: time(25)))
         var frames = VideoComposition(
             renderSize: Self.size, frameDuration: time(1),
             instructions: [.init(timeRange: whole, layers: [front, back])])
@@ -85,7 +85,7 @@ import Testing
         let folder = try TemporaryFolder()
         let asset = try source("a.mp4", in: folder, luma: "200", chroma: "128")
         var layer = VideoComposition.Layer(track: try Media.track(asset, .video))
-        try layer.setTransform(.scale(x: 0.5, y: 1), at: .zero)
+        try layer.transform.set(.scale(x: 0.5, y: 1), at: .zero)
         let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         let frames = VideoComposition(
             renderSize: Self.size, frameDuration: time(1), instructions: [.init(timeRange: whole, layers: [layer])])

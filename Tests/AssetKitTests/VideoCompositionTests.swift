@@ -74,15 +74,15 @@ import Testing
         let to = PictureTransform.scale(x: 0.5, y: 0.5).concatenating(.rotation(sine: sine, cosine: cosine))
             .concatenating(.translation(x: 90, y: 30))
         let ramp = range(time(1, 2), time(3, 2))
-        try front.setTransformRamp(from: from, to: to, timeRange: ramp)
-        try front.setTransform(from, at: .zero)
-        try front.setOpacityRamp(from: 1, to: 0.25, timeRange: whole)
-        try front.setCropRectangleRamp(
+        try front.transform.setRamp(from: from, to: to, timeRange: ramp)
+        try front.transform.set(from, at: .zero)
+        try front.opacity.setRamp(from: 1, to: 0.25, timeRange: whole)
+        try front.cropRectangle.setRamp(
             from: PictureRectangle(x: 0, y: 0, width: 160, height: 96),
             to: PictureRectangle(x: 40, y: 16, width: 80, height: 64), timeRange: whole)
         // Behind: as large as it is, but moved.
         var back = VideoComposition.Layer(trackID: ids[1])
-        try back.setTransform(.translation(x: 60, y: 40), at: .zero)
+        try back.transform.set(.translation(x: 60, y: 40), at: .zero)
 
         var instruction = VideoComposition.Instruction(timeRange: whole, layers: [front, back])
         instruction.backgroundColor = Color(red: 200, green: 10, blue: 60)
@@ -184,8 +184,8 @@ import Testing
         none.frameDuration = .zero
         #expect(errorCode { try none.validate(duration: .zero) } == .invalidArgument)
         var layer = VideoComposition.Layer(trackID: 1)
-        #expect(errorCode { try layer.setOpacity(1.5, at: .zero) } == .invalidArgument)
-        #expect(errorCode { try layer.setTransform(.scale(x: .nan, y: 1), at: .zero) } == .invalidArgument)
+        #expect(errorCode { try layer.opacity.set(1.5, at: .zero) } == .invalidArgument)
+        #expect(errorCode { try layer.transform.set(.scale(x: .nan, y: 1), at: .zero) } == .invalidArgument)
     }
 
     /// The number shown at each frame, by the sources' own times, at another frame rate.

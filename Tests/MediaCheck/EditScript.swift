@@ -58,21 +58,21 @@ struct EditScript {
             try composition.insertTimeRange(
                 MediaTimeRange(start: times[1], duration: times[2]), of: track(source, kind, nil), in: source,
                 at: times[3], into: id)
-        case "volume": try volumes[volumes.count - 1].setVolume(Float(numbers[1]), at: times[0])
+        case "volume": try volumes[volumes.count - 1].volume.set(Float(numbers[1]), at: times[0])
         case "volumeRamp":
-            try volumes[volumes.count - 1].setVolumeRamp(
+            try volumes[volumes.count - 1].volume.setRamp(
                 from: Float(numbers[2]), to: Float(numbers[3]), timeRange: range())
-        case "transform": try layers[layers.count - 1].setTransform(Self.transform(numbers[1...]), at: times[0])
+        case "transform": try layers[layers.count - 1].transform.set(Self.transform(numbers[1...]), at: times[0])
         case "transformRamp":
-            try layers[layers.count - 1].setTransformRamp(
+            try layers[layers.count - 1].transform.setRamp(
                 from: Self.transform(numbers[2...]), to: Self.transform(numbers[8...]), timeRange: range())
-        case "opacity": try layers[layers.count - 1].setOpacity(Float(numbers[1]), at: times[0])
+        case "opacity": try layers[layers.count - 1].opacity.set(Float(numbers[1]), at: times[0])
         case "opacityRamp":
-            try layers[layers.count - 1].setOpacityRamp(
+            try layers[layers.count - 1].opacity.setRamp(
                 from: Float(numbers[2]), to: Float(numbers[3]), timeRange: range())
-        case "crop": try layers[layers.count - 1].setCropRectangle(Self.rectangle(numbers[1...]), at: times[0])
+        case "crop": try layers[layers.count - 1].cropRectangle.set(Self.rectangle(numbers[1...]), at: times[0])
         case "cropRamp":
-            try layers[layers.count - 1].setCropRectangleRamp(
+            try layers[layers.count - 1].cropRectangle.setRamp(
                 from: Self.rectangle(numbers[2...]), to: Self.rectangle(numbers[6...]), timeRange: range())
         case "size": size = Dimensions(width: Int(numbers[0]), height: Int(numbers[1]))
         case "frame": frame = times[0]

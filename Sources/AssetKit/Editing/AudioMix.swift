@@ -1,10 +1,13 @@
+import LibAV
+import MediaAnalysis
 public import MediaBase
+import Threading
 
 /// The volumes of several tracks that are mixed: `AVMutableAudioMix`.
 ///
 /// ```swift
 /// var parameters = AudioMix.InputParameters(track: music)
-/// try parameters.setVolumeRamp(from: 1, to: 0.2, timeRange: speech)
+/// try parameters.volume.setRamp(from: 1, to: 0.2, timeRange: speech)
 /// output.audioMix = AudioMix([parameters])
 /// ```
 public struct AudioMix: Sendable, Hashable {
@@ -15,168 +18,192 @@ public struct AudioMix: Sendable, Hashable {
     public init(_ inputParameters: [InputParameters] = []) { self.inputParameters = inputParameters }
 
     /// The volume of one track over time: `AVMutableAudioMixInputParameters`.
-    ///
-    /// Samples are multiplied by the volume; 1 keeps them unchanged.
     public struct InputParameters: Sendable, Hashable {
         /// The ID of the track: ``AssetTrack/id``.
         public let trackID: Int
-        private var curve = RampCurve<Float>(before: 1)
+        /// The volume, 0 or more, by which samples are multiplied; 1, which keeps them unchanged, until it is set.
+        public var volume = Ramp<Float>("volume", before: 1, limits: [0...Double.greatestFiniteMagnitude])
 
         /// Creates parameters for a track at volume 1.
         public init(track: AssetTrack) { self.init(trackID: track.id) }
 
         /// Creates parameters for a track by its ID, at volume 1.
         public init(trackID: Int) { self.trackID = trackID }
-
-        /// Sets the volume from a time on, until the next time at which it is set.
-        ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a volume that is negative or not finite, and
-        ///   for a time within a ramp.
-        public mutating func setVolume(_ volume: Float, at time: MediaTime) throws(MediaError) {
-            try Self.check(volume)
-            try curve.set(volume, at: time, what: "volume")
-        }
-
-        /// Ramps the volume linearly over a time range; the end value holds until the next time at which it is set.
-        ///
-        /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for a volume that is negative or not finite, for
-        ///   an empty range, and if another ramp or volume lies within the range.
-        public mutating func setVolumeRamp(
-            from start: Float, to end: Float, timeRange: MediaTimeRange
-        ) throws(MediaError) {
-            try Self.check(start)
-            try Self.check(end)
-            try curve.setRamp(from: start, to: end, in: timeRange, what: "volume")
-        }
-
-        /// Returns the volume at a time.
-        public func volume(at time: MediaTime) -> Float { curve.value(at: time) }
-
-        /// Returns the volume over samples `range`, in runs with linear change.
-        func runs(over range: Range<Int64>, rate: Int32) -> [RampCurve<Float>.Run] {
-            curve.runs(over: range, rate: rate)
-        }
-
-        private static func check(_ volume: Float) throws(MediaError) {
-            guard volume.isFinite, volume >= 0 else {
-                throw MediaError(.invalidArgument, "a volume of \(volume) makes no sense; give 0 or more")
-            }
-        }
     }
 }
 
-/// A value that can be interpolated.
-protocol Rampable: Sendable, Hashable {
-    /// Returns the value between this one and another: 0 returns this one, 1 the other.
-    func mixed(with other: Self, _ part: Double) -> Self
-}
-
-extension Float: Rampable {
-    func mixed(with other: Float, _ part: Double) -> Float {
-        Float(Double(self) + (Double(other) - Double(self)) * part)
-    }
-}
-
-/// A value over time, which is set at single times and ramps linearly over time ranges.
+/// The audio of several tracks mixed into one: `AVAssetReaderAudioMixOutput`.
 ///
-/// The value holds after each time it is set and after each ramp, until it is set again.
-struct RampCurve<Value: Rampable>: Sendable, Hashable {
-    /// A ramp, or a single time if start and end are the same.
-    private struct Ramp: Sendable, Hashable {
-        var start: MediaTime
-        var end: MediaTime
-        var from: Value
-        var to: Value
+/// ```swift
+/// let output = try AudioMixOutput(tracks: asset.loadTracks(withMediaType: .audio))
+/// output.audioMix = mix
+/// try reader.add(output)
+/// ```
+///
+/// The mix is one continuous run of samples from the start of the reader's time range to the end of the longest track;
+/// a track without audio is silent. The mix uses 32-bit floating point. Each track is converted to the rate and
+/// channels of the mix, multiplied by its volume and added. The sum is limited to ±1 and never wraps.
+/// Mutable state is under a lock or confined to one thread at a time.
+public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
+    private let outputs: [TrackOutput]
+    /// The format of the mix.
+    let format: FormatDescription
+    private let form: CompositionSound.Form
+    private let mix = Mutex(AudioMix())
+    private let state = Confined(State())
+
+    private struct State: ~Copyable {
+        var place: Int64?
+        var inputs: [Input] = []
+        /// Converts the mix to the requested format.
+        var converter: SampleConverter?
     }
 
-    private var ramps: [Ramp] = []
-    /// The value before it is set for the first time.
-    private let before: Value
-
-    init(before: Value) { self.before = before }
-
-    mutating func set(_ value: Value, at time: MediaTime, what: String) throws(MediaError) {
-        try insert(Ramp(start: time, end: time, from: value, to: value), what)
+    /// The audio of one track that was read but not mixed yet.
+    private struct Input {
+        var sounds: [(place: Int64, sound: AudioBuffer)] = []
+        var isOver = false
+        /// The end of the audio that was read.
+        var end: Int64 = .min
     }
 
-    mutating func setRamp(from: Value, to: Value, in range: MediaTimeRange, what: String) throws(MediaError) {
-        guard range.isValid, !range.isEmpty, range.start.isNumeric, range.end.isNumeric else {
-            throw MediaError(.invalidArgument, "\(range) is no time range for a ramp of \(what)")
+    /// The number of samples that are mixed at once.
+    private static let run: Int64 = 4096
+
+    /// Creates an output for audio tracks of one asset.
+    ///
+    /// - Parameters:
+    ///   - tracks: The audio tracks.
+    ///   - audioSettings: The format of the mix. Settings that are `nil` default to 32-bit floating point, interleaved,
+    ///     and the highest sample rate and the most channels of all tracks.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` without tracks, for tracks of another kind, and for
+    ///   impossible settings.
+    public init(tracks: [AssetTrack], audioSettings: AudioSettings? = nil) throws(MediaError) {
+        guard !tracks.isEmpty, tracks.allSatisfy({ $0.mediaType == .audio }) else {
+            throw MediaError(.invalidArgument, "a mix is made of audio tracks, at least one")
         }
-        try insert(Ramp(start: range.start, end: range.end, from: from, to: to), what)
+        if let impossibility = audioSettings?.impossibility { throw MediaError(.invalidArgument, impossibility) }
+        let formats = tracks.flatMap { $0.formatDescriptions.compactMap(\.audio) }
+        let widest = formats.max { $0.channels < $1.channels }?.channelLayout
+        let form = CompositionSound.Form(
+            sampleFormat: audioSettings?.sampleFormat ?? .float32, isPlanar: audioSettings?.isPlanar ?? false,
+            sampleRate: audioSettings?.sampleRate ?? formats.map(\.sampleRate).max() ?? 48000,
+            channelLayout: audioSettings?.channelLayout ?? widest ?? .stereo)
+        var inner = AudioSettings(
+            sampleFormat: .float32, isPlanar: true, sampleRate: form.sampleRate, channelLayout: form.channelLayout)
+        inner.resamplesFinely = true
+        self.form = form
+        format = form.formatDescription
+        outputs = tracks.map { TrackOutput(track: $0, audioSettings: inner) }
     }
 
-    private mutating func insert(_ ramp: Ramp, _ what: String) throws(MediaError) {
-        guard ramp.start.isNumeric else {
-            throw MediaError(.invalidArgument, "\(ramp.start) is no time to set a \(what) at")
-        }
-        // Setting the same time again replaces the earlier value.
-        let place = firstIndex { $0.start > ramp.start || ($0.start == ramp.start && $0.end >= ramp.end) }
-        if place < ramps.count, ramps[place].start == ramp.start, ramps[place].end == ramp.end {
-            ramps.remove(at: place)
-        }
-        let (previous, next) = (ramps[..<place].last, place < ramps.count ? ramps[place] : nil)
-        if let clash = [
-            previous.flatMap { $0.end > ramp.start ? $0 : nil }, next.flatMap { $0.start < ramp.end ? $0 : nil },
-        ]
-        .compactMap({ $0 }).first {
-            throw MediaError(
-                .invalidArgument,
-                "the \(what) is set twice between \(max(clash.start, ramp.start)) and "
-                    + "\(min(clash.end, ramp.end)); ramps must not overlap")
-        }
-        ramps.insert(ramp, at: place)
+    /// The outputs of the single tracks, in the order of the tracks.
+    public override var trackOutputs: [TrackOutput] { outputs }
+
+    /// The volumes of the tracks; set them before reading the first samples.
+    public var audioMix: AudioMix {
+        get { mix.withLock { $0 } }
+        set { mix.withLock { $0 = newValue } }
     }
 
-    /// Returns the index of the first ramp after a boundary, by a test that holds from some ramp on.
-    private func firstIndex(where isBehind: (Ramp) -> Bool) -> Int {
-        var (low, high) = (0, ramps.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if isBehind(ramps[middle]) { high = middle } else { low = middle + 1 }
+    /// Returns the next run of the mix; `nil` at the end.
+    ///
+    /// - Throws: The error of any of the tracks; the reader's status is then failed or cancelled.
+    public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
+        let parameters = audioMix.inputParameters
+        return try state.use { state throws(MediaError) in
+            if state.inputs.isEmpty { state.inputs = trackOutputs.map { _ in Input() } }
+            let begins: Int64
+            if let place = state.place {
+                begins = place
+            } else {
+                let start = trackOutputs.first?.timeRange.start ?? .zero
+                begins = max(start.sampleIndex(rate: form.rate, rounding: .up) ?? 0, 0)
+                state.converter = try SampleConverter(
+                    to: form.sampleFormat, isPlanar: form.isPlanar, sampleRate: form.sampleRate,
+                    channelLayout: form.channelLayout)
+            }
+            for (index, output) in trackOutputs.enumerated() {
+                try Self.fill(&state.inputs[index], from: output, upTo: begins + Self.run, rate: form.rate)
+            }
+            // If all tracks end within the run, so does the mix.
+            let isLast = state.inputs.allSatisfy(\.isOver)
+            let last = isLast ? state.inputs.map(\.end).max() ?? begins : begins + Self.run
+            let end = min(begins + Self.run, last)
+            state.place = end
+            guard end > begins else { return nil }
+            let volumes = trackOutputs.map { output in parameters.last { $0.trackID == output.track.id } }
+            let mixed = try mixed(state.inputs, volumes, begins..<end)
+            for index in state.inputs.indices {
+                state.inputs[index].sounds.removeAll { $0.place + Int64($0.sound.sampleCount) <= end }
+            }
+            guard let frame = try state.converter?.convert(mixed) else { return nil }
+            let time = MediaTime(value: begins, timescale: form.rate)
+            return AudioBuffer(frame, range: 0..<Int(end - begins)).map { sound in
+                SampleBuffer(
+                    presentationTime: time, duration: MediaTime(value: end - begins, timescale: form.rate),
+                    formatDescription: format, content: .sound(sound))
+            }
         }
-        return low
     }
 
-    func value(at time: MediaTime) -> Value {
-        guard let ramp = ramps[..<firstIndex { $0.start > time }].last else { return before }
-        guard time < ramp.end else { return ramp.to }
-        return ramp.from.mixed(with: ramp.to, Self.part(of: time, ramp))
+    /// Reads a track until all of its audio before a position is available.
+    private static func fill(
+        _ input: inout Input, from output: TrackOutput, upTo end: Int64, rate: Int32
+    ) throws(MediaError) {
+        while !input.isOver, input.end < end {
+            guard let buffer = try output.nextSampleBuffer() else {
+                input.isOver = true
+                return
+            }
+            guard let sound = buffer.audioBuffer,
+                let place = buffer.presentationTime.sampleIndex(rate: rate, rounding: .halfAwayFromZero)
+            else { continue }
+            input.sounds.append((place, sound))
+            input.end = max(input.end, place + Int64(sound.sampleCount))
+        }
     }
 
-    private static func part(of time: MediaTime, _ ramp: Ramp) -> Double {
-        (time - ramp.start).seconds / (ramp.end - ramp.start).seconds
+    private func mixed(
+        _ inputs: [Input], _ volumes: [AudioMix.InputParameters?], _ range: Range<Int64>
+    ) throws(MediaError) -> Frame {
+        try Frame.sound(
+            range.count, format: .float32, isPlanar: true, sampleRate: form.sampleRate,
+            channelLayout: form.channelLayout
+        ) { plane, bytes in
+            var sums = [Float](repeating: 0, count: range.count)
+            for (input, volume) in zip(inputs, volumes) {
+                for (place, sound) in input.sounds {
+                    let part = (place..<place + Int64(sound.sampleCount)).clamped(to: range)
+                    guard !part.isEmpty else { continue }
+                    var from = Int(part.lowerBound - place)
+                    var to = Int(part.lowerBound - range.lowerBound)
+                    let runs =
+                        volume?.volume.runs(over: part, rate: form.rate)
+                        ?? [Ramp<Float>.Run(count: part.count, first: 1, step: 0)]
+                    sound.withSamples(of: Float.self, plane: plane) { samples in
+                        var sums = sums.mutableSpan
+                        for run in runs where from + run.count <= samples.count {
+                            SampleKernels.add(
+                                samples.extracting(from..<from + run.count), gain: run.first, step: run.step,
+                                to: &sums, at: to)
+                            from += run.count
+                            to += run.count
+                        }
+                    }
+                }
+            }
+            SampleKernels.writeLimited(sums, into: &bytes)
+        }
     }
 }
 
-extension RampCurve where Value == Float {
-    /// A run of samples over which the value changes linearly.
-    struct Run {
-        var count: Int
-        /// The value at the first sample, and the increment per sample.
-        var first: Double
-        var step: Double
-    }
-
-    /// Returns the value over samples `range` at `rate` per second, with sample n at n/rate.
-    func runs(over range: Range<Int64>, rate: Int32) -> [Run] {
-        var runs: [Run] = []
-        var place = range.lowerBound
-        while place < range.upperBound {
-            let time = MediaTime(value: place, timescale: rate)
-            let next = firstIndex { $0.start > time }
-            let ramp = next > 0 ? ramps[next - 1] : nil
-            var border = next < ramps.count ? ramps[next].start : MediaTime.positiveInfinity
-            var (first, step) = (Double(ramp?.to ?? before), 0.0)
-            if let ramp, time < ramp.end {
-                border = min(border, ramp.end)
-                step = Double(ramp.to - ramp.from) / ((ramp.end - ramp.start).seconds * Double(rate))
-                first = Double(ramp.from) + Double(ramp.to - ramp.from) * Self.part(of: time, ramp)
-            }
-            let end = min(border.sampleIndex(rate: rate, rounding: .up) ?? range.upperBound, range.upperBound)
-            runs.append(Run(count: Int(max(end, place + 1) - place), first: first, step: step))
-            place = max(end, place + 1)
-        }
-        return runs
+extension CompositionSound.Form {
+    /// The description of audio in this format.
+    var formatDescription: FormatDescription {
+        FormatDescription(
+            mediaType: .audio, codec: "pcm",
+            audio: AudioFormat(
+                sampleRate: sampleRate, channelLayout: channelLayout, sampleFormat: sampleFormat, isPlanar: isPlanar))
     }
 }

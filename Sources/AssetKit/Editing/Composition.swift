@@ -59,7 +59,7 @@ public struct Composition: Sendable {
     }
 }
 
-// MARK: - Editing one track
+// MARK: - Editing
 
 extension Composition {
     /// Inserts a time range of an asset's track; subsequent segments of the track shift later.
@@ -101,28 +101,41 @@ extension Composition {
         }
     }
 
-    /// Inserts a gap into one track; subsequent segments shift later.
-    public mutating func insertEmptyTimeRange(_ range: MediaTimeRange, intoTrack id: Int) throws(MediaError) {
+    /// Inserts a gap; subsequent segments shift later.
+    ///
+    /// - Parameter id: The ID of the track; `nil` for all tracks.
+    public mutating func insertEmptyTimeRange(
+        _ range: MediaTimeRange, intoTrack id: Int? = nil
+    ) throws(MediaError) {
         try Self.check(range)
-        let place = try place(ofTrack: id)
-        tracks[place].insertGap(of: range.duration, at: range.start)
+        for index in try places(ofTrack: id) { tracks[index].insertGap(of: range.duration, at: range.start) }
     }
 
-    /// Removes a time range from one track; subsequent segments shift earlier.
-    public mutating func removeTimeRange(_ range: MediaTimeRange, fromTrack id: Int) throws(MediaError) {
+    /// Removes a time range; subsequent segments shift earlier.
+    ///
+    /// - Parameter id: The ID of the track; `nil` for all tracks.
+    public mutating func removeTimeRange(_ range: MediaTimeRange, fromTrack id: Int? = nil) throws(MediaError) {
         try Self.check(range)
-        let place = try place(ofTrack: id)
-        tracks[place].remove(range)
+        for index in try places(ofTrack: id) { tracks[index].remove(range) }
     }
 
-    /// Changes the duration of a time range in one track by playing it faster or slower; subsequent segments shift
-    /// accordingly.
+    /// Changes the duration of a time range by playing it faster or slower; subsequent segments shift accordingly.
+    ///
+    /// - Parameter id: The ID of the track; `nil` for all tracks.
     public mutating func scaleTimeRange(
-        _ range: MediaTimeRange, toDuration duration: MediaTime, inTrack id: Int
+        _ range: MediaTimeRange, toDuration duration: MediaTime, inTrack id: Int? = nil
     ) throws(MediaError) {
         let factor = try Self.factor(range, duration)
+        if let id { return try tracks[try place(ofTrack: id)].scale(range, by: factor) }
+        var edited = self
+        for index in tracks.indices { try edited.tracks[index].scale(range, by: factor) }
+        self = edited
+    }
+
+    private func places(ofTrack id: Int?) throws(MediaError) -> Range<Int> {
+        guard let id else { return tracks.indices }
         let place = try place(ofTrack: id)
-        try tracks[place].scale(range, by: factor)
+        return place..<place + 1
     }
 
     private func place(ofTrack id: Int) throws(MediaError) -> Int {
@@ -133,7 +146,7 @@ extension Composition {
     }
 }
 
-// MARK: - Editing all tracks
+// MARK: - Inserting all tracks of an asset
 
 extension Composition {
     /// Returns a track that can take a source track's media without a change of format: `compatibleTrack(for:)`.
@@ -177,28 +190,6 @@ extension Composition {
         self = edited
     }
 
-    /// Inserts a gap into all tracks.
-    public mutating func insertEmptyTimeRange(_ range: MediaTimeRange) throws(MediaError) {
-        try Self.check(range)
-        for index in tracks.indices { tracks[index].insertGap(of: range.duration, at: range.start) }
-    }
-
-    /// Removes a time range from all tracks.
-    public mutating func removeTimeRange(_ range: MediaTimeRange) throws(MediaError) {
-        try Self.check(range)
-        for index in tracks.indices { tracks[index].remove(range) }
-    }
-
-    /// Changes the duration of a time range in all tracks by playing it faster or slower.
-    public mutating func scaleTimeRange(
-        _ range: MediaTimeRange, toDuration duration: MediaTime
-    ) throws(MediaError) {
-        let factor = try Self.factor(range, duration)
-        var edited = self
-        for index in edited.tracks.indices { try edited.tracks[index].scale(range, by: factor) }
-        self = edited
-    }
-
     // MARK: Checks
 
     private static func check(_ range: MediaTimeRange, in asset: Asset? = nil) throws(MediaError) {
@@ -206,19 +197,19 @@ extension Composition {
             range.end.isNumeric
         else {
             throw MediaError(
-                .invalidArgument, "\(range) is no time range from zero on; give its start and its length",
+                .invalidArgument, "\(range) is not a time range from zero on; give its start and its duration",
                 path: asset?.displayName)
         }
         guard !range.isEmpty else {
             throw MediaError(
-                .invalidArgument, "the time range at \(range.start) is empty; a segment has to have a length",
+                .invalidArgument, "the time range at \(range.start) is empty; a segment must have a duration",
                 path: asset?.displayName)
         }
     }
 
     private static func check(_ time: MediaTime) throws(MediaError) {
         guard time.isNumeric, time >= .zero else {
-            throw MediaError(.invalidArgument, "\(time) is no time of a composition, which begins at zero")
+            throw MediaError(.invalidArgument, "\(time) is not a time of a composition, which starts at zero")
         }
     }
 
@@ -226,7 +217,7 @@ extension Composition {
         try check(range)
         guard duration.isNumeric, duration > .zero, let new = Rational(duration), let old = Rational(range.duration),
             let factor = new.divided(by: old)
-        else { throw MediaError(.invalidArgument, "\(duration) is no length that a time range can be given") }
+        else { throw MediaError(.invalidArgument, "\(duration) is not a duration that a time range can have") }
         return factor
     }
 }
@@ -370,7 +361,7 @@ extension Composition.Track {
         let distance = scaled(last) - last
         for index in from..<to {
             guard let stretch = (segments[index].stretch ?? .one).multiplied(by: factor), stretch.isPositive else {
-                throw MediaError(.limitExceeded, "a segment cannot be played at such a speed")
+                throw MediaError(.limitExceeded, "a segment cannot be played at this speed")
             }
             segments[index].start = scaled(segments[index].start)
             segments[index].end = scaled(segments[index].end)

@@ -193,7 +193,7 @@ final class StoredPictures: StoredClip {
     private let slack: MediaTime
     private var hasBegun = false
     /// Frames after the end, which are needed only if a later sample is shown before the end.
-    private var behind: [SampleBuffer] = []
+    private var late: [SampleBuffer] = []
     private var ready: ArraySlice<SampleBuffer> = []
     private var isAtEnd = false
     private var knowsDecodeTimes = false
@@ -228,7 +228,7 @@ final class StoredPictures: StoredClip {
         guard begins.isNumeric else { throw request.failure("its file does not say when pictures are shown") }
         let ends = begins + buffer.duration
         if begins >= to - slack {
-            if hasBegun || request.beginsAnywhere { behind.append(buffer) }
+            if hasBegun || request.beginsAnywhere { late.append(buffer) }
             return
         }
         if !hasBegun, !request.beginsAnywhere {
@@ -236,7 +236,7 @@ final class StoredPictures: StoredClip {
             try checkStart(buffer, at: begins)
         }
         hasBegun = true
-        for needed in behind {
+        for needed in late {
             guard request.endsAnywhere else {
                 throw request.failure(
                     "its last pictures need one that is shown behind its end, at \(needed.presentationTime.seconds) s of "
@@ -244,7 +244,7 @@ final class StoredPictures: StoredClip {
             }
             ready.append(placed(needed, isShown: false))
         }
-        behind = []
+        late = []
         // Frames that are not shown are needed for decoding others; no other frame depends on samples before the start.
         if begins < from, ends <= from + slack {
             if request.beginsAnywhere { ready.append(placed(buffer, isShown: false)) }

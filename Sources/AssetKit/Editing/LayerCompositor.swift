@@ -122,10 +122,10 @@ final class LayerCompositor: VideoCompositor {
     private static func drawn(
         _ layer: VideoComposition.Layer, _ source: SourceFrame, at time: MediaTime, scale: Double
     ) throws(MediaError) -> (texture: LayerTexture, placement: LayerPlacement)? {
-        let opacity = Double(layer.opacity(at: time))
+        let opacity = Double(layer.opacity.value(at: time))
         let (part, shown) = source.shape
         let stored = part?.size ?? source.picture.dimensions
-        let transform = layer.transform(at: time).concatenating(.scale(x: scale, y: scale))
+        let transform = layer.transform.value(at: time).concatenating(.scale(x: scale, y: scale))
         guard opacity > 0, transform.inverted != nil else { return nil }
         // The lengths of a pixel's sides in the output frame.
         let across = (transform.a * transform.a + transform.b * transform.b).squareRoot()
@@ -139,7 +139,7 @@ final class LayerCompositor: VideoCompositor {
             return nil
         }
         let (x, y) = (Double(shown.width) / Double(size.width), Double(shown.height) / Double(size.height))
-        let crop = layer.cropRectangle(at: time)
+        let crop = layer.cropRectangle.value(at: time)
         let scaled = PictureRectangle(
             x: crop.x / x, y: crop.y / y, width: crop.width / x, height: crop.height / y)
         return placement(
@@ -200,7 +200,7 @@ struct PlanarCompositor: Sendable {
         var isCovered = false
         for layer in request.instruction.layers where !isCovered {
             guard let source = request.sources[layer.trackID] else { continue }
-            let opacity = layer.opacity(at: request.time)
+            let opacity = layer.opacity.value(at: request.time)
             guard opacity > 0 else { continue }
             guard fills(layer, source, at: request.time) else { return nil }
             let isReady = source.picture.dimensions == size && source.picture.pixelFormat == .yuv420p
@@ -220,9 +220,10 @@ struct PlanarCompositor: Sendable {
     /// Returns true if a layer's frame covers the whole output and can be blended in luma and chroma.
     private func fills(_ layer: VideoComposition.Layer, _ source: SourceFrame, at time: MediaTime) -> Bool {
         let (part, shown) = source.shape
-        let transform = layer.transform(at: time)
+        let transform = layer.transform.value(at: time)
         func isNear(_ one: Double, _ other: Int) -> Bool { (one - Double(other)).magnitude < 1e-6 }
-        guard part == nil, !source.picture.isInterlaced, layer.cropRectangle(at: time) == .unlimited, transform.b == 0,
+        guard part == nil, !source.picture.isInterlaced, layer.cropRectangle.value(at: time) == .unlimited,
+            transform.b == 0,
             transform.c == 0,
             isNear(transform.tx, 0), isNear(transform.ty, 0),
             isNear(transform.a * Double(shown.width), size.width),

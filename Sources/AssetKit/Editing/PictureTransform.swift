@@ -106,22 +106,24 @@ public struct PictureRectangle: Sendable, Hashable {
 }
 
 extension PictureTransform: Rampable {
-    func mixed(with other: PictureTransform, _ part: Double) -> PictureTransform {
-        func mix(_ from: Double, _ to: Double) -> Double { from + (to - from) * part }
-        return PictureTransform(
-            a: mix(a, other.a), b: mix(b, other.b), c: mix(c, other.c), d: mix(d, other.d), tx: mix(tx, other.tx),
-            ty: mix(ty, other.ty))
-    }
+    /// The coefficients, in the order of ``init(a:b:c:d:tx:ty:)``.
+    public var components: [Double] { [a, b, c, d, tx, ty] }
 
-    /// Indicates whether all coefficients are finite.
-    var isFinite: Bool { [a, b, c, d, tx, ty].allSatisfy(\.isFinite) }
+    /// Creates a transform from its coefficients; see ``components``.
+    public init(components: [Double]) {
+        self.init(
+            a: components[0], b: components[1], c: components[2], d: components[3], tx: components[4],
+            ty: components[5])
+    }
 }
 
 extension PictureRectangle: Rampable {
-    func mixed(with other: PictureRectangle, _ part: Double) -> PictureRectangle {
-        func mix(_ from: Double, _ to: Double) -> Double { from + (to - from) * part }
-        return PictureRectangle(
-            x: mix(x, other.x), y: mix(y, other.y), width: mix(width, other.width), height: mix(height, other.height))
+    /// The left and upper edge, the width and the height.
+    public var components: [Double] { [x, y, width, height] }
+
+    /// Creates a rectangle from its edges and sides; see ``components``.
+    public init(components: [Double]) {
+        self.init(x: components[0], y: components[1], width: components[2], height: components[3])
     }
 
     /// A rectangle larger than any picture.

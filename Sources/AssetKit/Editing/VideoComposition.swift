@@ -5,7 +5,7 @@ public import Pictures
 ///
 /// ```swift
 /// var layer = VideoComposition.Layer(track: first)
-/// try layer.setOpacityRamp(from: 1, to: 0, timeRange: fade)
+/// try layer.opacity.setRamp(from: 1, to: 0, timeRange: fade)
 /// let instruction = VideoComposition.Instruction(timeRange: whole, layers: [layer, .init(track: second)])
 /// let composition = VideoComposition(
 ///     renderSize: Dimensions(width: 1280, height: 720), frameDuration: MediaTime(value: 1, timescale: 30),
@@ -54,6 +54,88 @@ public struct VideoComposition: Sendable {
 }
 
 extension VideoComposition {
+    /// The placement and opacity of one track over time: `AVMutableVideoCompositionLayerInstruction`.
+    ///
+    /// Frames are placed at the size at which they are shown before the track's rotation: cropped to the clean aperture
+    /// and with square pixels. The rotation itself applies only through a transform such as
+    /// ``PictureTransform/upright(_:in:)``.
+    public struct Layer: Sendable, Hashable {
+        /// The ID of the track: ``AssetTrack/id``.
+        public let trackID: Int
+        /// The transform of the frames; the identity until it is set.
+        ///
+        /// A ramp changes each coefficient linearly.
+        public var transform = Ramp(
+            "transform", before: PictureTransform.identity,
+            limits: Array(repeating: -.greatestFiniteMagnitude ... .greatestFiniteMagnitude, count: 6))
+        /// The opacity: 0 is transparent, 1, until it is set, covers everything behind the layer.
+        public var opacity = Ramp<Float>("opacity", before: 1, limits: [0...1])
+        /// The part that is shown, in pixels of the frames before the transform; a very large rectangle until it is set.
+        public var cropRectangle = Ramp(
+            "crop rectangle", before: PictureRectangle.unlimited, limits: [-1e8...1e8, -1e8...1e8, 0...1e8, 0...1e8])
+
+        /// Creates a layer that shows a track untransformed at the top left corner.
+        public init(track: AssetTrack) { self.init(trackID: track.id) }
+
+        /// Creates a layer for a track by its ID, untransformed at the top left corner.
+        public init(trackID: Int) { self.trackID = trackID }
+    }
+
+    /// An image above a composition, such as a watermark or a title: the use of `AVVideoCompositionCoreAnimationTool`.
+    public struct Overlay: Sendable {
+        /// The image, with straight alpha.
+        public var image: Bitmap
+        /// The position and size in the composition's frames; a width and height of 0 stand for the image's own size.
+        public var place: PictureRectangle
+        /// The time range in which the overlay is shown.
+        public var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        /// The duration of the fade-in after the start.
+        public var fadeIn = MediaTime.zero
+        /// The duration of the fade-out before the end.
+        public var fadeOut = MediaTime.zero
+        /// The maximum opacity: 0 is transparent, 1 applies the image's own alpha.
+        public var opacity: Float = 1
+
+        /// Creates an overlay in the image's own size.
+        ///
+        /// - Parameters:
+        ///   - image: The image, with its transparency.
+        ///   - x: The left edge in the composition's frames.
+        ///   - y: The upper edge in the composition's frames.
+        public init(image: Bitmap, x: Double = 0, y: Double = 0) {
+            self.image = image
+            place = PictureRectangle(x: x, y: y, width: 0, height: 0)
+        }
+
+        /// Creates an overlay with a line of text in the built-in font, on a transparent background.
+        ///
+        /// - Parameters:
+        ///   - title: The text in ASCII; other characters are shown as boxes.
+        ///   - color: The colour of the letters.
+        ///   - scale: The size of a font dot in pixels; letters are seven dots high.
+        ///   - x: The left edge in the composition's frames.
+        ///   - y: The upper edge in the composition's frames.
+        public init(title: String, color: Color = .white, scale: Int, x: Double = 0, y: Double = 0) throws(MediaError) {
+            let size = Canvas.textSize(title, scale: scale)
+            var canvas = Canvas(try Bitmap(width: max(1, size.width), height: max(1, size.height)))
+            canvas.drawText(title, x: 0, y: 0, scale: scale, color: color)
+            self.init(image: canvas.bitmap, x: x, y: y)
+        }
+
+        /// Returns the opacity at a time, including fades.
+        func opacity(at time: MediaTime) -> Double {
+            guard timeRange.contains(time) else { return 0 }
+            var part = Double(min(max(opacity, 0), 1))
+            if fadeIn > .zero { part *= min((time - timeRange.start).seconds / fadeIn.seconds, 1) }
+            if fadeOut > .zero, timeRange.end.isNumeric {
+                part *= min((timeRange.end - time).seconds / fadeOut.seconds, 1)
+            }
+            return part.isFinite ? max(part, 0) : 0
+        }
+    }
+}
+
+extension VideoComposition {
     /// The size of the output frames.
     public var outputSize: Dimensions {
         func scaled(_ side: Int) -> Int {
@@ -77,7 +159,7 @@ extension VideoComposition {
             throw MediaError(.limitExceeded, "frames of \(size) are too large; at most 32768 pixels a side")
         }
         guard frameDuration.isNumeric, frameDuration > .zero else {
-            throw MediaError(.invalidArgument, "\(frameDuration) is no duration of a frame; give one above zero")
+            throw MediaError(.invalidArgument, "\(frameDuration) is not a frame duration; give one above zero")
         }
         var border = MediaTime.zero
         for instruction in instructions {
@@ -167,7 +249,7 @@ extension VideoComposition {
         var layers: [Layer] = []
         for track in tracks {
             var layer = Layer(track: track)
-            try layer.setTransform(.upright(track, in: size), at: .zero)
+            try layer.transform.set(.upright(track, in: size), at: .zero)
             layers.append(layer)
         }
         instructions = [Instruction(timeRange: MediaTimeRange(start: .zero, duration: end), layers: layers)]

@@ -176,7 +176,7 @@ extension TranscodePlan {
             throw MediaError(.invalidArgument, "there is no such frame rate")
         }
         var layer = VideoComposition.Layer(track: track)
-        try layer.setTransform(.upright(track, in: size), at: .zero)
+        try layer.transform.set(.upright(track, in: size), at: .zero)
         let whole = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var composition = VideoComposition(
             renderSize: size, frameDuration: frame,

@@ -51,10 +51,10 @@ struct JoinClips {
 
         // The first clip fades out over its whole time; each clip is shown upright.
         var firstLayer = VideoComposition.Layer(trackID: pictures)
-        try firstLayer.setTransform(.upright(firstTrack, in: size), at: .zero)
-        try firstLayer.setOpacityRamp(from: 1, to: 0, timeRange: firstRange)
+        try firstLayer.transform.set(.upright(firstTrack, in: size), at: .zero)
+        try firstLayer.opacity.setRamp(from: 1, to: 0, timeRange: firstRange)
         var secondLayer = VideoComposition.Layer(trackID: pictures)
-        try secondLayer.setTransform(.upright(secondTrack, in: size), at: .zero)
+        try secondLayer.transform.set(.upright(secondTrack, in: size), at: .zero)
         var frames = VideoComposition(
             renderSize: size, frameDuration: MediaTime(value: 1, timescale: 30),
             instructions: [

@@ -24,7 +24,7 @@ struct RedBackground {
         var layer = VideoComposition.Layer(track: track)
         let small = PictureTransform.upright(track, in: frames.renderSize)
             .concatenating(.scale(x: 0.5, y: 0.5)).concatenating(.translation(x: width / 4, y: height / 4))
-        try layer.setTransform(small, at: .zero)
+        try layer.transform.set(small, at: .zero)
         var instruction = VideoComposition.Instruction(
             timeRange: MediaTimeRange(start: .zero, duration: .positiveInfinity), layers: [layer])
         instruction.backgroundColor = Color(red: 255, green: 0, blue: 0)

@@ -20,7 +20,7 @@ struct VolumeRamp {
             exit(2)
         }
         var parameters = AudioMix.InputParameters(track: track)
-        try parameters.setVolumeRamp(
+        try parameters.volume.setRamp(
             from: 1, to: 0, timeRange: MediaTimeRange(start: .zero, duration: track.timeRange.end))
         let session = ExportSession(asset: asset, preset: .appleM4A)
         session.audioMix = AudioMix([parameters])
