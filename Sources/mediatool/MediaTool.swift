@@ -15,10 +15,13 @@ struct MediaTool: ParsableCommand {
         commandName: "mediatool",
         abstract: "Reads, analyses, edits and writes audio and video.",
         version: version,
-        subcommands: [
-            ProbeCommand.self, WaveformCommand.self, ThumbsCommand.self, ProxyCommand.self, ExportCommand.self,
-            QCCommand.self,
-        ])
+        subcommands: commands.map(\.type))
+
+    /// The commands by name, so that looking one up does not build the help texts of the others.
+    static let commands: [(name: String, type: any ParsableCommand.Type)] = [
+        ("probe", ProbeCommand.self), ("waveform", WaveformCommand.self), ("thumbs", ThumbsCommand.self),
+        ("proxy", ProxyCommand.self), ("export", ExportCommand.self), ("qc", QCCommand.self),
+    ]
 
     /// The prefix of usage errors, as of every other message.
     static var _errorLabel: String { "mediatool" }
@@ -134,7 +137,7 @@ enum CommandLineParsing {
     }
 
     private static func commandType(named name: String?) -> (any ParsableCommand.Type)? {
-        MediaTool.configuration.subcommands.first { $0.configuration.commandName == name }
+        MediaTool.commands.first { $0.name == name }?.type
     }
 
     /// Returns whether the program has an option, in any command; this includes `--version` and options that the parser

@@ -20,6 +20,11 @@ import Testing
         }
     }
 
+    @Test func commandsAreFoundByTheirNames() {
+        #expect(MediaTool.commands.count == 6)
+        for command in MediaTool.commands { #expect(command.type.configuration.commandName == command.name) }
+    }
+
     /// The options of a command with whether they take a value, as the parser itself lists them.
     private static func options(of command: any ParsableCommand.Type) throws -> [(name: String, takesValue: Bool)] {
         struct Dump: Decodable {

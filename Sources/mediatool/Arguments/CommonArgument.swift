@@ -10,33 +10,38 @@ import SystemPackage
 /// Parses the arguments shared by several commands; ArgumentParser shows the errors as usage errors.
 enum CommonArgument {
     /// Parses a time; see `TimeExpression.forms`.
-    static func time(_ text: String) throws -> TimeExpression {
-        try usage { () throws(MediaError) in try TimeExpression(parsing: RawArguments.displayed(text)) }
-    }
-
+    static let time = parser { (text) throws(MediaError) in try TimeExpression(parsing: text) }
     /// Parses a track selector; see `TrackSelector.forms`.
-    static func track(_ text: String) throws -> TrackSelector {
-        try usage { () throws(MediaError) in try TrackSelector(parsing: RawArguments.displayed(text)) }
-    }
-
+    static let track = parser { (text) throws(MediaError) in try TrackSelector(parsing: text) }
     /// Parses a colour by name or in hexadecimal digits.
-    static func color(_ text: String) throws -> Color {
-        try usage { () throws(MediaError) in try Color(RawArguments.displayed(text)) }
-    }
-
+    static let color = parser { (text) throws(MediaError) in try Color(text) }
     /// Parses a limit on the resources that a file may require, `NAME=NUMBER`.
-    static func limit(_ text: String) throws -> LimitArgument {
-        try usage { () throws(MediaError) in try LimitArgument(parsing: RawArguments.displayed(text)) }
-    }
-
+    static let limit = parser { (text) throws(MediaError) in try LimitArgument(parsing: text) }
     /// Parses a time limit in seconds.
-    static func timeout(_ text: String) throws -> TimeoutArgument {
-        try usage { () throws(MediaError) in try TimeoutArgument(parsing: RawArguments.displayed(text)) }
+    static let timeout = parser { (text) throws(MediaError) in try TimeoutArgument(parsing: text) }
+    /// Parses a path to one value of a result.
+    static let selection = parser { (text) throws(MediaError) in try JSONPath(text) }
+    /// Parses the format of raw audio; see ``RawSound/forms``.
+    static let raw = parser { (text) throws(MediaError) in try RawSound(parsing: text) }
+
+    /// Returns a parser of arguments that turns the library's errors into usage errors.
+    private static func parser<Value>(
+        _ read: @escaping @Sendable (String) throws(MediaError) -> Value
+    ) -> @Sendable (String) throws -> Value {
+        { text in
+            do throws(MediaError) {
+                return try read(RawArguments.displayed(text))
+            } catch {
+                throw ValidationError(error.message)
+            }
+        }
     }
 
-    /// Parses a path to one value of a result.
-    static func selection(_ text: String) throws -> JSONPath {
-        try usage { () throws(MediaError) in try JSONPath(RawArguments.displayed(text)) }
+    /// Parses a list separated by commas.
+    static func list<Value>(
+        _ element: @escaping @Sendable (String) throws -> Value
+    ) -> @Sendable (String) throws -> [Value] {
+        { text in try text.split(separator: ",", omittingEmptySubsequences: false).map { try element(String($0)) } }
     }
 
     /// Parses `WxH`, each a number of pixels in a range.
@@ -46,11 +51,6 @@ enum CommonArgument {
             throw ValidationError("write a size such as 640x480" + (areEven ? ", with even numbers" : ""))
         }
         return Dimensions(width: sides[0], height: sides[1])
-    }
-
-    /// Calls a parser of the library, and turns its error into a usage error.
-    static func usage<Value>(_ read: () throws(MediaError) -> Value) throws -> Value {
-        do throws(MediaError) { return try read() } catch { throw ValidationError(error.message) }
     }
 
     /// Refuses a number outside a range.

@@ -172,9 +172,7 @@ struct ContentOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The audio tracks, separated by commas: a:0,a:2. (default: all)", valueName: "tracks"),
-        transform: {
-            try $0.split(separator: ",", omittingEmptySubsequences: false).map { try CommonArgument.track(String($0)) }
-        })
+        transform: CommonArgument.list(CommonArgument.track))
     var audioTracks: [TrackSelector]?
 
     @Option(help: "The treatment of audio: encoded again, copied unchanged, or left out.")

@@ -97,7 +97,9 @@ extension ProbeText {
         let tag = track.codecTag.flatMap { $0 == codec ? nil : "(\($0))" }
         var parts = [[codec, profile.isEmpty ? nil : profile, tag].compactMap(\.self).joined(separator: " ")]
         if let language = track.language, language != "und" { parts.append(language) }
-        if let title = track.metadata.first(where: { $0.key == "title" })?.value { parts.append(title.quoted) }
+        if let title = track.metadata.first(where: { $0.key == "title" })?.value {
+            parts.append("“\(title.displayed)”")
+        }
         parts += track.dispositions.map { $0.replacing("_", with: " ") }
         if track.enabled == false { parts.append("disabled") }
         return parts.joined(separator: ", ")
@@ -236,13 +238,4 @@ extension ProbeText {
         .topFieldStoredFirst: "interlaced, top field stored first and bottom shown first",
         .bottomFieldStoredFirst: "interlaced, bottom field stored first and top shown first",
     ]
-}
-
-extension MetadataReport.Value {
-    fileprivate var quoted: String {
-        switch self {
-        case .text(let text): "“\(text)”"
-        case .number(let number): "“\(number)”"
-        }
-    }
 }

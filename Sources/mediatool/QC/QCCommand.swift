@@ -121,11 +121,12 @@ struct QCCommand: ParsableCommand {
         let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
         var pages = Pages()
         var hasFailed = false
-        let assets = Assets(
-            source: proxyOf, reference: reference, illustrates: html != nil, keepsFrames: frames != nil,
-            maximumListed: findings)
-        let code = try run { [options] index, file in
-            try Self.check(file, policy, assets, options) { run.progress.update(part: index, fraction: $0) }
+        var job = QCJob.Options()
+        (job.illustrates, job.keepsFrames, job.maximumListed) = (html != nil, frames != nil, findings)
+        let code = try run { [proxyOf, reference, job] index, file in
+            try Self.check(file, policy, proxyOf: proxyOf, reference: reference, run.running, job) {
+                run.progress.update(part: index, fraction: $0)
+            }
         } warnings: {
             $0.warnings
         } inspect: { result, path in
@@ -188,36 +189,22 @@ struct QCCommand: ParsableCommand {
     }
 
     private static func check(
-        _ file: PathArgument, _ policy: QCPolicy, _ others: Assets, _ options: RunOptions,
-        progress: @escaping (Double) -> Void
+        _ file: PathArgument, _ policy: QCPolicy, proxyOf: PathArgument?, reference: PathArgument?,
+        _ options: RunOptions, _ job: QCJob.Options, progress: @escaping (Double) -> Void
     ) throws -> QCReport {
         let assetOptions = options.assetOptions()
-        var jobOptions = QCJob.Options()
-        jobOptions.illustrates = others.illustrates
-        jobOptions.keepsFrames = others.keepsFrames
-        jobOptions.maximumListed = others.maximumListed
         var opening = assetOptions
         opening.spoolsPipe = QCJob.readsAgain(
-            policy, isCompared: others.source != nil || others.reference != nil, options: jobOptions)
+            policy, isCompared: proxyOf != nil || reference != nil, options: job)
         let report = try QCJob(
-            asset: file.asset(opening), policy: policy, proxyOf: others.source?.asset(assetOptions),
-            reference: others.reference?.asset(assetOptions),
-            threads: options.threadsPerFile, options: jobOptions
+            asset: file.asset(opening), policy: policy, proxyOf: proxyOf?.asset(assetOptions),
+            reference: reference?.asset(assetOptions), threads: options.threadsPerFile, options: job
         ).run { done, _ in
             progress(done)
         }
         if options.strict, let error = report.measurements.strictError { throw error }
         return report
     }
-}
-
-/// The files to compare with, and the additional options of the job.
-private struct Assets: Sendable {
-    let source: PathArgument?
-    let reference: PathArgument?
-    let illustrates: Bool
-    let keepsFrames: Bool
-    let maximumListed: Int
 }
 
 /// The reports that are written after all files are done.

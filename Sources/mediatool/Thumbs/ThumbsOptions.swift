@@ -16,13 +16,13 @@ struct ThumbsOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Make an image at the range's start and every so long after it: seconds, [HH:]MM:SS, a fraction, or a "
-                + "percentage of the range.", valueName: "length"),
+            "Make an image at the start of the range and at this interval after it: seconds, [HH:]MM:SS, a fraction, or "
+                + "a percentage of the range.", valueName: "length"),
         transform: ThumbsArgument.spacing)
     var every: ThumbsRequest.Spacing?
 
     @Option(
-        help: ArgumentHelp("Make so many images, at the centres of equal parts of the range.", valueName: "n"))
+        help: ArgumentHelp("Make this many images, at the centres of equal parts of the range.", valueName: "n"))
     var count: Int?
 
     @Flag(help: "Make an image of every keyframe in the range.")
@@ -31,30 +31,30 @@ struct ThumbsOptions: ParsableArguments {
     @Option(
         defaultAsFlag: ThumbsArgument.Scenes.threshold(SceneDetector.standardThreshold), parsing: .next,
         help: ArgumentHelp(
-            "Make an image of the range's start and of every frame with which a new scene begins: one whose "
-                + "difference from the frames before is so large, on ffmpeg's scdet's scale from 0 to 100.",
+            "Make an image of the start of the range and of every frame that starts a new scene: one that differs from "
+                + "the frames before it by at least this much, on the scale of ffmpeg's scdet from 0 to 100.",
             valueName: "threshold"))
     var scenes: ThumbsArgument.Scenes?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Where the range begins, for all of these but --at. (default: the track's start)", valueName: "time"),
+            "The start of the range, except for --at. (default: the track's start)", valueName: "time"),
         transform: CommonArgument.time)
     var start: TimeExpression?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Where the range ends. (default: the track's end)", valueName: "time"),
+        help: ArgumentHelp("The end of the range. (default: the track's end)", valueName: "time"),
         transform: CommonArgument.time)
     var end: TimeExpression?
 
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "How far an image may be from its time, so that a keyframe can be used, which is faster: exact, keyframe "
-                + "(the nearest one), or seconds before and after; never outside --start and --end. (default: half the "
-                + "spacing for --every and --count, else exact)",
+            "The maximum distance of an image from its time, within which a keyframe is used because that is faster: "
+                + "exact, keyframe (the nearest one), or seconds before and after; never outside --start and --end. "
+                + "(default: half the interval for --every and --count, else exact)",
             valueName: "exact|keyframe|s[,s]"),
         completion: .list(["exact", "keyframe"]),
         transform: ThumbsArgument.tolerance)
@@ -62,8 +62,8 @@ struct ThumbsOptions: ParsableArguments {
 
     @Flag(
         help: ArgumentHelp(
-            "Take the sharpest of nine frames near each time that is not black: up to a second away, or half the "
-                + "spacing; after the start of each of --scenes."))
+            "Use the sharpest of nine frames near each time that is not black: up to a second away, or half the "
+                + "interval; with --scenes, after the start of each scene."))
     var best = false
 
     @Option(
@@ -78,22 +78,20 @@ struct ThumbsOptions: ParsableArguments {
             throw ValidationError("'--at', '--every', '--count', '--keyframes' and '--scenes' exclude each other.")
         }
         if !at.isEmpty, start != nil || end != nil {
-            throw ValidationError("'--start' and '--end' do not go with '--at'.")
+            throw ValidationError("'--start' and '--end' cannot be used with '--at'.")
         }
-        if let count, !(1...ThumbsRequest.maximumCount).contains(count) {
-            throw ValidationError("'--count' takes a number from 1 to \(ThumbsRequest.maximumCount).")
-        }
+        try CommonArgument.check("--count", count, in: 1...ThumbsRequest.maximumCount)
         if case .threshold(let threshold)? = scenes, !(threshold > 0 && threshold <= 100) {
             throw ValidationError("'--scenes' takes a number above 0 and up to 100.")
         }
-        if best, tolerance != nil { throw ValidationError("'--best' and '--tolerance' exclude each other.") }
+        if best { try CommonArgument.exclude("--best", ("--tolerance", tolerance != nil)) }
         if best, keyframes {
             throw ValidationError(
                 "'--best' and '--keyframes' exclude each other: the best frame near a keyframe is seldom one. For the "
                     + "best frames use '--every' or '--count'.")
         }
         if keyframes || scenes != nil, tolerance != nil {
-            throw ValidationError("'--tolerance' goes with '--at', '--every' and '--count'.")
+            throw ValidationError("'--tolerance' needs '--at', '--every' or '--count'.")
         }
     }
 
@@ -129,16 +127,16 @@ struct ThumbsOptions: ParsableArguments {
 struct ThumbsPictureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The part of the stored picture that is shown: clean (the clean aperture, square pixels), production (all of "
-                + "it, square pixels) or encoded (all of it, pixel by pixel).", valueName: "aperture"))
+            "The part of the stored frame to show: clean (the clean aperture, with square pixels), production (all of it, "
+                + "with square pixels) or encoded (all of it, pixel by pixel).", valueName: "aperture"))
     var aperture = ThumbsRequest.Aperture.clean
 
     @Option(
         help: ArgumentHelp(
-            "What becomes of HDR (PQ, HLG): sdr maps it to sRGB, source keeps its coded values.", valueName: "range"))
+            "The treatment of HDR (PQ, HLG): sdr maps it to sRGB, source keeps its coded values.", valueName: "range"))
     var dynamicRange = DynamicRangeArgument.sdr
 
-    @Flag(help: "Make one picture of the two fields of interlaced frames: that of the first field's moment.")
+    @Flag(help: "Deinterlace interlaced frames, to the time of their first field.")
     var deinterlace = false
 
     /// Applies the options to a request.
@@ -159,48 +157,48 @@ enum DynamicRangeArgument: String, ExpressibleByArgument, CaseIterable {
 
 /// The options of `thumbs` that select the size and the rotation of images.
 struct ThumbsSizeOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The greatest width of an image; images are never enlarged.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("The maximum width of an image; images are never enlarged.", valueName: "pixels"))
     var width: Int?
 
-    @Option(help: ArgumentHelp("The greatest height of an image.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("The maximum height of an image.", valueName: "pixels"))
     var height: Int?
 
     @Option(
         help: ArgumentHelp("The box that images are fitted into.", valueName: "WxH"),
-        transform: ThumbsArgument.dimensions)
+        transform: { try CommonArgument.dimensions($0, in: 1...0xFFFF) })
     var maxSize: Dimensions?
 
     @Option(
         help: ArgumentHelp(
-            "The size of every image: pictures are fitted into it, and the rest is filled with --pad.",
+            "The size of every image: frames are fitted into it, and the rest is filled with --pad.",
             valueName: "WxH"),
-        transform: ThumbsArgument.dimensions)
+        transform: { try CommonArgument.dimensions($0, in: 1...0xFFFF) })
     var exactSize: Dimensions?
 
     @Flag(
         help: ArgumentHelp(
-            "With --exact-size: let pictures cover all of it, and cut what is too much on two sides; they are never "
-                + "enlarged, so that smaller ones still get --pad around them."))
+            "With --exact-size: let frames cover all of it, and crop them at two sides. Frames are never enlarged, so "
+                + "smaller ones still get --pad around them."))
     var crop = false
 
     @Option(
         help: ArgumentHelp(
-            "What is beside pictures in --exact-size, and behind transparent ones in JPEG: #rgb, #rrggbb, #rrggbbaa "
-                + "or a name such as white or transparent. (default: black)", valueName: "color"),
+            "The colour beside frames in --exact-size, and behind transparent ones in JPEG: #rgb, #rrggbb, #rrggbbaa or "
+                + "a name such as white or transparent. (default: black)", valueName: "color"),
         transform: CommonArgument.color)
     var pad = Color.black
 
-    @Flag(help: "Leave pictures as they are stored instead of turning them upright.")
+    @Flag(help: "Keep the stored orientation instead of rotating images upright.")
     var noRotate = false
 
     func validate() throws {
-        for (option, value) in [("--width", width), ("--height", height)] where !(1...0xFFFF).contains(value ?? 1) {
-            throw ValidationError("'\(option)' takes a number from 1 to 65535.")
+        try CommonArgument.check("--width", width, in: 1...0xFFFF)
+        try CommonArgument.check("--height", height, in: 1...0xFFFF)
+        if exactSize != nil {
+            try CommonArgument.exclude(
+                "--exact-size", ("--width", width != nil), ("--height", height != nil), ("--max-size", maxSize != nil))
         }
-        if exactSize != nil, width != nil || height != nil || maxSize != nil {
-            throw ValidationError("'--exact-size' excludes '--width', '--height' and '--max-size'.")
-        }
-        if crop, exactSize == nil { throw ValidationError("'--crop' goes with '--exact-size'.") }
+        if crop, exactSize == nil { throw ValidationError("'--crop' needs '--exact-size'.") }
     }
 
     /// True if any size is set.
@@ -227,9 +225,9 @@ struct ThumbsSizeOptions: ParsableArguments {
 enum ThumbsArgument {
     /// Parses times separated by commas.
     static func times(_ text: String) throws -> [ThumbsRequest.NamedTime] {
-        try text.split(separator: ",", omittingEmptySubsequences: false).map {
-            ThumbsRequest.NamedTime(try CommonArgument.time(String($0)), text: RawArguments.displayed(String($0)))
-        }
+        try CommonArgument.list {
+            ThumbsRequest.NamedTime(try CommonArgument.time($0), text: RawArguments.displayed($0))
+        }(text)
     }
 
     /// Parses a duration, or a fraction of the range.
@@ -253,15 +251,6 @@ enum ThumbsArgument {
             throw ValidationError("write exact, keyframe, or seconds of zero or more, such as 0.5 or 0.5,2")
         }
         return ThumbsRequest.Tolerance(before: before, after: after)
-    }
-
-    /// Parses `WxH`, each a number of pixels from 1 to 65535.
-    static func dimensions(_ text: String) throws -> Dimensions {
-        let sides = text.split(separator: "x", omittingEmptySubsequences: false).compactMap { Int($0) }
-        guard sides.count == 2, sides.allSatisfy({ (1...0xFFFF).contains($0) }) else {
-            throw ValidationError("write width and height in pixels, such as 320x240")
-        }
-        return Dimensions(width: sides[0], height: sides[1])
     }
 
     /// Parses an image format by its name or its usual extension.

@@ -18,7 +18,7 @@ struct ThumbsOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The format of images and sheets. (default: what the output's name ends with, else png)",
+            "The format of images and sheets. (default: that of the output's extension, else png)",
             valueName: "png|jpeg|webp"),
         completion: .list(["png", "jpeg", "webp"]),
         transform: ThumbsArgument.format)
@@ -26,31 +26,31 @@ struct ThumbsOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How good JPEG (libjpeg's scale; chroma in full from 90 on) and WebP (libwebp's) are, 1 to 100. "
+            "The quality of JPEG (libjpeg's scale, with full chroma from 90 on) and WebP (libwebp's scale), 1 to 100. "
                 + "(default: 85)",
             valueName: "n"))
     var quality: Int?
 
-    @Flag(help: "Put the images on sheets instead, side by side, for players.")
+    @Flag(help: "Write sheets of images side by side instead, for players.")
     var sprite = false
 
-    @Flag(help: "Put the images on sheets instead, with a header, and each with the time that it shows.")
+    @Flag(help: "Write sheets of images instead, with a header, and with the time of each image.")
     var contactSheet = false
 
     @Option(
         help: ArgumentHelp(
-            "Columns and rows of a sheet, or columns alone for one sheet with as many rows as it takes; without "
-                + "times, a sheet is filled. (default: 10x10, for --contact-sheet 4x4)",
+            "Columns and rows of a sheet, or only columns for one sheet with as many rows as needed. Without times, one "
+                + "sheet is filled. (default: 10x10, for --contact-sheet 4x4)",
             valueName: "CxR|C"))
     var grid: ThumbsArgument.Grid?
 
     @Option(
         help: ArgumentHelp(
-            "Pixels between the images of a sheet. (default: 0, for --contact-sheet 4)", valueName: "pixels"))
+            "The pixels between the images of a sheet. (default: 0, for --contact-sheet 4)", valueName: "pixels"))
     var gap: Int?
 
     @Option(
-        help: ArgumentHelp("What is between the images of a sheet. (default: black)", valueName: "color"),
+        help: ArgumentHelp("The colour between the images of a sheet. (default: black)", valueName: "color"),
         transform: CommonArgument.color)
     var background = Color.black
 
@@ -62,7 +62,7 @@ struct ThumbsOutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "With sheets: write the single images too, named like --output.", valueName: "output"))
+            "With sheets: also write the single images, named like --output.", valueName: "output"))
     var images: PathArgument?
 
     @Option(
@@ -85,15 +85,15 @@ struct ThumbsOutputOptions: ParsableArguments {
     }
 
     func validate() throws {
-        if sprite, contactSheet { throw ValidationError("'--sprite' and '--contact-sheet' exclude each other.") }
+        if sprite { try CommonArgument.exclude("--sprite", ("--contact-sheet", contactSheet)) }
         if !hasSheets, grid != nil || gap != nil || images != nil {
-            throw ValidationError("'--grid', '--gap' and '--images' go with '--sprite' or '--contact-sheet'.")
+            throw ValidationError("'--grid', '--gap' and '--images' need '--sprite' or '--contact-sheet'.")
         }
         if !contactSheet, noHeader || noTimestamps {
-            throw ValidationError("'--no-header' and '--no-timestamps' go with '--contact-sheet'.")
+            throw ValidationError("'--no-header' and '--no-timestamps' need '--contact-sheet'.")
         }
-        if !(0...1000).contains(gap ?? 0) { throw ValidationError("'--gap' takes a number from 0 to 1000.") }
-        if !(1...100).contains(quality ?? 1) { throw ValidationError("'--quality' takes a number from 1 to 100.") }
+        try CommonArgument.check("--gap", gap, in: 0...1000)
+        try CommonArgument.check("--quality", quality, in: 1...100)
         _ = try result(pad: .black)
     }
 
@@ -104,7 +104,7 @@ struct ThumbsOutputOptions: ParsableArguments {
     func result(pad: Color) throws -> ThumbsOutput {
         let format = try chosenFormat()
         if quality != nil, !format.isLossy {
-            throw ValidationError("'--quality' goes with JPEG and WebP: PNG loses nothing.")
+            throw ValidationError("'--quality' is for JPEG and WebP; PNG is lossless.")
         }
         var result = ThumbsOutput(
             images: hasSheets
@@ -157,7 +157,8 @@ struct ThumbsOutputOptions: ParsableArguments {
             guard let named = ThumbsDestination.format(of: path.path) else { continue }
             if let format, named != format {
                 throw ValidationError(
-                    "'\(path.path.displayPath)' is no name for \(format.rawValue.uppercased()); use {ext} for the end.")
+                    "'\(path.path.displayPath)' does not match the format \(format.rawValue.uppercased()); use {ext} for the extension."
+                )
             }
             format = named
         }

@@ -168,22 +168,14 @@ enum WaveformResult: Encodable, Sendable {
     ///
     /// - Parameter namesEnd: True if the requested end is an absolute position.
     func warnings(namesEnd: Bool) -> [String] {
-        switch self {
-        case .sound(let report):
-            let damage = report.damage.isEmpty ? [] : [report.damage.text]
-            return damage + Self.early(report.requested, end: report.start + report.duration, namesEnd)
-        case .peaksFile(let report):
-            return Self.early(report.requested, end: report.start + report.duration, namesEnd)
-        }
-    }
-
-    private static func early(
-        _ requested: RequestedRange?, end: MediaTime, _ namesEnd: Bool
-    ) -> [String] {
-        guard namesEnd, let warning = EarlyEnd.warning("the sound ends", at: end, before: requested?.end) else {
-            return []
-        }
-        return [warning]
+        let (damage, requested, end) =
+            switch self {
+            case .sound(let report):
+                (report.damage.isEmpty ? "" : report.damage.text, report.requested, report.start + report.duration)
+            case .peaksFile(let report): ("", report.requested, report.start + report.duration)
+            }
+        let early = namesEnd ? EarlyEnd.warning("the sound ends", at: end, before: requested?.end) : nil
+        return (damage.isEmpty ? [] : [damage]) + [early].compactMap(\.self)
     }
 
     /// Encodes the report.

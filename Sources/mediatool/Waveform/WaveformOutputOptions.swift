@@ -69,12 +69,10 @@ struct WaveformOutputOptions: ParsableArguments {
     func validate() throws {
         if let bits, bits != 8, bits != 16 { throw ValidationError("'--bits' is 8 or 16.") }
         if format == .peaksjs, bits == 16 { throw ValidationError("'--format peaksjs' has 8 bits.") }
-        if samplesPerPixel != nil, pixelsPerSecond != nil {
-            throw ValidationError("'--samples-per-pixel' and '--pixels-per-second' exclude each other.")
+        if samplesPerPixel != nil {
+            try CommonArgument.exclude("--samples-per-pixel", ("--pixels-per-second", pixelsPerSecond != nil))
         }
-        if let width, !(1...WaveformPicture.maximumWidth).contains(width) {
-            throw ValidationError("'--width' is 1 to \(WaveformPicture.maximumWidth).")
-        }
+        try CommonArgument.check("--width", width, in: 1...WaveformPicture.maximumWidth)
         for output in output {
             if output.endsWithSlash {
                 throw ValidationError(
@@ -200,19 +198,6 @@ enum WaveformArgument {
     }
 
     private static func rateError(_ text: String) -> ValidationError {
-        ValidationError("'\(text.prefix(40))' is no number of pixels a second: write 100, 33.3 or 30000/1001.")
-    }
-
-    /// Parses colours separated by commas, each by name or in hexadecimal digits.
-    static func colors(_ text: String) throws -> WaveformPictureOptions.Colors {
-        WaveformPictureOptions.Colors(
-            values: try text.split(separator: ",", omittingEmptySubsequences: false).map {
-                try CommonArgument.color(String($0))
-            })
-    }
-
-    /// Parses the format of raw audio; see ``RawSound/forms``.
-    static func raw(_ text: String) throws -> RawSound {
-        do { return try RawSound(parsing: text) } catch { throw ValidationError(error.message) }
+        ValidationError("'\(text.prefix(40))' is not a number of pixels per second: write 100, 33.3 or 30000/1001.")
     }
 }

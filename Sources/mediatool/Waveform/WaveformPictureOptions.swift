@@ -6,21 +6,21 @@ import Pictures
 
 /// The options of `waveform` that control the appearance of pictures.
 struct WaveformPictureOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Pixels down, with the time axis.", valueName: "n"))
+    @Option(help: ArgumentHelp("The height in pixels, including the time axis.", valueName: "n"))
     var height = WaveformPicture().height
 
     @Option(
         help: ArgumentHelp(
-            "What is behind the waveform: #rgb, #rrggbb, #rrggbbaa or a name such as white or transparent.",
+            "The background: #rgb, #rrggbb, #rrggbbaa or a name such as white or transparent.",
             valueName: "color"),
         transform: CommonArgument.color)
     var background = Color.white
 
     @Option(
         help: ArgumentHelp(
-            "The colour of the waveform; several, parted by commas, for the channels in turn.", valueName: "color,…"),
-        transform: WaveformArgument.colors)
-    var color: Colors?
+            "The colour of the waveform; several, separated by commas, for the channels in turn.", valueName: "color,…"),
+        transform: CommonArgument.list(CommonArgument.color))
+    var color: [Color]?
 
     @Option(
         help: ArgumentHelp("The colour of the root mean square inside the peaks.", valueName: "color"),
@@ -41,21 +41,21 @@ struct WaveformPictureOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The size of the labels, 1 to 16, for screens of high resolution.", valueName: "n"))
     var textScale = 1
 
-    @Option(help: "Whether height stands for the sample value or for its level in dB.")
+    @Option(help: "The meaning of height: the sample value, or its level in dB.")
     var amplitude = Amplitude.linear
 
     @Option(
-        help: ArgumentHelp("The level below full scale that has no height, with '--amplitude db'.", valueName: "db"))
+        help: ArgumentHelp("The level below full scale that has no height, for '--amplitude db'.", valueName: "db"))
     var dbRange = 60.0
 
     @Option(
-        help: ArgumentHelp("Multiply samples by a number, or by as much as fits.", valueName: "n|auto"))
+        help: ArgumentHelp("Multiply samples by a number, or by the largest one that fits.", valueName: "n|auto"))
     var amplitudeScale = Scale(factor: 1)
 
-    @Option(help: ArgumentHelp("Draw bars of so many pixels instead of an outline.", valueName: "n"))
+    @Option(help: ArgumentHelp("Draw bars of this many pixels instead of an outline.", valueName: "n"))
     var barWidth: Int?
 
-    @Option(help: ArgumentHelp("Pixels between two bars. (default: half of a bar, at least 1)", valueName: "n"))
+    @Option(help: ArgumentHelp("The pixels between two bars. (default: half of a bar, at least 1)", valueName: "n"))
     var barGap: Int?
 
     @Option(help: "The ends of bars.")
@@ -69,11 +69,6 @@ struct WaveformPictureOptions: ParsableArguments {
     /// The shape of the ends of bars.
     enum BarStyle: String, ExpressibleByArgument, CaseIterable {
         case square, rounded
-    }
-
-    /// Colours separated by commas.
-    struct Colors {
-        var values: [Color]
     }
 
     /// A factor, or `auto`.
@@ -96,7 +91,7 @@ struct WaveformPictureOptions: ParsableArguments {
         if barWidth == nil, barGap != nil || barStyle != nil {
             throw ValidationError("'--bar-gap' and '--bar-style' need '--bar-width'.")
         }
-        if noRms, rmsColor != nil { throw ValidationError("'--no-rms' and '--rms-color' exclude each other.") }
+        if noRms { try CommonArgument.exclude("--no-rms", ("--rms-color", rmsColor != nil)) }
         do throws(MediaError) {
             try picture().check()
         } catch {
@@ -122,7 +117,7 @@ struct WaveformPictureOptions: ParsableArguments {
         var picture = WaveformPicture()
         picture.height = height
         picture.background = background
-        picture.colors = color?.values ?? []
+        picture.colors = color ?? []
         picture.levelColor = rmsColor
         picture.hasLevel = !noRms
         picture.hasAxis = !noAxis
@@ -149,59 +144,44 @@ struct WaveformSoundOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             Read the input as samples without a header: s16le:44100:2. Formats: s8, u8, s16le, s16be, s24le, s32le, \
-            f32le, f64le, alaw, mulaw and the like; one channel where none are named.
-            """, valueName: "format:rate[:n]"), transform: WaveformArgument.raw)
+            f32le, f64le, alaw, mulaw and the like; one channel by default.
+            """, valueName: "format:rate[:n]"), transform: CommonArgument.raw)
     var raw: RawSound?
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Where to begin, exact to the sample: 12.5, 1:30.25, 50%, 9009/30000…", valueName: "time"),
-        transform: CommonArgument.time)
-    var start: TimeExpression?
+    @OptionGroup var range: RangeOptions
 
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Where to end: the first moment that is not wanted.", valueName: "time"),
-        transform: CommonArgument.time)
-    var end: TimeExpression?
-
-    @Flag(help: "Give each channel peaks of its own, instead of mixing them.")
+    @Flag(help: "Measure each channel on its own instead of mixing them.")
     var splitChannels = false
 
-    @Option(help: ArgumentHelp("Measure this channel alone, counted from 0.", valueName: "n"))
+    @Option(help: ArgumentHelp("Measure only this channel, counted from 0.", valueName: "n"))
     var channel: Int?
 
     @Flag(
         help: """
-            Decode in one go instead of in segments side by side. Slower; differs only in the noise that AAC and AC-3 \
-            decoders add by chance.
+            Decode serially instead of in parallel. Slower; the results differ only in the random noise that AAC and AC-3 \
+            decoders add.
             """)
     var serial = false
 
     func validate() throws {
-        if splitChannels, channel != nil {
-            throw ValidationError("'--split-channels' and '--channel' exclude each other.")
-        }
+        if splitChannels { try CommonArgument.exclude("--split-channels", ("--channel", channel != nil)) }
         if let channel, channel < 0 { throw ValidationError("Channels are counted from 0.") }
-        for (name, time) in [("--start", start), ("--end", end)] {
+        for (name, time) in [("--start", range.start), ("--end", range.end)] {
             if case .time(let time) = time, time < .zero {
                 throw ValidationError("'\(name)' is before the beginning: times count from 0.")
             }
         }
-        if case .time(let start) = start, case .time(let end) = end, start >= end {
-            throw ValidationError("'--end' is not after '--start'.")
-        }
     }
 
     /// True if `--end` is an absolute position, not one derived from the duration of the track.
-    var namesEnd: Bool { end?.isMoment ?? false }
+    var namesEnd: Bool { range.end?.isMoment ?? false }
 
     /// Returns the settings that the options select.
     func options() -> WaveformOptions {
         var options = WaveformOptions()
         options.track = track
-        options.start = start
-        options.end = end
+        options.start = range.start
+        options.end = range.end
         options.isSerial = serial
         options.channels = splitChannels ? .split : channel.map { .single($0) } ?? .mixed
         return options
