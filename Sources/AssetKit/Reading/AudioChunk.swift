@@ -50,16 +50,16 @@ final class AudioChunk: Sendable {
     /// Decodes the chunk with its own decoder; may be called on any thread.
     ///
     /// - Parameters:
-    ///   - makeReducer: Creates the reducer that replaces frames. The first packet and the packet after the last one keep
-    ///     their frames, which serve to check the seams, and so do the track's first and last packets.
+    ///   - reduction: Makes the reducer that replaces frames; `nil` to keep them. The first packet and the packet after
+    ///     the last one keep their frames, which serve to check the seams, and so do the track's first and last packets.
     ///   - used: A decoder that has decoded another chunk; `nil` for a new one.
-    func decode<Partial>(
-        _ setup: DecoderSetup, _ makeReducer: MakeAudioReducer<Partial>?, reusing used: consuming PacketDecoder? = nil
-    ) -> DecodedChunk<Partial> {
+    func decode(
+        _ setup: DecoderSetup, _ reduction: (any AudioReduction)?, reusing used: consuming PacketDecoder? = nil
+    ) -> DecodedChunk {
         do throws(MediaError) {
             var decoder = try Self.ready(used, setup)
             for sample in preRoll { try decoder.discard(sample) }
-            var gatherer = AudioGatherer(self, setup, makeReducer)
+            var gatherer = AudioGatherer(self, setup, reduction)
             var head = 0
             for (place, sample) in packets.enumerated() {
                 let isNearEnd = isLast && packets.count - place <= Self.lastPackets
@@ -70,7 +70,7 @@ final class AudioChunk: Sendable {
             }
             if isLast { try gatherer.take(nil, &decoder, keepsFrames: true) }
             gatherer.endRun()
-            let overlap: [AudioEvent<Partial>] = if let following { try decoder.events(of: following) } else { [] }
+            let overlap: [AudioEvent] = if let following { try decoder.events(of: following) } else { [] }
             // Samples that a packet makes the decoder skip may lie in later packets, and damage may have any effect.
             let leavesNothing =
                 gatherer.events.allSatisfy(\.isIntact) && overlap.allSatisfy(\.isIntact)
@@ -85,7 +85,7 @@ final class AudioChunk: Sendable {
 }
 
 /// The result of decoding a chunk.
-final class DecodedChunk<Partial: Sendable>: Sendable {
+final class DecodedChunk: Sendable {
     /// The outcome of decoding.
     enum Outcome: Sendable {
         case decoded
@@ -97,11 +97,11 @@ final class DecodedChunk<Partial: Sendable>: Sendable {
 
     let outcome: Outcome
     /// The events to deliver, in order.
-    private let events: Mutex<[AudioEvent<Partial>]>
+    private let events: Mutex<[AudioEvent]>
     /// The events of the packet after the last one.
-    let overlap: [AudioEvent<Partial>]
+    let overlap: [AudioEvent]
     /// The events of the first packet.
-    private let head: [AudioEvent<Partial>]
+    private let head: [AudioEvent]
     private let decoder: Mutex<PacketDecoder?>
     /// True if the decoder has seen no damage or skipped samples, so that it may be reused.
     let leavesNothingBehind: Bool
@@ -116,7 +116,7 @@ final class DecodedChunk<Partial: Sendable>: Sendable {
     }
 
     init(
-        _ outcome: Outcome, _ events: [AudioEvent<Partial>], head: Int, overlap: [AudioEvent<Partial>],
+        _ outcome: Outcome, _ events: [AudioEvent], head: Int, overlap: [AudioEvent],
         _ decoder: consuming PacketDecoder, leavesNothingBehind: Bool
     ) {
         self.outcome = outcome
@@ -131,7 +131,7 @@ final class DecodedChunk<Partial: Sendable>: Sendable {
     func takeDecoder() -> PacketDecoder? { decoder.withLock { $0.take() } }
 
     /// Returns the events to deliver, in order; empty after the first call, so that delivered events can be released.
-    func takeEvents() -> [AudioEvent<Partial>] {
+    func takeEvents() -> [AudioEvent] {
         events.withLock { events in
             defer { events = [] }
             return events
@@ -146,9 +146,9 @@ final class DecodedChunk<Partial: Sendable>: Sendable {
 }
 
 /// A result of decoding a packet.
-enum AudioEvent<Partial: Sendable>: Sendable {
+enum AudioEvent: Sendable {
     case frame(FrameBox)
-    case reduced(ReducedRun<Partial>)
+    case reduced(ReducedRun)
     case damage(PacketDecoder.Damage)
     /// The number of samples that the container makes the decoder skip.
     case skips(Int)
@@ -175,18 +175,17 @@ enum AudioEvent<Partial: Sendable>: Sendable {
     }
 }
 
-extension Array {
+extension [AudioEvent] {
     /// Returns true if two decoders' results for the same packet agree at a seam.
-    func agree<Partial>(with others: [AudioEvent<Partial>], _ rule: ChunkingRule) -> Bool
-    where Element == AudioEvent<Partial> {
+    func agree(with others: [AudioEvent], _ rule: ChunkingRule) -> Bool {
         count == others.count && zip(self, others).allSatisfy { $0.agrees(with: $1, rule) }
     }
 }
 
 extension PacketDecoder {
     /// Decodes a packet, or the end for `nil`, and returns all results.
-    mutating func events<Partial>(of sample: CompressedSample?) throws(MediaError) -> [AudioEvent<Partial>] {
-        var events: [AudioEvent<Partial>] = []
+    mutating func events(of sample: CompressedSample?) throws(MediaError) -> [AudioEvent] {
+        var events: [AudioEvent] = []
         if let damage = sample?.damage { events.append(.damage(damage)) }
         if let damage = try send(sample) {
             events.append(.damage(damage))

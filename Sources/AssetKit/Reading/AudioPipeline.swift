@@ -6,8 +6,8 @@ import MediaBase
 /// Positions are counted in samples from the first one. Timestamps serve only to detect gaps, because many containers
 /// round them to a millisecond. Samples before zero (priming), after the edit list's end, or outside the requested
 /// range are cut off exactly.
-final class AudioPipeline<Partial: Sendable>: SamplePipeline {
-    private let frames: any AudioSource<Partial>
+final class AudioPipeline: SamplePipeline {
+    private let frames: any AudioSource
     private let track: AssetTrack
     private let origin: MediaTime
     private let range: OutputRange
@@ -36,13 +36,13 @@ final class AudioPipeline<Partial: Sendable>: SamplePipeline {
     /// The number of omitted samples before time 0, including those that the decoder itself skipped.
     var samplesCutBeforeZero: Int64 { frames.skippedSamples + samplesBeforeZero }
 
-    /// - Parameter makeReducer: Creates the reducers of audio that is decoded in chunks; `nil` to keep all samples.
-    init(_ setup: AudioPipelineSetup, _ makeReducer: MakeAudioReducer<Partial>?) throws(MediaError) {
+    /// - Parameter reduction: Reduces audio that is decoded in chunks; `nil` to keep all samples.
+    init(_ setup: AudioPipelineSetup, _ reduction: (any AudioReduction)?) throws(MediaError) {
         (track, format, origin) = (setup.track, setup.format, setup.origin)
         (range, settings) = (setup.range, setup.settings)
         isSeamless = setup.file.format.isSeamless
         clock = SampleClock(timeBase: track.timeBase, snapsToZero: setup.isFromStart, codec: format.codec)
-        frames = try setup.source(makeReducer)
+        frames = try setup.source(reduction)
     }
 
     /// Returns the next run of samples in the range.
@@ -57,7 +57,7 @@ final class AudioPipeline<Partial: Sendable>: SamplePipeline {
     }
 
     /// Returns the next run of samples in the range, or what a reducer has made of them.
-    func nextAudio(from queue: PacketQueue) throws(MediaError) -> DeliveredAudio<Partial>? {
+    func nextAudio(from queue: PacketQueue) throws(MediaError) -> PipelineAudio? {
         var packets = queue
         packets.reportDamage = { damage in
             self.hasToldDamage = true
@@ -95,8 +95,7 @@ final class AudioPipeline<Partial: Sendable>: SamplePipeline {
                         reportDamage(timing.ticks, count: timing.sampleCount, rate: rate, packets)
                     }
                 }
-                let time = MediaTime(value: start, timescale: Int32(clamping: rate))
-                return .reduced(ReducedAudio(run, at: time))
+                return .reduced(run, at: MediaTime(value: start, timescale: Int32(clamping: rate)))
             }
         }
         return nil
@@ -134,7 +133,7 @@ final class AudioPipeline<Partial: Sendable>: SamplePipeline {
     /// Returns the position of reduced audio; `nil`, without counting it, if its frames must be processed individually.
     ///
     /// This applies if the frames do not follow each other, some samples must be cut, or the frames must be converted.
-    private func place(of run: ReducedRun<Partial>) -> Int64? {
+    private func place(of run: ReducedRun) -> Int64? {
         let form = run.form
         guard form.sampleRate > 0, form.sampleRate <= Limits.sampleRate, inputEnd == nil else { return nil }
         var clock = clock
@@ -180,10 +179,10 @@ final class AudioPipeline<Partial: Sendable>: SamplePipeline {
     }
 
     /// Returns the samples that a resampling converter still holds.
-    private func finish() throws(MediaError) -> DeliveredAudio<Partial>? {
+    private func finish() throws(MediaError) -> PipelineAudio? {
         isOver = true
         guard let rest = try converter?.drain() else { return nil }
-        return try buffer(rest, at: outputPlace ?? 0).map(DeliveredAudio.samples)
+        return try buffer(rest, at: outputPlace ?? 0).map(PipelineAudio.samples)
     }
 
     /// Returns the part of the frame in the range, converted; `nil` if no part lies in the range.
@@ -264,38 +263,24 @@ struct AudioPipelineSetup {
     let chunks: ChunkSettings?
 
     /// Opens the decoder, or prepares decoding in chunks where the codec allows it and it changes something.
-    fileprivate func source<Partial: Sendable>(
-        _ makeReducer: MakeAudioReducer<Partial>?
-    ) throws(MediaError) -> any AudioSource<Partial> {
+    fileprivate func source(
+        _ reduction: (any AudioReduction)?
+    ) throws(MediaError) -> any AudioSource {
         // With several decoding threads, libavcodec trims the wrong samples.
         let trims = file.edits[track.index]?.trims ?? false
         guard let chunks, !trims, let audio = format.audio, let rule = ChunkingRule(format),
             rule.seam == .alike || chunks.readsAhead && chunks.threads > 1, exceedsChunk(chunks.bytes, audio)
-        else { return FrameAudioSource(try FrameSource(file, track: track.index, threads: trims ? 1 : threads)) }
+        else { return try FrameSource(file, track: track.index, threads: trims ? 1 : threads) }
         let setup = try DecoderSetup(file, stream: track.index)
         let borders = ChunkBorders(rule, format: audio, timeBase: track.timeBase, bytes: chunks.bytes)
         guard chunks.readsAhead else { return try SerialAudioDecoder(setup, rule, borders) }
-        return ParallelAudioDecoder(setup, rule, borders, threads: chunks.threads, makeReducer)
+        return ParallelAudioDecoder(setup, rule, borders, threads: chunks.threads, reduction)
     }
 
     private func exceedsChunk(_ bytes: Int, _ format: AudioFormat) -> Bool {
         guard let end = range.end else { return true }
         let samples = (end - range.start).sampleIndex(rate: Int32(clamping: max(1, format.sampleRate)), rounding: .up)
         return samples.map { $0 > ChunkBorders.samples(in: bytes, format) } ?? true
-    }
-}
-
-/// One decoder from start to end as a source of audio.
-private final class FrameAudioSource<Partial: Sendable>: AudioSource {
-    private let frames: FrameSource
-
-    init(_ frames: FrameSource) { self.frames = frames }
-
-    var skippedSamples: Int64 { frames.skippedSamples }
-
-    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>? {
-        guard let frame = try frames.next(from: packets) else { return nil }
-        return .frame(frame)
     }
 }
 

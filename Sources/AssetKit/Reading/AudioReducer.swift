@@ -1,5 +1,6 @@
 import LibAV
 package import MediaBase
+import Threading
 
 /// Reduces decoded audio to what a consumer needs of it, such as peaks, on the thread that decodes.
 ///
@@ -21,15 +22,16 @@ package typealias MakeAudioReducer<Partial: Sendable> = @Sendable () -> any Audi
 package struct ReducedAudio<Partial: Sendable>: Sendable {
     /// The time of the first sample.
     package let presentationTime: MediaTime
-    fileprivate let run: ReducedRun<Partial>
+    /// The result of the output's reducer.
+    package let partial: Partial
+    private let run: ReducedRun
 
-    init(_ run: ReducedRun<Partial>, at presentationTime: MediaTime) {
+    init(_ partial: Partial, of run: ReducedRun, at presentationTime: MediaTime) {
+        self.partial = partial
         self.run = run
         self.presentationTime = presentationTime
     }
 
-    /// The result of the output's reducer.
-    package var partial: Partial { run.partial }
     /// The number of samples in each channel.
     package var sampleCount: Int { run.sampleCount }
     /// The number of samples per second.
@@ -68,18 +70,58 @@ package enum DeliveredAudio<Partial: Sendable>: Sendable {
     }
 }
 
-/// The reducers of an output, which make the pipeline of its kind of partial results.
-protocol AudioReduction: Sendable {
-    func pipeline(_ setup: AudioPipelineSetup) throws(MediaError) -> any SamplePipeline
+/// The reducers of an output, and their results that nobody has taken yet.
+///
+/// Decoding knows a result by its number only, so that just the two ends know its type.
+protocol AudioReduction: AnyObject, Sendable {
+    /// Makes a reducer for a chunk.
+    func chunkReducer() -> any ChunkReducer
+    /// Forgets a result whose audio is decoded again.
+    func discard(_ partial: Int)
+}
+
+/// Reduces the audio of a chunk.
+protocol ChunkReducer {
+    mutating func append(_ audio: AudioBuffer)
+    /// Returns the number of the result for all audio that was appended since the last call.
+    mutating func finish() -> Int
 }
 
 /// The reducers of one kind.
-struct Reduction<Partial: Sendable>: AudioReduction {
-    let makeReducer: MakeAudioReducer<Partial>
+final class Reduction<Partial: Sendable>: AudioReduction {
+    private let makeReducer: MakeAudioReducer<Partial>
+    private let state = Mutex(State())
 
-    func pipeline(_ setup: AudioPipelineSetup) throws(MediaError) -> any SamplePipeline {
-        try AudioPipeline<Partial>(setup, makeReducer)
+    private struct State: Sendable {
+        var next = 0
+        var partials: [Int: Partial] = [:]
     }
+
+    private struct Chunk: ChunkReducer {
+        var reducer: any AudioReducer<Partial>
+        let reduction: Reduction
+
+        mutating func append(_ audio: AudioBuffer) { reducer.append(audio) }
+
+        mutating func finish() -> Int { reduction.keep(reducer.finish()) }
+    }
+
+    init(_ makeReducer: @escaping MakeAudioReducer<Partial>) { self.makeReducer = makeReducer }
+
+    func chunkReducer() -> any ChunkReducer { Chunk(reducer: makeReducer(), reduction: self) }
+
+    private func keep(_ partial: Partial) -> Int {
+        state.withLock { state in
+            state.next += 1
+            state.partials[state.next] = partial
+            return state.next
+        }
+    }
+
+    /// Returns a result and forgets it.
+    func take(_ number: Int) -> Partial? { state.withLock { $0.partials.removeValue(forKey: number) } }
+
+    func discard(_ number: Int) { _ = take(number) }
 }
 
 /// The properties of audio frames, apart from their samples and their length.
@@ -102,7 +144,7 @@ struct AudioForm: Sendable, Hashable {
 }
 
 /// Consecutive frames of one form that a reducer has replaced.
-struct ReducedRun<Partial: Sendable>: Sendable {
+struct ReducedRun: Sendable {
     /// A frame's timestamp in the stream's time base, and its length.
     struct Timing: Sendable {
         let ticks: Int64?
@@ -113,14 +155,15 @@ struct ReducedRun<Partial: Sendable>: Sendable {
     let timings: [Timing]
     /// The number of samples per channel in all frames.
     let sampleCount: Int
-    let partial: Partial
+    /// The number of the result.
+    let partial: Int
     /// The index of the first frame among the events of the chunk without reducers.
     let firstEvent: Int
     private let chunk: AudioChunk
     private let setup: DecoderSetup
 
     init(
-        _ form: AudioForm, _ timings: [Timing], _ partial: Partial, in chunk: AudioChunk, _ setup: DecoderSetup,
+        _ form: AudioForm, _ timings: [Timing], _ partial: Int, in chunk: AudioChunk, _ setup: DecoderSetup,
         firstEvent: Int
     ) {
         self.form = form
@@ -151,8 +194,8 @@ struct ReducedRun<Partial: Sendable>: Sendable {
     }
 
     /// Decodes the whole chunk again without a reducer and returns its events.
-    func eventsOfChunk() throws(MediaError) -> [AudioEvent<Partial>] {
-        let decoded: DecodedChunk<Partial> = chunk.decode(setup, nil)
+    func eventsOfChunk() throws(MediaError) -> [AudioEvent] {
+        let decoded = chunk.decode(setup, nil)
         switch decoded.outcome {
         case .decoded: return decoded.takeEvents()
         case .failed(let error): throw error
@@ -168,30 +211,30 @@ extension MediaError {
 }
 
 /// Collects the decoding results of packets; consecutive frames of one form are reduced to a ``ReducedRun``.
-struct AudioGatherer<Partial: Sendable> {
+struct AudioGatherer {
     /// The results so far; call ``endRun()`` first if frames are reduced.
-    private(set) var events: [AudioEvent<Partial>] = []
+    private(set) var events: [AudioEvent] = []
     /// The size of the audio so far in bytes, including reduced audio.
     private(set) var byteCount = 0
 
     private let chunk: AudioChunk
     private let setup: DecoderSetup
-    private var reducer: (any AudioReducer<Partial>)?
+    private var reducer: (any ChunkReducer)?
     /// The number of results so far if nothing were reduced.
     private var place = 0
     /// The form of the frames in the current run; `timings` has an entry for each of them.
     private var form: AudioForm?
-    private var timings: [ReducedRun<Partial>.Timing] = []
+    private var timings: [ReducedRun.Timing] = []
     private var samples = 0
 
     /// The number of samples per channel that completes a run; the memory that it needs stays small enough to be reused.
-    private static var maximumSamples: Int { 1 << 14 }
+    private static let maximumSamples = 1 << 14
 
-    /// - Parameter makeReducer: Creates the reducer that replaces frames; `nil` to keep frames.
-    init(_ chunk: AudioChunk, _ setup: DecoderSetup, _ makeReducer: MakeAudioReducer<Partial>?) {
+    /// - Parameter reduction: Makes the reducer that replaces frames; `nil` to keep frames.
+    init(_ chunk: AudioChunk, _ setup: DecoderSetup, _ reduction: (any AudioReduction)?) {
         self.chunk = chunk
         self.setup = setup
-        reducer = makeReducer?()
+        reducer = reduction?.chunkReducer()
     }
 
     /// Decodes a packet, or the end, and collects the results.
@@ -200,7 +243,7 @@ struct AudioGatherer<Partial: Sendable> {
     mutating func take(
         _ sample: CompressedSample?, _ decoder: inout PacketDecoder, keepsFrames: Bool = false
     ) throws(MediaError) {
-        for event in try decoder.events(of: sample) as [AudioEvent<Partial>] {
+        for event in try decoder.events(of: sample) {
             if reducer != nil, !keepsFrames, case .frame(let box) = event, let frame = box.take() {
                 reduce(frame)
             } else {
@@ -218,7 +261,7 @@ struct AudioGatherer<Partial: Sendable> {
         samples = 0
     }
 
-    private mutating func append(_ event: AudioEvent<Partial>) {
+    private mutating func append(_ event: AudioEvent) {
         endRun()
         byteCount += event.byteCount
         events.append(event)
@@ -226,7 +269,7 @@ struct AudioGatherer<Partial: Sendable> {
     }
 
     private mutating func reduce(_ frame: consuming Frame) {
-        let timing = ReducedRun<Partial>.Timing(ticks: frame.pts, sampleCount: frame.sampleCount)
+        let timing = ReducedRun.Timing(ticks: frame.pts, sampleCount: frame.sampleCount)
         guard let form = AudioForm(frame), timing.sampleCount > 0 else { return append(.frame(FrameBox(frame))) }
         guard let buffer = AudioBuffer(frame, range: 0..<timing.sampleCount) else { return }
         if self.form != form {

@@ -8,7 +8,7 @@ import Threading
 /// The threads take turns: one reads the packets of the next chunk, in order, and decodes them while the next thread
 /// reads. So no packet moves between threads, and no thread is needed for reading alone. The threads run until
 /// ``stop()``.
-final class ChunkWorkers<Partial: Sendable>: Sendable {
+final class ChunkWorkers: Sendable {
     /// The remaining chunks and packets when parallel decoding ends.
     struct Rest: Sendable {
         /// The chunks that were cut but not delivered.
@@ -23,7 +23,7 @@ final class ChunkWorkers<Partial: Sendable>: Sendable {
     }
 
     private let setup: DecoderSetup
-    private let makeReducer: MakeAudioReducer<Partial>?
+    private let reduction: (any AudioReduction)?
     private let count: Int
     private let keepsDecoders: Bool
     private let feed: Mutex<Feed>
@@ -48,7 +48,7 @@ final class ChunkWorkers<Partial: Sendable>: Sendable {
         var given = 0
         /// The chunks that were cut but not delivered, in order.
         var cut: [AudioChunk] = []
-        var results: [Int: DecodedChunk<Partial>] = [:]
+        var results: [Int: DecodedChunk] = [:]
         var isOver = false
         var isStopped = false
 
@@ -63,7 +63,7 @@ final class ChunkWorkers<Partial: Sendable>: Sendable {
         }
 
         /// Returns the next chunk and its result; `.some(nil)` at the end, `nil` if it is not ready.
-        mutating func take() -> (AudioChunk, DecodedChunk<Partial>)?? {
+        mutating func take() -> (AudioChunk, DecodedChunk)?? {
             guard let chunk = cut.first else { return isOver ? .some(nil) : nil }
             guard let result = results.removeValue(forKey: chunk.number) else { return nil }
             cut.removeFirst()
@@ -80,11 +80,11 @@ final class ChunkWorkers<Partial: Sendable>: Sendable {
 
     /// - Parameter count: The number of threads; with one, the calling thread does all the work.
     init(
-        _ setup: DecoderSetup, _ rule: ChunkingRule, _ cutter: AudioChunker, _ makeReducer: MakeAudioReducer<Partial>?,
+        _ setup: DecoderSetup, _ rule: ChunkingRule, _ cutter: AudioChunker, _ reduction: (any AudioReduction)?,
         count: Int
     ) {
         self.setup = setup
-        self.makeReducer = makeReducer
+        self.reduction = reduction
         self.count = count
         keepsDecoders = rule.keepsDecoders
         feed = Mutex(Feed(cutter: cutter))
@@ -155,19 +155,19 @@ final class ChunkWorkers<Partial: Sendable>: Sendable {
 
     private func decode(_ chunk: AudioChunk) {
         let used = decoders.withLock { $0.popLast() }
-        let result = chunk.decode(setup, makeReducer, reusing: used?.take())
+        let result = chunk.decode(setup, reduction, reusing: used?.take())
         schedule.update { $0.results[chunk.number] = result }
     }
 
     /// Returns the next chunk and its result, in order, after waiting for them; `nil` at the end.
-    func next() -> (AudioChunk, DecodedChunk<Partial>)? {
+    func next() -> (AudioChunk, DecodedChunk)? {
         guard !hasThreads.load(ordering: .relaxed) else { return schedule.wait { $0.take() } }
         if let chunk = schedule.update({ $0.first.take() }) ?? cut() { decode(chunk) }
         return schedule.update { $0.take() } ?? nil
     }
 
     /// Takes the decoder of a chunk with valid seams, for reuse.
-    func takeBack(_ chunk: DecodedChunk<Partial>) {
+    func takeBack(_ chunk: DecodedChunk) {
         guard keepsDecoders, chunk.leavesNothingBehind, let decoder = chunk.takeDecoder() else { return }
         let box = DecoderBox(decoder)
         decoders.withLock { if $0.count < count { $0.append(box) } }

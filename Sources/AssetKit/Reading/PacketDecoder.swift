@@ -168,7 +168,7 @@ struct DecodingTally: Sendable {
 /// Decodes the packets of one track serially into frames in presentation order.
 ///
 /// Only one thread may use it at a time.
-final class FrameSource {
+final class FrameSource: AudioSource {
     private var decoder: PacketDecoder
     private var tally: DecodingTally
 
@@ -215,6 +215,11 @@ final class FrameSource {
         }
     }
 
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio? {
+        guard let frame = try next(from: packets) else { return nil }
+        return .frame(frame)
+    }
+
     /// The number of errors that libavcodec has logged while decoding: ``Decoder/complaintCount``.
     var complaintCount: Int { decoder.complaintCount }
 
@@ -223,23 +228,22 @@ final class FrameSource {
 }
 
 /// A source of decoded audio for an ``AudioPipeline``.
-protocol AudioSource<Partial>: AnyObject {
-    associatedtype Partial: Sendable
+protocol AudioSource: AnyObject {
     /// Returns the next audio; `nil` at the end.
-    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>?
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio?
     /// Takes back the reduced audio that was returned last; the frames it replaces are returned next.
-    func takeBack(_ run: ReducedRun<Partial>) throws(MediaError)
+    func takeBack(_ run: ReducedRun) throws(MediaError)
     /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
     var skippedSamples: Int64 { get }
 }
 
 extension AudioSource {
     /// Does nothing, for sources without reduced audio.
-    func takeBack(_ run: ReducedRun<Partial>) throws(MediaError) {}
+    func takeBack(_ run: ReducedRun) throws(MediaError) {}
 }
 
 /// The output of an ``AudioSource``.
-enum DecodedAudio<Partial: Sendable>: ~Copyable {
+enum DecodedAudio: ~Copyable {
     case frame(Frame)
-    case reduced(ReducedRun<Partial>)
+    case reduced(ReducedRun)
 }

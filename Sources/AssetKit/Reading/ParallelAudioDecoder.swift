@@ -23,14 +23,15 @@ struct ChunkSettings: Sendable, Hashable {
 /// header, the decoder that has seen all packets decodes the rest serially.
 ///
 /// Only one thread may use it at a time.
-final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
+final class ParallelAudioDecoder: AudioSource {
     private let setup: DecoderSetup
     private let rule: ChunkingRule
-    private let workers: ChunkWorkers<Partial>
+    private let workers: ChunkWorkers
+    private let reduction: (any AudioReduction)?
     private var hasBegun = false
     /// The chunk that is being delivered.
-    private var current: DecodedChunk<Partial>?
-    private var events: [AudioEvent<Partial>] = []
+    private var current: DecodedChunk?
+    private var events: [AudioEvent] = []
     private var position = 0
     private var tally = DecodingTally()
     /// The serial decoder of the rest; until pending events are delivered, `serialDecoder` holds its decoder.
@@ -48,11 +49,12 @@ final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
     /// Creates a source for a track whose codec has a rule; nothing is read yet.
     init(
         _ setup: DecoderSetup, _ rule: ChunkingRule, _ borders: ChunkBorders, threads: Int,
-        _ makeReducer: MakeAudioReducer<Partial>?
+        _ reduction: (any AudioReduction)?
     ) {
         self.setup = setup
         self.rule = rule
-        workers = ChunkWorkers(setup, rule, AudioChunker(borders), makeReducer, count: threads)
+        self.reduction = reduction
+        workers = ChunkWorkers(setup, rule, AudioChunker(borders), reduction, count: threads)
     }
 
     deinit { workers.stop() }
@@ -60,7 +62,7 @@ final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
     /// Returns the next audio; `nil` at the end.
     ///
     /// - Throws: ``MediaError/Code-swift.struct/damaged`` if there were packets but none could be decoded.
-    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>? {
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio? {
         while true {
             if let serial {
                 guard let frame = try serial.next(from: queue(packets)) else { return nil }
@@ -68,7 +70,7 @@ final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
             }
             while position < events.count {
                 // Delivered events are removed at once, so that they do not occupy memory until the chunk ends.
-                var event = AudioEvent<Partial>.skips(0)
+                var event = AudioEvent.skips(0)
                 swap(&event, &events[position])
                 position += 1
                 switch event {
@@ -91,7 +93,8 @@ final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
     }
 
     /// Delivers the rest of the chunk frame by frame, from the first frame of the reduced audio on.
-    func takeBack(_ run: ReducedRun<Partial>) throws(MediaError) {
+    func takeBack(_ run: ReducedRun) throws(MediaError) {
+        reduction?.discard(run.partial)
         events = try run.eventsOfChunk()
         position = min(run.firstEvent, events.count)
     }
@@ -144,7 +147,7 @@ final class ParallelAudioDecoder<Partial: Sendable>: AudioSource {
         return true
     }
 
-    private func deliver(_ chunk: DecodedChunk<Partial>?) {
+    private func deliver(_ chunk: DecodedChunk?) {
         current = chunk
         events = chunk?.takeEvents() ?? []
         position = 0

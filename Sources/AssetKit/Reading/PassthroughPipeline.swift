@@ -299,12 +299,32 @@ extension AssetTrack {
 protocol SamplePipeline: AnyObject {
     /// Returns the next buffer in presentation order; `nil` at the end.
     func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer?
+    /// Returns the next samples, or the run that reducers have made of them.
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> PipelineAudio?
     /// The number of audio samples before time 0 that were omitted so far.
     var samplesCutBeforeZero: Int64 { get }
 }
 
 extension SamplePipeline {
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> PipelineAudio? {
+        try next(from: packets).map(PipelineAudio.samples)
+    }
+
     var samplesCutBeforeZero: Int64 { 0 }
+}
+
+/// Audio as a pipeline delivers it.
+enum PipelineAudio {
+    case samples(SampleBuffer)
+    case reduced(ReducedRun, at: MediaTime)
+
+    /// The time of the first sample.
+    var presentationTime: MediaTime {
+        switch self {
+        case .samples(let buffer): buffer.presentationTime
+        case .reduced(_, let time): time
+        }
+    }
 }
 
 /// The source of a pipeline's packets: the part of an open file that one output reads.

@@ -5,13 +5,13 @@ import MediaBase
 ///
 /// With ``ChunkBorders``, it cuts the track where ``ParallelAudioDecoder`` would and changes the decoder there, so that
 /// both give the same samples. It does not read ahead, so that packets of other tracks do not pile up.
-final class SerialAudioDecoder<Partial: Sendable>: AudioSource {
+final class SerialAudioDecoder: AudioSource {
     private let setup: DecoderSetup
     private let rule: ChunkingRule
     private var borders: ChunkBorders?
     private var decoder: PacketDecoder
     private var tally = DecodingTally()
-    private var events: [AudioEvent<Partial>] = []
+    private var events: [AudioEvent] = []
     private var position = 0
     private var isAtEnd = false
 
@@ -24,7 +24,7 @@ final class SerialAudioDecoder<Partial: Sendable>: AudioSource {
         decoder = PacketDecoder(try Decoder.open(setup, threads: 1))
     }
 
-    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio<Partial>? {
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio? {
         while true {
             while position < events.count {
                 position += 1
@@ -51,8 +51,8 @@ final class SerialAudioDecoder<Partial: Sendable>: AudioSource {
 
     /// Decodes a packet, or the end; the first packet of a chunk with a new decoder, if that gives what the current one
     /// gives.
-    private func decode(_ sample: CompressedSample?) throws(MediaError) -> [AudioEvent<Partial>] {
-        let events: [AudioEvent<Partial>] = try decoder.events(of: sample)
+    private func decode(_ sample: CompressedSample?) throws(MediaError) -> [AudioEvent] {
+        let events: [AudioEvent] = try decoder.events(of: sample)
         guard let sample, let step = borders?.next(sample) else { return events }
         switch step {
         case .sameChunk: return events
@@ -60,7 +60,7 @@ final class SerialAudioDecoder<Partial: Sendable>: AudioSource {
         case .newChunk(let preRoll):
             var next = PacketDecoder(try Decoder.open(setup, threads: 1))
             for sample in preRoll { try next.discard(sample) }
-            let others: [AudioEvent<Partial>] = try next.events(of: sample)
+            let others: [AudioEvent] = try next.events(of: sample)
             if events.agree(with: others, rule) {
                 decoder = next
                 return others

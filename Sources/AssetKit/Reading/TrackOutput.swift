@@ -83,7 +83,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// audio is decoded in chunks; read it by ``nextAudio(reducedTo:)``.
     package init<Partial>(track: AssetTrack, reducedBy makeReducer: @escaping MakeAudioReducer<Partial>) {
         self.track = track
-        reduction = Reduction(makeReducer: makeReducer)
+        reduction = Reduction(makeReducer)
         settings = .audio(AudioSettings())
     }
 
@@ -122,9 +122,17 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     package func nextAudio<Partial>(
         reducedTo type: Partial.Type
     ) throws(MediaError) -> DeliveredAudio<Partial>? {
-        try next(at: \.presentationTime) { pipeline, packets throws(MediaError) in
-            if let pipeline = pipeline as? AudioPipeline<Partial> { return try pipeline.nextAudio(from: packets) }
-            return try pipeline.next(from: packets).map(DeliveredAudio.samples)
+        let audio = try next(at: \.presentationTime) { pipeline, packets throws(MediaError) in
+            try pipeline.nextAudio(from: packets)
+        }
+        switch audio {
+        case nil: return nil
+        case .samples(let buffer): return .samples(buffer)
+        case .reduced(let run, let time):
+            guard let partial = (reduction as? Reduction<Partial>)?.take(run.partial) else {
+                throw MediaError(.invalidArgument, "the output's reducers give no \(type)")
+            }
+            return .reduced(ReducedAudio(partial, of: run, at: time))
         }
     }
 
@@ -328,8 +336,7 @@ struct PipelineStart: PipelineMaker, Sendable {
             let setup = AudioPipelineSetup(
                 file: file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
                 isFromStart: isFromStart, threads: threads, chunks: chunks)
-            if let reduction { return try reduction.pipeline(setup) }
-            return try AudioPipeline<Never>(setup, nil)
+            return try AudioPipeline(setup, reduction)
         case .video(let settings):
             return try VideoPipeline(
                 file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
