@@ -70,25 +70,27 @@ package final class Monitor<State>: @unchecked Sendable {
 }
 
 /// A first-in, first-out queue with operations in amortized constant time.
-package struct FIFO<Element> {
-    private var elements: [Element?] = []
-    private var head = 0
+///
+/// Public and inlinable, so that other modules' elements need no lookup of their type for each operation.
+public struct FIFO<Element> {
+    @usableFromInline var elements: [Element?] = []
+    @usableFromInline var head = 0
 
     /// Makes an empty queue.
-    package init() {}
+    @inlinable public init() {}
 
     /// The number of elements in the queue.
-    package var count: Int { elements.count - head }
+    @inlinable public var count: Int { elements.count - head }
     /// True if the queue has no elements.
-    package var isEmpty: Bool { count == 0 }
+    @inlinable public var isEmpty: Bool { count == 0 }
     /// The next element to be removed.
-    package var first: Element? { isEmpty ? nil : elements[head] }
+    @inlinable public var first: Element? { isEmpty ? nil : elements[head] }
 
     /// Adds an element at the end.
-    package mutating func append(_ element: Element) { elements.append(element) }
+    @inlinable public mutating func append(_ element: Element) { elements.append(element) }
 
     /// Puts an element back at the front.
-    package mutating func prepend(_ element: Element) {
+    @inlinable public mutating func prepend(_ element: Element) {
         if head > 0 {
             head -= 1
             elements[head] = element
@@ -98,13 +100,13 @@ package struct FIFO<Element> {
     }
 
     /// Removes all elements.
-    package mutating func removeAll() {
+    @inlinable public mutating func removeAll() {
         elements = []
         head = 0
     }
 
     /// Removes and returns the first element; `nil` if the queue is empty.
-    package mutating func popFirst() -> Element? {
+    @inlinable public mutating func popFirst() -> Element? {
         guard head < elements.count else { return nil }
         let element = elements[head].take()
         head += 1

@@ -186,18 +186,26 @@ extension PacketDecoder {
     /// Decodes a packet, or the end for `nil`, and returns all results.
     mutating func events(of sample: CompressedSample?) throws(MediaError) -> [AudioEvent] {
         var events: [AudioEvent] = []
-        if let damage = sample?.damage { events.append(.damage(damage)) }
+        try decode(sample, tell: { events.append($0) }, frame: { events.append(.frame(FrameBox($0))) })
+        return events
+    }
+
+    /// Decodes a packet, or the end for `nil`, and passes each frame and all else in order.
+    mutating func decode(
+        _ sample: CompressedSample?, tell: (AudioEvent) -> Void, frame take: (consuming Frame) -> Void
+    ) throws(MediaError) {
+        if let damage = sample?.damage { tell(.damage(damage)) }
         if let damage = try send(sample) {
-            events.append(.damage(damage))
+            tell(.damage(damage))
         } else if let skipped = sample?.packet.skippedSamples, skipped > 0 {
-            events.append(.skips(skipped))
+            tell(.skips(skipped))
         }
         while true {
             switch try receive() {
-            case .frame(let frame): events.append(.frame(FrameBox(frame)))
-            case .damage(let damage): events.append(.damage(damage))
-            case .needsInput: return events
-            case .ended: return events
+            case .frame(let frame): take(frame)
+            case .damage(let damage): tell(.damage(damage))
+            case .needsInput: return
+            case .ended: return
             }
         }
     }

@@ -243,13 +243,10 @@ struct AudioGatherer {
     mutating func take(
         _ sample: CompressedSample?, _ decoder: inout PacketDecoder, keepsFrames: Bool = false
     ) throws(MediaError) {
-        for event in try decoder.events(of: sample) {
-            if reducer != nil, !keepsFrames, case .frame(let box) = event, let frame = box.take() {
-                reduce(frame)
-            } else {
-                append(event)
-            }
-        }
+        let reduces = reducer != nil && !keepsFrames
+        try decoder.decode(
+            sample, tell: { append($0) },
+            frame: { frame in if reduces { reduce(frame) } else { append(.frame(FrameBox(frame))) } })
     }
 
     /// Completes the current run and adds it to the results.

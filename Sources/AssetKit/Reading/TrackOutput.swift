@@ -115,14 +115,15 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// Samples refer to the decoder's memory and are not copied. Blocks while reading and decoding.
     /// - Throws: The error of reading or decoding; the reader's ``AssetReader/status`` is then failed or cancelled.
     public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
-        try next(at: \.presentationTime) { pipeline, packets throws(MediaError) in try pipeline.next(from: packets) }
+        try next(at: { $0.presentationTime }) { pipeline, packets throws(MediaError) in try pipeline.next(from: packets)
+        }
     }
 
     /// Returns the next audio of an output with reducers that give `Partial`; `nil` at the end.
     package func nextAudio<Partial>(
         reducedTo type: Partial.Type
     ) throws(MediaError) -> DeliveredAudio<Partial>? {
-        let audio = try next(at: \.presentationTime) { pipeline, packets throws(MediaError) in
+        let audio = try next(at: { $0.presentationTime }) { pipeline, packets throws(MediaError) in
             try pipeline.nextAudio(from: packets)
         }
         switch audio {
@@ -137,7 +138,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     }
 
     private func next<Value>(
-        at time: KeyPath<Value, MediaTime>,
+        at time: (Value) -> MediaTime,
         _ next: (any SamplePipeline, PacketQueue) throws(MediaError) -> Value?
     ) throws(MediaError) -> Value? {
         try read.use { read throws(MediaError) in
@@ -157,7 +158,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
                     session.outputEnded(read.id)
                     return nil
                 }
-                let time = value[keyPath: time]
+                let time = time(value)
                 if time > read.latest, time.isNumeric {
                     let start = read.timeRange.start.isNumeric ? max(read.timeRange.start, .zero) : .zero
                     let range = MediaTimeRange(start: start, end: time)

@@ -18,11 +18,6 @@ package struct AudioTrackForm: Sendable, Hashable {
         self.statedBits = statedBits
     }
 
-    package init(sampleRate: Int, channelLayout: ChannelLayout, sampleFormat: SampleFormat?, of track: AssetTrack) {
-        self.init(
-            sampleRate: sampleRate, channelLayout: channelLayout, sampleFormat: sampleFormat,
-            statedBits: track.formatDescriptions.first?.audio?.bitsPerSample)
-    }
 }
 
 /// Measures the audio of one track, in order; the meters of consecutive parts can be joined.
@@ -95,6 +90,11 @@ package struct RawPCMParts {
     }
 }
 
+extension AssetTrack {
+    /// The number of bits that the container or the codec states for a sample.
+    package var statedSampleBits: Int? { formatDescriptions.first?.audio?.bitsPerSample }
+}
+
 /// Measures one track's audio in a range; late starts and holes are measured as silence.
 package final class AudioMeasurement<Meter: AudioMeter>: PassConsumer {
     /// The track.
@@ -102,6 +102,7 @@ package final class AudioMeasurement<Meter: AudioMeter>: PassConsumer {
     private let request: Meter.Request
     private let start: MediaTime
     private let end: MediaTime?
+    private let statedBits: Int?
     private var gaps: AudioGaps
     /// The number of frames in the range; `nil` for all up to the track's end.
     private var limit: Int64?
@@ -127,6 +128,7 @@ package final class AudioMeasurement<Meter: AudioMeter>: PassConsumer {
         self.request = request
         self.start = start
         self.end = end
+        statedBits = track.statedSampleBits
         gaps = AudioGaps(from: start)
     }
 
@@ -144,13 +146,13 @@ package final class AudioMeasurement<Meter: AudioMeter>: PassConsumer {
             try prepare(
                 AudioTrackForm(
                     sampleRate: audio.sampleRate, channelLayout: audio.channelLayout, sampleFormat: audio.sampleFormat,
-                    of: track), at: buffer.presentationTime, count: audio.sampleCount)
+                    statedBits: statedBits), at: buffer.presentationTime, count: audio.sampleCount)
             try append(audio)
         case .reduced(let audio):
             try prepare(
                 AudioTrackForm(
                     sampleRate: audio.sampleRate, channelLayout: audio.channelLayout, sampleFormat: audio.sampleFormat,
-                    of: track), at: audio.presentationTime, count: audio.sampleCount)
+                    statedBits: statedBits), at: audio.presentationTime, count: audio.sampleCount)
             if fitting(Int64(audio.sampleCount)) == audio.sampleCount {
                 try meter?.append(audio)
                 frames += Int64(audio.sampleCount)
@@ -205,7 +207,8 @@ package final class AudioMeasurement<Meter: AudioMeter>: PassConsumer {
         let first = start.sampleIndex(rate: rate, rounding: .up) ?? 0
         guard first < raw.frames else { return nil }
         let form = AudioTrackForm(
-            sampleRate: raw.sampleRate, channelLayout: raw.channelLayout, sampleFormat: raw.sampleFormat, of: track)
+            sampleRate: raw.sampleRate, channelLayout: raw.channelLayout, sampleFormat: raw.sampleFormat,
+            statedBits: statedBits)
         try begin(form)
         let end = limit.map { min(raw.frames, first + $0) } ?? raw.frames
         meter = try raw.measure(first..<end, request, form, threads: threads) { done in

@@ -153,7 +153,8 @@ package final class Pass {
 
     /// Returns the lane that is furthest behind, so that few packets wait for the others; `nil` when all are over.
     private func nextLane() -> Int? {
-        lanes.indices.filter { lane in !lanes[lane].isOver && lanes[lane].seats.contains(where: \.wantsMore) }
+        if lanes.count == 1 { return lanes[0].isOver || !lanes[0].seats.contains(where: \.wantsMore) ? nil : 0 }
+        return lanes.indices.filter { lane in !lanes[lane].isOver && lanes[lane].seats.contains(where: \.wantsMore) }
             .min { lanes[$0].position < lanes[$1].position }
     }
 
@@ -194,6 +195,7 @@ private protocol Seat: AnyObject {
 /// The consumer is used by the reading thread alone, or by the worker's alone while that runs.
 private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Sendable {
     private let consumer: Consumer
+    private let isOpen = Atomic(true)
     private let state = Monitor(State())
     private var worker: WorkerThread?
 
@@ -201,7 +203,6 @@ private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Senda
         var waiting = FIFO<(samples: SampleBuffer, track: AssetTrack)>()
         var bytes = 0
         var isClosed = false
-        var wantsMore = true
         var failure: MediaError?
     }
 
@@ -211,7 +212,7 @@ private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Senda
     init(_ consumer: Consumer) { self.consumer = consumer }
 
     var inputs: [PassInput] { consumer.inputs }
-    var wantsMore: Bool { state.read { $0.wantsMore && $0.failure == nil } }
+    var wantsMore: Bool { isOpen.load(ordering: .acquiring) }
     var failure: MediaError? { state.read { $0.failure } }
 
     func output(of input: PassInput) -> TrackOutput {
@@ -235,12 +236,12 @@ private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Senda
     }
 
     private func take(_ samples: DeliveredAudio<Consumer.Partial>, of track: AssetTrack) throws(MediaError) {
-        if try !consumer.take(samples, of: track) { state.updateQuietly { $0.wantsMore = false } }
+        if try !consumer.take(samples, of: track) { close() }
     }
 
     func give(_ samples: SampleBuffer, of track: AssetTrack) {
         guard worker != nil else { return takeOrFail(samples, of: track) }
-        state.wait { $0.bytes <= Self.room || $0.failure != nil || !$0.wantsMore ? () : nil }
+        state.wait { $0.bytes <= Self.room || !wantsMore ? () : nil }
         state.update { state in
             state.waiting.append((samples, track))
             state.bytes += samples.memorySize
@@ -251,8 +252,14 @@ private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Senda
         do throws(MediaError) {
             try take(.samples(samples), of: track)
         } catch {
-            state.update { $0.failure = error }
+            close(error)
         }
+    }
+
+    /// Takes no more samples.
+    private func close(_ failure: MediaError? = nil) {
+        isOpen.store(false, ordering: .releasing)
+        state.update { $0.failure = failure }
     }
 
     func startWorker() {

@@ -154,7 +154,7 @@ struct WaveformMeter: AudioMeter {
     }
 
     static func makeReducer(_ request: Request, for track: AssetTrack) -> MakeAudioReducer<ReducedSamples?>? {
-        let (mode, bits) = (request.mode, track.formatDescriptions.first?.audio?.bitsPerSample)
+        let (mode, bits) = (request.mode, track.statedSampleBits)
         return { WaveformReducer(mode, significantBits: bits) }
     }
 

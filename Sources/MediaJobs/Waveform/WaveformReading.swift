@@ -61,6 +61,7 @@ struct WaveformReading {
         let isFragmented = try asset.loadNow(.container).isFragmented == true
         guard !track.statesContent(inFragments: isFragmented) else { throw track.errorOfNothing }
         return AudioTrackForm(
-            sampleRate: format.sampleRate, channelLayout: format.channelLayout, sampleFormat: nil, of: track)
+            sampleRate: format.sampleRate, channelLayout: format.channelLayout, sampleFormat: nil,
+            statedBits: track.statedSampleBits)
     }
 }

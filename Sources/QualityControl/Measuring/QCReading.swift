@@ -177,7 +177,8 @@ final class QCPairMeasurement: TrackMeasurer {
         left += repeatElement(0, count: count - left.count)
         right += repeatElement(0, count: count - right.count)
         if meter == nil {
-            let form = AudioTrackForm(sampleRate: rate, channelLayout: .stereo, sampleFormat: nil, of: tracks.first)
+            let form = AudioTrackForm(
+                sampleRate: rate, channelLayout: .stereo, sampleFormat: nil, statedBits: tracks.first.statedSampleBits)
             meter = try QCSoundMeter(request, form, startingAt: 0, of: 0)
         }
         meter?.append([left, right])
