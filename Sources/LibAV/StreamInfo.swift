@@ -37,7 +37,7 @@ package struct StreamInfo: Sendable {
     package var containerDisplay: ContainerDisplay?
     /// The pixel aspect ratio that the coded pictures state; `nil` if they state none.
     package var codedPixelAspect: Rational?
-    /// The field order that the container states: `progressive`, `tt` or `bb`; `nil` if it states none that is known.
+    /// The field order that the container states; `nil` if it states none that is known.
     package var containerFieldOrder: FieldOrder?
     /// The size of the stored pictures that the container states; `nil` if it states none.
     ///

@@ -42,7 +42,7 @@ public struct AssetTrack: Sendable, Hashable {
     public let containerColor: ColorInfo?
     /// The display size that Matroska states for the cropped frames; `nil` if the file does not state it.
     public let containerDisplay: ContainerDisplay?
-    /// The field order stated by the container: `progressive`, `tt` (top field first) or `bb`.
+    /// The field order stated by the container: progressive, top field first or bottom field first.
     ///
     /// It is independent of the coded pictures, and `nil` if the container does not state it.
     public let containerFieldOrder: FieldOrder?
@@ -301,7 +301,7 @@ public enum AssetPropertyStatus<Value: Sendable>: Sendable {
 extension Asset {
     /// Loads a property; the first one opens the file and reads its header.
     ///
-    /// The work runs on a Dispatch thread, never on Swift's cooperative threads. Cancelling the task cancels loading,
+    /// The work runs on a thread of the library, never on Swift's cooperative threads. Cancelling the task cancels loading,
     /// unless other callers are waiting for it.
     public func load<Value: Sendable>(_ property: AssetProperty<Value>) async throws(MediaError) -> Value {
         let interest = Interest(in: self)

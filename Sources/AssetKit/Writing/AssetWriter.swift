@@ -318,7 +318,7 @@ extension AssetWriter {
         }
     }
 
-    /// Finishes as ``finishWritingNow()`` does, on a Dispatch thread; cancelling the task cancels writing.
+    /// Finishes as ``finishWritingNow()`` does, on a thread of the library; cancelling the task cancels writing.
     public func finishWriting() async throws(MediaError) {
         try await offload(onCancel: { self.cancelWriting() }) { () throws(MediaError) in try self.finishWritingNow() }
     }
