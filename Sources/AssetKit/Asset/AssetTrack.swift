@@ -301,8 +301,8 @@ public enum AssetPropertyStatus<Value: Sendable>: Sendable {
 extension Asset {
     /// Loads a property; the first one opens the file and reads its header.
     ///
-    /// The work runs on a thread of the library, never on Swift's cooperative threads. Cancelling the task cancels loading,
-    /// unless other callers are waiting for it.
+    /// The work runs on a thread of the library, never on Swift's cooperative threads. Cancelling the task cancels
+    /// loading, unless other callers are waiting for it.
     public func load<Value: Sendable>(_ property: AssetProperty<Value>) async throws(MediaError) -> Value {
         let interest = Interest(in: self)
         defer { interest.end() }
