@@ -1,5 +1,6 @@
 import AssetKit
 import Inspection
+import MediaAnalysis
 import MediaBase
 import SystemPackage
 import TestSupport

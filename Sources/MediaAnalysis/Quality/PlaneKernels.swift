@@ -111,7 +111,7 @@ package enum PlaneKernels {
 }
 
 /// The number of dark rows and columns at each edge of a frame.
-package struct PictureBars: Sendable, Hashable {
+package struct PictureBars: Encodable, Sendable, Hashable {
     /// The dark rows at the top and bottom, and the dark columns at the left and right.
     package var top, bottom, left, right: Int
 

@@ -194,7 +194,7 @@ package struct QCMeasurements: Encodable, Sendable {
         /// The largest fraction of illegal colours in one frame; `nil` if not applicable.
         package var illegalColor: Double?
         /// The dark rows and columns at the edges; `nil` if all frames are completely dark.
-        package var bars: Bars?
+        package var bars: PictureBars?
     }
 
     /// The numbers of frames that look interlaced and progressive, of those with enough motion to decide.
@@ -229,12 +229,6 @@ package struct QCMeasurements: Encodable, Sendable {
             hiddenProgressive = tally.hiddenProgressive
             swapped = tally.swapped
         }
-    }
-
-    /// The dark edges of frames.
-    package struct Bars: Encodable, Sendable {
-        /// The numbers of rows and columns.
-        package var top, bottom, left, right: Int
     }
 
     /// The results of a check that finds runs, in one track or one channel.

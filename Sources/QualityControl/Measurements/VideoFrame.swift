@@ -36,55 +36,46 @@ final class VideoFrame {
         let (count, overflow) = size.width.multipliedReportingOverflow(by: size.height)
         guard !overflow, count > 0 else { return false }
         let (limit, others) = (levels.code(atMost: threshold), count / 50)
-        let found: Int? =
-            isWide
-            ? pixels.withSamples(of: UInt16.self, plane: 0) { samples, stride in
-                PlaneKernels.countAtMost(limit, in: samples, luma(stride), others: others)
-            }
-            : pixels.withSamples(of: UInt8.self, plane: 0) { samples, stride in
-                PlaneKernels.countAtMost(limit, in: samples, luma(stride), others: others)
-            }
+        let found: Int? = withLuma {
+            PlaneKernels.countAtMost(limit, in: $0, $1, others: others)
+        } wide: {
+            PlaneKernels.countAtMost(limit, in: $0, $1, others: others)
+        }
         return found != nil
     }
 
     /// The fraction of luma samples that EBU R 103 does not allow; `nil` for full range.
-    var illegalLuma: Double? {
+    private(set) lazy var illegalLuma: Double? = {
         guard isStored, !levels.isFullRange, size.width > 0, size.height > 0 else { return nil }
         let range = levels.legalLuma
-        let found =
-            isWide
-            ? pixels.withSamples(of: UInt16.self, plane: 0) { samples, stride in
-                PlaneKernels.countOutside(range, in: samples, luma(stride))
-            }
-            : pixels.withSamples(of: UInt8.self, plane: 0) { samples, stride in
-                PlaneKernels.countOutside(range, in: samples, luma(stride))
-            }
+        let found = withLuma {
+            PlaneKernels.countOutside(range, in: $0, $1)
+        } wide: {
+            PlaneKernels.countOutside(range, in: $0, $1)
+        }
         return Double(found) / (Double(size.width) * Double(size.height))
-    }
+    }()
 
     /// The dark rows and columns at the edges; `nil` if the whole frame is dark.
     var bars: PictureBars? {
         let limit = levels.code(atMost: 0.04)
-        let found =
-            isWide
-            ? pixels.withSamples(of: UInt16.self, plane: 0) { samples, stride in
-                PlaneKernels.bars(atMost: limit, in: samples, luma(stride))
-            }
-            : pixels.withSamples(of: UInt8.self, plane: 0) { samples, stride in
-                PlaneKernels.bars(atMost: limit, in: samples, luma(stride))
-            }
+        let found = withLuma {
+            PlaneKernels.bars(atMost: limit, in: $0, $1)
+        } wide: {
+            PlaneKernels.bars(atMost: limit, in: $0, $1)
+        }
         return found.top >= size.height ? nil : found
     }
 
     /// The fraction of colours that EBU R 103 does not allow, sampled on a grid of at most 128 by 72 points.
     ///
     /// The value is `nil` for full range, and for colours that are not stored as two chroma planes.
-    var illegalColor: Double? {
+    private(set) lazy var illegalColor: Double? = {
         guard isStored, !levels.isFullRange, pixels.planeCount >= 3,
             pixels.sampleLayout(1)?.step == 1, pixels.sampleLayout(2)?.step == 1
         else { return nil }
         return isWide ? illegalColor(UInt16.self) : illegalColor(UInt8.self)
-    }
+    }()
 
     private func illegalColor<Sample: FixedWidthInteger & BitwiseCopyable>(_ type: Sample.Type) -> Double? {
         let (rows, bytes) = pixels.planeShape(1)
@@ -126,14 +117,7 @@ final class VideoFrame {
         var total = 0
         for (plane, shape) in shapes.enumerated() where total <= limit {
             let width = shape.rowBytes / bytes
-            let difference =
-                isWide
-                ? self.difference(UInt16.self, plane, other, width, shape.rows, limit - total) {
-                    PlaneKernels.difference($0, $1, $2, $3, limit: $4)
-                }
-                : self.difference(UInt8.self, plane, other, width, shape.rows, limit - total) {
-                    PlaneKernels.difference($0, $1, $2, $3, limit: $4)
-                }
+            let difference = self.difference(from: other, plane, width: width, rows: shape.rows, limit: limit - total)
             total = total.addingReportingOverflow(difference).overflow ? .max : total + difference
         }
         return total <= limit
@@ -146,15 +130,7 @@ final class VideoFrame {
         let rows = size.height / 4
         guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions, rows > 0, size.width > 0
         else { return nil }
-        func shape(_ stride: Int) -> PlaneShape { PlaneShape(width: size.width, rows: rows, stride: stride * 4) }
-        let total =
-            isWide
-            ? withLuma(UInt16.self, other) {
-                PlaneKernels.difference($0, shape($1), $2, shape($3), limit: .max - 1)
-            }
-            : withLuma(UInt8.self, other) {
-                PlaneKernels.difference($0, shape($1), $2, shape($3), limit: .max - 1)
-            }
+        let total = difference(from: other, 0, width: size.width, rows: rows, each: 4, limit: .max - 1)
         guard total < .max else { return nil }
         return Double(total) / (Double(rows) * Double(size.width) * Double(1 << levels.depth))
     }
@@ -187,25 +163,32 @@ final class VideoFrame {
         }
     }
 
-    private func withLuma<Sample: FixedWidthInteger & BitwiseCopyable, Result>(
-        _ type: Sample.Type, _ other: PixelBuffer, _ body: (Span<Sample>, Int, Span<Sample>, Int) -> Result
+    /// Calls one of two functions with the luma samples, depending on their size.
+    private func withLuma<Result>(
+        _ narrow: (Span<UInt8>, PlaneShape) -> Result, wide: (Span<UInt16>, PlaneShape) -> Result
     ) -> Result {
-        pixels.withSamples(of: type, plane: 0) { one, stride in
-            other.withSamples(of: type, plane: 0) { two, otherStride in body(one, stride, two, otherStride) }
-        }
+        isWide
+            ? pixels.withSamples(of: UInt16.self, plane: 0) { wide($0, luma($1)) }
+            : pixels.withSamples(of: UInt8.self, plane: 0) { narrow($0, luma($1)) }
     }
 
-    private func difference<Sample: FixedWidthInteger & BitwiseCopyable>(
-        _ type: Sample.Type, _ plane: Int, _ other: PixelBuffer, _ width: Int, _ rows: Int, _ limit: Int,
-        _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, Int) -> Int
+    /// Returns the sum of absolute differences of a plane from that of another frame, over each of some rows.
+    private func difference(
+        from other: PixelBuffer, _ plane: Int, width: Int, rows: Int, each step: Int = 1, limit: Int
     ) -> Int {
-        pixels.withSamples(of: type, plane: plane) { one, stride in
-            other.withSamples(of: type, plane: plane) { two, otherStride in
-                kernel(
-                    one, PlaneShape(width: width, rows: rows, stride: stride), two,
-                    PlaneShape(width: width, rows: rows, stride: otherStride), limit)
+        func shape(_ stride: Int) -> PlaneShape { PlaneShape(width: width, rows: rows, stride: stride * step) }
+        func between<Sample: FixedWidthInteger & BitwiseCopyable>(
+            _ type: Sample.Type, _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape) -> Int
+        ) -> Int {
+            pixels.withSamples(of: type, plane: plane) { one, stride in
+                other.withSamples(of: type, plane: plane) { two, otherStride in
+                    kernel(one, shape(stride), two, shape(otherStride))
+                }
             }
         }
+        return isWide
+            ? between(UInt16.self) { PlaneKernels.difference($0, $1, $2, $3, limit: limit) }
+            : between(UInt8.self) { PlaneKernels.difference($0, $1, $2, $3, limit: limit) }
     }
 
     private func luma(_ stride: Int) -> PlaneShape {

@@ -139,10 +139,8 @@ extension QCPolicy {
             throw reader.error(list, "'rules' is not a list of rules; \(Self.form)")
         }
         guard !rules.isEmpty else { throw reader.error(list, "the list of rules is empty; \(Self.form)") }
-        self.name = try entries["name"].map { node throws(MediaError) in try reader.string(node, "name") } ?? name
-        summary = try entries["description"].map { node throws(MediaError) in
-            try reader.string(node, "description")
-        }
+        self.name = try reader.value("name", of: entries, as: reader.string) ?? name
+        summary = try reader.value("description", of: entries, as: reader.string)
         self.rules = []
         var ids: Set<String> = []
         for node in rules {
@@ -159,7 +157,7 @@ extension QCPolicy {
                 "asks for '\(check.id)' with more than \(Self.maximumParameters) different thresholds and lengths"
             )
         }
-        pairs = try entries["pairs"].map { node throws(MediaError) in try reader.pairs(node) } ?? []
+        pairs = try reader.value("pairs", of: entries, as: reader.pairs) ?? []
     }
 }
 

@@ -20,22 +20,12 @@ struct QCPolicyReader {
         guard let id = entries["id"] else { throw error(node, "a rule has no id; write '- id: a-name-of-its-own'") }
         let name = try string(id, "id")
         guard !name.isEmpty, name.count <= 200 else { throw error(id, "an id has 1 to 200 letters") }
-        var severity = QCSeverity.fail
-        if let node = entries["severity"] {
-            let text = try string(node, "severity")
-            guard let known = QCSeverity(rawValue: text) else {
-                throw error(
-                    node,
-                    "severity is 'fail' or 'warn', not '\(text)'"
-                        + NearestName.hint(text, among: QCSeverity.allCases.map(\.rawValue)))
-            }
-            severity = known
-        }
-        let message = try entries["message"].map { node throws(MediaError) in try string(node, "message") }
+        let severity = try value("severity", of: entries, as: self.severity)
+        let message = try value("message", of: entries, as: string)
         var reader = self
         reader.ruleID = name
         return QCRule(
-            id: name, severity: severity, message: message,
+            id: name, severity: severity ?? .fail, message: message,
             condition: try reader.condition(node, entries.filter { !Self.ruleKeys.contains($0.key) }, depth: 0))
     }
 
@@ -79,8 +69,7 @@ struct QCPolicyReader {
             guard let parts = inner.sequence, !parts.isEmpty else {
                 throw error(inner, "'\(kind)' has a list of conditions")
             }
-            var conditions: [QCCondition] = []
-            for part in parts { conditions.append(try condition(part, depth: depth + 1)) }
+            let conditions = try parts.map { part throws(MediaError) in try condition(part, depth: depth + 1) }
             return kind == "all" ? .all(conditions) : .any(conditions)
         }
     }
@@ -103,11 +92,10 @@ struct QCPolicyReader {
             return .check(check, nil, QCStretch(), test)
         }
         try only(entries, Self.runKeys.union(["check"]), node, "a rule about '\(name)'")
-        var stretch = QCStretch()
-        if let value = entries["threshold"] { parameters.threshold = try number(value, "threshold") }
-        if let value = entries["minDuration"] { parameters.minimumSeconds = try seconds(value, "minDuration") }
-        if let value = entries["head"] { stretch.head = try seconds(value, "head") }
-        if let value = entries["tail"] { stretch.tail = try seconds(value, "tail") }
+        parameters.threshold = try value("threshold", of: entries, as: number) ?? parameters.threshold
+        parameters.minimumSeconds = try value("minDuration", of: entries, as: seconds) ?? parameters.minimumSeconds
+        let stretch = QCStretch(
+            head: try value("head", of: entries, as: seconds), tail: try value("tail", of: entries, as: seconds))
         for (key, length) in [("head", stretch.head), ("tail", stretch.tail)] {
             guard let length, length <= 0 || length < parameters.minimumSeconds else { continue }
             throw error(
@@ -129,27 +117,19 @@ struct QCPolicyReader {
             let numeric = entries.filter { ["min", "max"].contains($0.key) }
             try only(numeric, [], node, "a rule about what is true or false")
         }
-        func value(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
-            isBoolean ? .bool(try boolean(node, key)) : try self.value(node, key)
+        func comparable(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
+            isBoolean ? .bool(try boolean(node, key)) : try scalar(node, key)
         }
         var test = QCTest()
-        test.equals = try entries["equals"].map { node throws(MediaError) in try value(node, "equals") }
-        test.minimum = try entries["min"].map { node throws(MediaError) in try number(node, "min") }
-        test.maximum = try entries["max"].map { node throws(MediaError) in try number(node, "max") }
-        if let node = entries["oneOf"] {
+        test.equals = try value("equals", of: entries, as: comparable)
+        test.minimum = try value("min", of: entries, as: number)
+        test.maximum = try value("max", of: entries, as: number)
+        test.oneOf = try value("oneOf", of: entries) { node, key throws(MediaError) in
             guard let list = node.sequence, !list.isEmpty else { throw error(node, "'oneOf' has a list of values") }
-            var values: [QCValue] = []
-            for item in list { values.append(try value(item, "oneOf")) }
-            test.oneOf = values
+            return try list.map { item throws(MediaError) in try comparable(item, key) }
         }
-        if let node = entries["matches"] {
-            let pattern = try string(node, "matches")
-            guard (try? Regex(pattern)) != nil else { throw error(node, "'\(pattern)' is not a regular expression") }
-            test.matches = pattern
-        }
-        if let node = entries["exists"] {
-            test.exists = try boolean(node, "exists")
-        }
+        test.matches = try value("matches", of: entries, as: pattern)
+        test.exists = try value("exists", of: entries, as: boolean)
         if let least = test.minimum, let most = test.maximum, least > most {
             throw error(
                 entries["min"] ?? node,
@@ -166,27 +146,24 @@ struct QCPolicyReader {
     }
 
     /// Reads pairs of tracks from a list of two-element lists.
-    func pairs(_ node: YAMLNode) throws(MediaError) -> [QCTrackPair] {
+    func pairs(_ node: YAMLNode, _ key: String) throws(MediaError) -> [QCTrackPair] {
         let form = "'pairs' is a list of two tracks each, like [[a:0, a:1], [a:2, a:3]]"
         guard let list = node.sequence else { throw error(node, form) }
         guard list.count <= QCPolicy.maximumPairs else {
             throw MediaError(.limitExceeded, "names more than \(QCPolicy.maximumPairs) pairs")
         }
-        var pairs: [QCTrackPair] = []
-        for item in list {
+        return try list.map { item throws(MediaError) in
             guard let two = item.sequence, two.count == 2, let first = two.first, let second = two.last else {
                 throw error(item, form)
             }
             do throws(MediaError) {
-                pairs.append(
-                    QCTrackPair(
-                        try TrackSelector(parsing: try string(first, "pairs")),
-                        try TrackSelector(parsing: try string(second, "pairs"))))
+                return QCTrackPair(
+                    try TrackSelector(parsing: try string(first, key)),
+                    try TrackSelector(parsing: try string(second, key)))
             } catch {
                 throw self.error(item, error.message)
             }
         }
-        return pairs
     }
 
     // MARK: YAML nodes
@@ -215,6 +192,14 @@ struct QCPolicyReader {
         }
     }
 
+    /// Reads the value of a key; `nil` if the key is missing.
+    func value<Value>(
+        _ key: String, of entries: [String: YAMLNode], as read: (YAMLNode, String) throws(MediaError) -> Value
+    ) throws(MediaError) -> Value? {
+        guard let node = entries[key] else { return nil }
+        return try read(node, key)
+    }
+
     func string(_ node: YAMLNode, _ key: String) throws(MediaError) -> String {
         guard let text = node.scalar else { throw error(node, "'\(key)' is a text") }
         return text
@@ -233,7 +218,24 @@ struct QCPolicyReader {
         return seconds
     }
 
-    private func value(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
+    private func severity(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCSeverity {
+        let text = try string(node, key)
+        guard let severity = QCSeverity(rawValue: text) else {
+            throw error(
+                node,
+                "severity is 'fail' or 'warn', not '\(text)'"
+                    + NearestName.hint(text, among: QCSeverity.allCases.map(\.rawValue)))
+        }
+        return severity
+    }
+
+    private func pattern(_ node: YAMLNode, _ key: String) throws(MediaError) -> String {
+        let pattern = try string(node, key)
+        guard (try? Regex(pattern)) != nil else { throw error(node, "'\(pattern)' is not a regular expression") }
+        return pattern
+    }
+
+    private func scalar(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
         guard case .scalar(let text, let isText) = node.content else { throw error(node, "'\(key)' is one value") }
         return isText ? .text(text) : QCValue(scalar: text)
     }

@@ -1,3 +1,5 @@
+internal import MediaAnalysis
+
 extension Check {
     static let letterboxColumns = Check(
         "letterboxColumns",

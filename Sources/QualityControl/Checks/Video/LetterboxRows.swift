@@ -29,6 +29,6 @@ private struct BarsMeasurement: VideoMeasurement {
     }
 
     mutating func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
-        track.pictures?.bars = bars.map { .init(top: $0.top, bottom: $0.bottom, left: $0.left, right: $0.right) }
+        track.pictures?.bars = bars
     }
 }
