@@ -104,7 +104,7 @@ struct QCHeaderComparison {
             let index = measured.trackIndex
             guard let track = tracks.first(where: { $0.index == index }) else { return [] }
             let described = report.tracks.first { $0.index == index }
-            var found: [(String, String, String)] = []
+            var found: [Found] = []
             if let pictures = measured.pictures {
                 found += Self.size(track, pictures) + Self.timing(track, pictures)
                 found += Self.headers(described?.video)
@@ -116,68 +116,55 @@ struct QCHeaderComparison {
         }
     }
 
-    private static func size(_ track: AssetTrack, _ pictures: QCMeasurements.Pictures) -> [(String, String, String)] {
-        var found: [(String, String, String)] = []
-        let stated = track.containerSize ?? track.formatDescriptions.first?.video?.encodedSize
-        if let stated, let size = pictures.size, stated != size { found.append(("size", text(stated), text(size))) }
-        if pictures.sizeChanges > 0 {
-            found.append(("size", "one size", "\(pictures.sizeChanges) changes"))
-        }
-        return found
+    /// A property, the container's value and that of the media.
+    private typealias Found = (what: String, container: String, media: String)
+
+    /// Returns a contradiction if two values are known and differ.
+    private static func mismatch(_ what: String, _ container: String?, _ media: String?, if differs: Bool) -> [Found] {
+        guard differs, let container, let media else { return [] }
+        return [(what, container, media)]
     }
 
-    private static func timing(_ track: AssetTrack, _ pictures: QCMeasurements.Pictures) -> [(String, String, String)] {
-        var found: [(String, String, String)] = []
-        guard let start = pictures.start, let last = pictures.lastStart, let usual = pictures.usualDuration,
-            let end = pictures.end
+    private static func size(_ track: AssetTrack, _ pictures: QCMeasurements.Pictures) -> [Found] {
+        let stated = track.containerSize ?? track.formatDescriptions.first?.video?.encodedSize
+        return mismatch("size", stated.map(text), pictures.size.map(text), if: stated != pictures.size)
+            + mismatch("size", "one size", "\(pictures.sizeChanges) changes", if: pictures.sizeChanges > 0)
+    }
+
+    private static func timing(_ track: AssetTrack, _ pictures: QCMeasurements.Pictures) -> [Found] {
+        guard pictures.isVariable == false, let start = pictures.start, let last = pictures.lastStart,
+            let usual = pictures.usualDuration, let end = pictures.end
         else { return [] }
-        let over = (end - last - usual).seconds
-        if pictures.isVariable == false, over > max(lengthSlack, 2 * usual.seconds) {
-            found.append(("length", end.clockText(), (last + usual).clockText()))
-        }
+        let found = mismatch(
+            "length", end.clockText(), (last + usual).clockText(),
+            if: (end - last - usual).seconds > max(lengthSlack, 2 * usual.seconds))
         let length = (last - start).seconds
-        guard let nominal = track.nominalFrameRate, pictures.isVariable == false, pictures.count > 10, length > 0 else {
-            return found
-        }
+        guard let nominal = track.nominalFrameRate, pictures.count > 10, length > 0 else { return found }
         let rate = Double(pictures.count - 1) / length
         let ratio = rate / nominal.doubleValue
         // Some containers count fields.
-        if ![0.5, 1, 2].contains(where: { abs(ratio / $0 - 1) <= rateSlack }) {
-            found.append(("frameRate", "\(nominal.num)/\(nominal.den)", rate.text(decimals: 3)))
-        }
-        return found
+        let isNear = [0.5, 1, 2].contains { abs(ratio / $0 - 1) <= rateSlack }
+        return found + mismatch("frameRate", "\(nominal.num)/\(nominal.den)", rate.text(decimals: 3), if: !isNear)
     }
 
-    private static func headers(_ video: VideoReport?) -> [(String, String, String)] {
-        var found: [(String, String, String)] = []
-        if let color = video?.color, color.conflict == true, let container = color.container, let stream = color.stream
-        {
-            found.append(("color", text(container), text(stream)))
-        }
-        if let fields = video?.fields, fields.conflict == true, let container = fields.container,
-            let stream = fields.stream
-        {
-            found.append(("fields", container.rawValue, stream.rawValue))
-        }
-        return found
+    private static func headers(_ video: VideoReport?) -> [Found] {
+        let (color, fields) = (video?.color, video?.fields)
+        return mismatch("color", color?.container.map(text), color?.stream.map(text), if: color?.conflict == true)
+            + mismatch(
+                "fields", fields?.container?.rawValue, fields?.stream?.rawValue, if: fields?.conflict == true)
     }
 
-    private static func sound(_ track: AssetTrack, _ sound: QCMeasurements.Sound) -> [(String, String, String)] {
-        var found: [(String, String, String)] = []
+    private static func sound(_ track: AssetTrack, _ sound: QCMeasurements.Sound) -> [Found] {
         let format = track.formatDescriptions.first?.audio
+        let (rate, channels, end) = (sound.sampleRate, sound.channels.count, track.timeRange.end)
         // AAC's spectral band replacement doubles the rate, and containers may declare either.
-        let stated = track.containerSampleRate ?? format?.sampleRate
-        if let stated, stated > 0, sound.sampleRate != stated, sound.sampleRate != 2 * stated {
-            found.append(("sampleRate", "\(stated)", "\(sound.sampleRate)"))
-        }
-        if let channels = format?.channels, channels > 0, channels != sound.channels.count {
-            found.append(("channels", "\(channels)", "\(sound.channels.count)"))
-        }
-        let end = track.timeRange.end
-        if end.isNumeric, abs((end - sound.duration).seconds) > lengthSlack {
-            found.append(("length", end.clockText(), sound.duration.clockText()))
-        }
-        return found
+        let stated = track.containerSampleRate ?? format?.sampleRate ?? 0
+        let declared = format?.channels ?? 0
+        return mismatch("sampleRate", "\(stated)", "\(rate)", if: stated > 0 && rate != stated && rate != 2 * stated)
+            + mismatch("channels", "\(declared)", "\(channels)", if: declared > 0 && declared != channels)
+            + mismatch(
+                "length", end.clockText(), sound.duration.clockText(),
+                if: end.isNumeric && abs((end - sound.duration).seconds) > lengthSlack)
     }
 
     private static func text(_ size: Dimensions) -> String { "\(size.width)x\(size.height)" }

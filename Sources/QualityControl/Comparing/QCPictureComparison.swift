@@ -117,11 +117,11 @@ struct QCPictureComparison {
                 let (rows, width) = (shapes[plane].rows, shapes[plane].rowBytes / bytes)
                 let found =
                     bytes == 2
-                    ? compare(UInt16.self, one, other, plane, rows, width) {
-                        (PictureDifference.squares($0, $1, $2, $3), $4?.mean($0, $1, $2, $3))
+                    ? one.withSamples(of: UInt16.self, plane: plane, and: other, width: width, rows: rows) {
+                        (PictureDifference.squares($0, $1, $2, $3), similarity?.mean($0, $1, $2, $3))
                     }
-                    : compare(UInt8.self, one, other, plane, rows, width) {
-                        (PictureDifference.squares($0, $1, $2, $3), $4?.mean($0, $1, $2, $3))
+                    : one.withSamples(of: UInt8.self, plane: plane, and: other, width: width, rows: rows) {
+                        (PictureDifference.squares($0, $1, $2, $3), similarity?.mean($0, $1, $2, $3))
                     }
                 guard let squares = found.0 else { return nil }
                 score.errors.append(Double(squares) / counts[plane])
@@ -130,19 +130,6 @@ struct QCPictureComparison {
                 score.weights.append(counts[plane] / all)
             }
             return score
-        }
-
-        private mutating func compare<Sample: FixedWidthInteger & BitwiseCopyable>(
-            _ type: Sample.Type, _ one: PixelBuffer, _ other: PixelBuffer, _ plane: Int, _ rows: Int, _ width: Int,
-            _ body: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape, inout StructuralSimilarity?) -> (Int?, Double?)
-        ) -> (Int?, Double?) {
-            one.withSamples(of: type, plane: plane) { first, stride in
-                other.withSamples(of: type, plane: plane) { second, otherStride in
-                    body(
-                        first, PlaneShape(width: width, rows: rows, stride: stride), second,
-                        PlaneShape(width: width, rows: rows, stride: otherStride), &similarity)
-                }
-            }
         }
     }
 }
@@ -153,12 +140,42 @@ private struct QCComparisonTally {
     var unpaired: Int64 = 0
     private(set) var frames: [QCReferenceMeasurements.Frame] = []
     private var count: Int64 = 0
-    private var errors: [Double] = []
-    private var similarities: [Double] = []
-    private var totals = (error: 0.0, similarity: 0.0)
-    private var worstError: (value: Double, shown: MediaTimeRange, frame: Int64)?
-    private var worstSimilarity: (value: Double, shown: MediaTimeRange, frame: Int64)?
+    private var errors = Measure(perfect: 0, isWorse: >)
+    private var similarities = Measure(perfect: 1, isWorse: <)
     private var peak = 255.0
+
+    /// The sums of one measure over all frames.
+    private struct Measure {
+        /// The value of frames that do not differ.
+        let perfect: Double
+        let isWorse: (Double, Double) -> Bool
+        private var components: [Double] = []
+        private var total = 0.0
+        private var worst: (value: Double, shown: MediaTimeRange, frame: Int64)?
+
+        init(perfect: Double, isWorse: @escaping (Double, Double) -> Bool) {
+            self.perfect = perfect
+            self.isWorse = isWorse
+        }
+
+        mutating func add(_ values: [Double], all: Double, shown: MediaTimeRange, frame: Int64) {
+            if components.isEmpty { components = values.map { _ in 0 } }
+            for index in components.indices where index < values.count { components[index] += values[index] }
+            total += all
+            if isWorse(all, worst?.value ?? perfect) { worst = (all, shown, frame) }
+        }
+
+        /// Returns the means and the worst value of a number of frames, converted to the unit of the report.
+        func scores(frames count: Int64, _ convert: (Double) -> Double?) -> QCReferenceMeasurements.Scores {
+            let number = Double(max(1, count))
+            return .init(
+                luma: components.first.flatMap { convert($0 / number) },
+                chroma: components.dropFirst().map { convert($0 / number) },
+                all: count == 0 ? nil : convert(total / number),
+                minimum: count == 0 ? nil : convert(worst?.value ?? perfect), worst: worst?.shown.start,
+                worstEnd: worst?.shown.end, worstFrame: worst?.frame)
+        }
+    }
 
     init(keepsFrames: Bool) { self.keepsFrames = keepsFrames }
 
@@ -166,20 +183,11 @@ private struct QCComparisonTally {
     ///
     /// - Parameter shown: The time range in which the frame is shown.
     mutating func add(_ score: QCPictureComparison.Score, shown: MediaTimeRange) {
-        if errors.isEmpty {
-            errors = score.errors.map { _ in 0 }
-            similarities = errors
-        }
-        for index in errors.indices where index < score.errors.count {
-            errors[index] += score.errors[index]
-            similarities[index] += score.similarities[index]
-        }
         let error = score.error
         // The weights may not add up to exactly one.
         let similarity = error == 0 ? 1 : score.similarity
-        totals = (totals.error + error, totals.similarity + similarity)
-        if error > worstError?.value ?? 0 { worstError = (error, shown, count) }
-        if similarity < worstSimilarity?.value ?? 1 { worstSimilarity = (similarity, shown, count) }
+        errors.add(score.errors, all: error, shown: shown, frame: count)
+        similarities.add(score.similarities, all: similarity, shown: shown, frame: count)
         peak = score.peak
         count += 1
         if keepsFrames {
@@ -192,21 +200,9 @@ private struct QCComparisonTally {
     }
 
     var result: QCReferenceMeasurements.Pictures {
-        let number = Double(max(1, count))
-        func psnr(_ error: Double?) -> Double? {
-            error.flatMap { PictureDifference.psnr(error: $0, peak: peak).ifFinite }
-        }
-        let isEmpty = count == 0
-        return QCReferenceMeasurements.Pictures(
+        .init(
             count: count, unpaired: unpaired,
-            psnr: .init(
-                luma: psnr(errors.first.map { $0 / number }), chroma: errors.dropFirst().map { psnr($0 / number) },
-                all: isEmpty ? nil : psnr(totals.error / number), minimum: psnr(worstError?.value),
-                worst: worstError?.shown.start, worstEnd: worstError?.shown.end, worstFrame: worstError?.frame),
-            ssim: .init(
-                luma: similarities.first.map { $0 / number }, chroma: similarities.dropFirst().map { $0 / number },
-                all: isEmpty ? nil : totals.similarity / number,
-                minimum: worstSimilarity?.value ?? (isEmpty ? nil : 1), worst: worstSimilarity?.shown.start,
-                worstEnd: worstSimilarity?.shown.end, worstFrame: worstSimilarity?.frame))
+            psnr: errors.scores(frames: count) { PictureDifference.psnr(error: $0, peak: peak).ifFinite },
+            ssim: similarities.scores(frames: count) { $0 })
     }
 }

@@ -176,15 +176,10 @@ final class VideoFrame {
     private func difference(
         from other: PixelBuffer, _ plane: Int, width: Int, rows: Int, each step: Int = 1, limit: Int
     ) -> Int {
-        func shape(_ stride: Int) -> PlaneShape { PlaneShape(width: width, rows: rows, stride: stride * step) }
         func between<Sample: FixedWidthInteger & BitwiseCopyable>(
             _ type: Sample.Type, _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape) -> Int
         ) -> Int {
-            pixels.withSamples(of: type, plane: plane) { one, stride in
-                other.withSamples(of: type, plane: plane) { two, otherStride in
-                    kernel(one, shape(stride), two, shape(otherStride))
-                }
-            }
+            pixels.withSamples(of: type, plane: plane, and: other, width: width, rows: rows, each: step, kernel)
         }
         return isWide
             ? between(UInt16.self) { PlaneKernels.difference($0, $1, $2, $3, limit: limit) }
@@ -193,5 +188,22 @@ final class VideoFrame {
 
     private func luma(_ stride: Int) -> PlaneShape {
         PlaneShape(width: size.width, rows: size.height, stride: stride)
+    }
+}
+
+extension PixelBuffer {
+    /// Calls a function with the samples of a plane of this frame and of another frame of the same format.
+    ///
+    /// - Parameter step: The distance of the rows that the function gets.
+    func withSamples<Sample: FixedWidthInteger & BitwiseCopyable, Result>(
+        of type: Sample.Type, plane: Int, and other: PixelBuffer, width: Int, rows: Int, each step: Int = 1,
+        _ body: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape) -> Result
+    ) -> Result {
+        func shape(_ stride: Int) -> PlaneShape { PlaneShape(width: width, rows: rows, stride: stride * step) }
+        return withSamples(of: type, plane: plane) { one, stride in
+            other.withSamples(of: type, plane: plane) { two, otherStride in
+                body(one, shape(stride), two, shape(otherStride))
+            }
+        }
     }
 }

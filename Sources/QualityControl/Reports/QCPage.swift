@@ -13,6 +13,8 @@ package struct QCPage {
 
     /// The maximum number of images in a page, regardless of the number of files.
     private static let maximumSpots = 512
+    /// The maximum number of findings of a file.
+    private static let maximumFindings = 1000
 
     /// Makes a page without files.
     package init() {}
@@ -59,26 +61,29 @@ package struct QCPage {
 
     private func timecode(_ text: String?) -> String { text.map { "<time>\($0)</time>" } ?? "" }
 
-    private func row(_ cells: [String], tag: String = "td") -> String {
-        let row = "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
+    /// Returns a table under a heading; without column names, it has no head.
+    private func table(_ title: String, intro: String = "", columns: [String] = [], _ rows: [[String]]) -> String {
+        func row(_ cells: [String], _ tag: String) -> String {
+            "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
+        }
         // The head of a table is repeated on each printed page.
-        return (tag == "th" ? "<thead>\(row)</thead>" : row) + "\n"
+        let head = columns.isEmpty ? "" : "<thead>\(row(columns, "th"))</thead>\n"
+        return "<h3>\(title)</h3>\n\(intro)<table>\n\(head)" + rows.map { row($0, "td") + "\n" }.joined() + "</table>\n"
     }
 
     private func findings(_ report: QCReport) -> String {
         guard !report.findings.isEmpty else { return "<p>Nothing was found.</p>\n" }
-        let rows = report.findings.prefix(1000).map { finding in
-            row([
+        let rows = report.findings.prefix(Self.maximumFindings).map { finding in
+            [
                 badge(finding.severity.rawValue), QCMarkup.escaped(finding.rule),
                 finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
                 timecode(finding.startTimecode), timecode(finding.endTimecode), QCMarkup.escaped(finding.message),
-            ])
+            ]
         }
-        let more = report.findings.count > 1000 ? "<p>\(report.findings.count - 1000) more are in the JSON.</p>\n" : ""
-        return "<h3>Findings</h3>\n<table>\n"
-            + row(["", "Rule", "Track", "Start", "End", "Timecode", "End timecode", "What"], tag: "th") + rows.joined()
-            + "</table>\n"
-            + more
+        let more = report.findings.count - rows.count
+        return table(
+            "Findings", columns: ["", "Rule", "Track", "Start", "End", "Timecode", "End timecode", "What"], rows)
+            + (more > 0 ? "<p>\(more) more are in the JSON.</p>\n" : "")
     }
 
     /// Returns images of the places that findings refer to.
@@ -99,39 +104,40 @@ package struct QCPage {
         func text(_ number: Double?, _ digits: Int) -> String {
             number.map { $0.text(decimals: digits) } ?? "same"
         }
-        func cells(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int) -> String {
+        func row(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int) -> [String] {
             let chroma = scores.chroma.map { text($0, digits) }.joined(separator: ", ")
-            return row([
+            return [
                 name, text(scores.luma, digits), chroma, text(scores.all, digits), text(scores.minimum, digits),
                 clock(scores.worst),
-            ])
+            ]
         }
-        return "<h3>Compared with the reference</h3>\n<p>\(pictures.count) pictures, \(pictures.unpaired) without "
-            + "another one.</p>\n<table>\n" + row(["", "Luma", "Chroma", "All", "Worst", "At"], tag: "th")
-            + cells("PSNR, dB", pictures.psnr, 2) + cells("SSIM", pictures.ssim, 4) + "</table>\n"
+        return table(
+            "Compared with the reference",
+            intro: "<p>\(pictures.count) pictures, \(pictures.unpaired) without another one.</p>\n",
+            columns: ["", "Luma", "Chroma", "All", "Worst", "At"],
+            [row("PSNR, dB", pictures.psnr, 2), row("SSIM", pictures.ssim, 4)])
     }
 
     private func rules(_ report: QCReport) -> String {
-        "<h3>Rules</h3>\n<table>\n"
-            + report.rules.map {
-                row([badge($0.status.rawValue), QCMarkup.escaped($0.id), QCMarkup.escaped($0.reason ?? "")])
-            }.joined() + "</table>\n"
+        table(
+            "Rules",
+            report.rules.map {
+                [badge($0.status.rawValue), QCMarkup.escaped($0.id), QCMarkup.escaped($0.reason ?? "")]
+            })
     }
 
     private func levels(_ report: QCReport) -> String {
-        let rows = report.measurements.tracks.compactMap { track -> String? in
-            guard let sound = track.sound else { return nil }
-            func text(_ number: Double?) -> String { number.map { $0.text(decimals: 1) } ?? "–" }
-            return row([
-                "\(track.trackIndex)", text(sound.integratedLoudness), text(sound.loudnessRange),
-                text(sound.momentaryMaximum?.loudness), text(sound.shortTermMaximum?.loudness), text(sound.truePeak),
-            ])
+        let columns: [(name: String, value: (QCMeasurements.Sound) -> Double?)] = [
+            ("Integrated, LUFS", { $0.integratedLoudness }), ("Range, LU", { $0.loudnessRange }),
+            ("Momentary, LUFS", { $0.momentaryMaximum?.loudness }),
+            ("Short-term, LUFS", { $0.shortTermMaximum?.loudness }), ("True peak, dBTP", { $0.truePeak }),
+        ]
+        let rows = report.measurements.tracks.compactMap { track in
+            track.sound.map { sound in
+                ["\(track.trackIndex)"] + columns.map { $0.value(sound)?.text(decimals: 1) ?? "–" }
+            }
         }
-        guard !rows.isEmpty else { return "" }
-        return "<h3>Sound</h3>\n<table>\n"
-            + row(
-                ["Track", "Integrated, LUFS", "Range, LU", "Momentary, LUFS", "Short-term, LUFS", "True peak, dBTP"],
-                tag: "th") + rows.joined() + "</table>\n"
+        return rows.isEmpty ? "" : table("Sound", columns: ["Track"] + columns.map(\.name), rows)
     }
 }
 

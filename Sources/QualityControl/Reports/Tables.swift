@@ -3,29 +3,28 @@ package import MediaBase
 
 /// Formats the findings of a run as comma-separated values (RFC 4180), with one line per finding.
 package enum QCCSV {
+    /// The columns after the path and the status, each with its text.
+    private static let columns: [(name: String, text: @Sendable (QCFinding) -> String?)] = [
+        ("rule", { $0.rule }), ("severity", { $0.severity.rawValue }), ("track", { $0.trackIndex?.description }),
+        ("channel", { $0.channel?.description }), ("start", { $0.start?.description }),
+        ("end", { $0.end?.description }), ("startSeconds", { $0.start?.seconds.description }),
+        ("endSeconds", { $0.end?.seconds.description }), ("timecode", { $0.startTimecode }),
+        ("endTimecode", { $0.endTimecode }), ("measured", { $0.measured }), ("wanted", { $0.wanted }),
+        ("message", { $0.message }),
+    ]
+
     /// The column names, with a line break.
-    package static let header =
-        "path,status,rule,severity,track,channel,start,end,startSeconds,endSeconds,timecode,endTimecode,"
-        + "measured,wanted,message\r\n"
+    package static let header = line(["path", "status"] + columns.map(\.name))
 
     /// Returns the lines of a file: its findings, or one line that states that it passed or why it was not processed.
     package static func lines(of result: Result<QCReport, MediaError>, path: String) -> String {
+        let empty = columns.map { _ in "" }
         switch result {
-        case .failure(let error):
-            line([path, "error"] + Array(repeating: "", count: 12) + [error.message])
-        case .success(let report) where report.findings.isEmpty:
-            line([path, report.verdict.rawValue] + Array(repeating: "", count: 13))
+        case .failure(let error): return line([path, "error"] + empty.dropLast() + [error.message])
         case .success(let report):
-            report.listedFindings.map { finding in
-                line([
-                    path, report.verdict.rawValue, finding.rule, finding.severity.rawValue,
-                    finding.trackIndex.map(String.init) ?? "", finding.channel.map(String.init) ?? "",
-                    finding.start?.description ?? "", finding.end?.description ?? "",
-                    finding.start.map { "\($0.seconds)" } ?? "", finding.end.map { "\($0.seconds)" } ?? "",
-                    finding.startTimecode ?? "", finding.endTimecode ?? "", finding.measured, finding.wanted,
-                    finding.message,
-                ])
-            }.joined()
+            let rows = report.listedFindings.map { finding in columns.map { $0.text(finding) ?? "" } }
+            return (report.findings.isEmpty ? [empty] : rows).map { line([path, report.verdict.rawValue] + $0) }
+                .joined()
         }
     }
 
