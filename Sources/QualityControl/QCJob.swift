@@ -12,7 +12,7 @@ internal import MediaBase
 /// nothing is decoded.
 package struct QCJob: Sendable {
     private let asset: Asset
-    private let policy: QCPolicy
+    private let policy: Policy
     private let source: Asset?
     private let threads: Int
     private let reference: Asset?
@@ -40,7 +40,7 @@ package struct QCJob: Sendable {
     ///   - reference: The file with which video and audio are compared; `nil` for none.
     ///   - threads: The number of decoding threads; 0 for one per core.
     package init(
-        asset: Asset, policy: QCPolicy, proxyOf source: Asset? = nil, reference: Asset? = nil, threads: Int = 0,
+        asset: Asset, policy: Policy, proxyOf source: Asset? = nil, reference: Asset? = nil, threads: Int = 0,
         options: Options = Options()
     ) {
         self.reference = reference
@@ -57,7 +57,7 @@ package struct QCJob: Sendable {
     ///   - policy: The rules that the file must meet.
     ///   - isCompared: True if the file is compared with a source or a reference.
     ///   - options: The additional options of the job.
-    package static func readsAgain(_ policy: QCPolicy, isCompared: Bool, options: Options) -> Bool {
+    package static func readsAgain(_ policy: Policy, isCompared: Bool, options: Options) -> Bool {
         let request = policy.request
         let isMeasured = request.needsSound || request.needsPictures
         return isCompared || options.illustrates || request.needsScan && isMeasured
@@ -75,10 +75,11 @@ package struct QCJob: Sendable {
         }
         let probe = try ProbeJob(asset: asset, scans: request.needsScan).run()
         request.drawsSound = options.illustrates
-        var measurements = try QCReading(asset: asset, request: request, threads: threads).measure(progress: progress)
+        var measurements = try QualityReading(asset: asset, request: request, threads: threads).measure(
+            progress: progress)
         if request.checks.contains(.headerMismatches) {
             measurements.headerMismatches =
-                QCHeaderComparison(
+                HeaderComparison(
                     tracks: try asset.loadNow(.tracks), report: probe, measurements: measurements
                 ).mismatches
         }
@@ -87,15 +88,15 @@ package struct QCJob: Sendable {
                 try compare(with: reference, request)
             }
         }
-        let evaluation = try QCEvaluation(report: probe, measurements: measurements)
-        var collector = FindingsBuilder(timecodes: QCTimecodes(probe))
+        let evaluation = try Evaluation(report: probe, measurements: measurements)
+        var collector = FindingsBuilder(timecodes: Timecodes(probe))
         for rule in policy.rules { collector.add(rule, evaluation.outcome(of: rule.condition)) }
         if let source {
             let entries = try naming(source, "the proxy's source") { () throws(MediaError) in
-                try QCProxyComparison(proxy: asset, source: source, threads: threads).run()
+                try ProxyComparison(proxy: asset, source: source, threads: threads).run()
             }
             for entry in entries {
-                collector.add(QCRule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome)
+                collector.add(Rule(id: entry.id, severity: .fail, condition: .all([])), entry.outcome)
             }
         }
         let (rules, findings) = (collector.rules, collector.findings)
@@ -105,7 +106,7 @@ package struct QCJob: Sendable {
             verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
             warnings: probe.warnings + measurements.notes)
         report.maximumListed = options.maximumListed
-        if options.illustrates { report.illustrations = QCIllustrations(asset, findings: findings) }
+        if options.illustrates { report.illustrations = Illustrations(asset, findings: findings) }
         return report
     }
 
@@ -123,10 +124,12 @@ package struct QCJob: Sendable {
         }
     }
 
-    private func compare(with reference: Asset, _ request: QCRequest) throws(MediaError) -> QCReferenceMeasurements {
-        var result = QCReferenceMeasurements()
+    private func compare(with reference: Asset, _ request: MeasurementRequest) throws(MediaError)
+        -> ReferenceMeasurements
+    {
+        var result = ReferenceMeasurements()
         if options.keepsFrames || request.checks.contains(where: { $0.subject == .referenceVideo }) {
-            let comparison = QCPictureComparison(
+            let comparison = VideoComparison(
                 file: asset, reference: reference, threads: threads, keepsFrames: options.keepsFrames)
             switch try comparison.run() {
             case .compared(let (pictures, frames)): (result.pictures, result.frames) = (pictures, frames)
@@ -135,7 +138,7 @@ package struct QCJob: Sendable {
             }
         }
         if request.checks.contains(where: { $0.subject == .referenceAudio }) {
-            switch try QCSoundComparison(file: asset, reference: reference).run() {
+            switch try AudioComparison(file: asset, reference: reference).run() {
             case .compared(let sound): result.sound = sound
             case .missing(let reason): result.missingSound = reason
             case .notApplicable: break

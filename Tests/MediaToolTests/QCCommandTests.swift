@@ -351,7 +351,7 @@ import Testing
     }
 
     @Test func policiesOfTheProgramAreGood() throws {
-        for name in QCBuiltInPolicy.allCases {
+        for name in BuiltInPolicy.allCases {
             let shown = try qc("--show-policy", "--policy", name.rawValue)
             #expect(shown.status == 0)
             let path = try folder.write("\(name.rawValue).yml", shown.bytes)

@@ -13,35 +13,35 @@ import Testing
     private static func time(_ seconds: Int64) -> MediaTime { MediaTime(value: seconds, timescale: 1) }
 
     /// 100 s of stereo at -23 LUFS with silence in two places, and 90 s of pictures.
-    private static let measurements: QCMeasurements = {
-        let channel = QCMeasurements.Channel(
+    private static let measurements: Measurements = {
+        let channel = Measurements.Channel(
             weight: 1, truePeak: -1.5, truePeakRange: .init(start: time(7), end: time(8)), samplePeak: -2,
             samplePeakRange: nil, rms: -30, dcOffset: -0.25)
         var quiet = channel
         (quiet.truePeak, quiet.samplePeak, quiet.dcOffset) = (nil, nil, 0)
-        let sound = QCMeasurements.Sound(
+        let sound = Measurements.Sound(
             sampleRate: 48000, start: .zero, duration: time(100), integratedLoudness: -23, loudnessRange: 4.25,
             momentaryMaximum: .init(loudness: -20, start: time(1), end: time(2)), shortTermMaximum: nil,
             truePeak: -1.5, channels: [channel, quiet],
             pairs: [.init(channels: [0, 1], correlation: 0.5, lowest: nil, highestDifference: 0.5)])
-        func run(_ start: Int64, _ end: Int64) -> QCMeasurements.Range { .init(start: time(start), end: time(end)) }
-        let silence = QCMeasurements.Runs(
+        func run(_ start: Int64, _ end: Int64) -> Measurements.Range { .init(start: time(start), end: time(end)) }
+        let silence = Measurements.Runs(
             check: "silence", threshold: -60, minimumDuration: 2, channel: nil, count: 3, total: time(13),
             ranges: [run(3, 6), run(94, 100)])
-        var pictures = QCMeasurements.Pictures(
+        var pictures = Measurements.Pictures(
             count: 90, start: time(1), lastStart: time(89), end: time(90), sizeChanges: 0)
         pictures.bars = .init(top: 4, bottom: 6, left: 0, right: 0)
         pictures.isVariable = true
-        var video = QCMeasurements.Track(trackIndex: 0, runs: [])
+        var video = Measurements.Track(trackIndex: 0, runs: [])
         video.pictures = pictures
         video.values["duplicateFrames"] = .number(5, 0, at: [.init(range: run(1, 2), text: "2 of 5 frames")])
-        var measurements = QCMeasurements(
+        var measurements = Measurements(
             tracks: [video, .init(trackIndex: 1, sound: sound, runs: [silence])], damage: DamageSummary(DamageReport()))
         measurements.damage.packets = 2
         measurements.damage.truncated = true
         measurements.emptyTracks = [2]
         measurements.headerMismatches = [.init(trackIndex: 0, what: "size", container: "1x1", media: "2x2")]
-        var reference = QCReferenceMeasurements()
+        var reference = ReferenceMeasurements()
         reference.missingSound = "is silent"
         reference.pictures = .init(
             count: 90, unpaired: 3,
@@ -52,10 +52,10 @@ import Testing
     }()
 
     /// Returns the outcome of a rule in words: `pass`, the reason why it is not applicable, or its violations.
-    private static func outcome(_ rule: String, _ measurements: QCMeasurements = measurements) throws -> [String] {
-        let policy = try QCPolicy(yaml: "rules:\n  - {id: x, \(rule)}\n", named: "test")
+    private static func outcome(_ rule: String, _ measurements: Measurements = measurements) throws -> [String] {
+        let policy = try Policy(yaml: "rules:\n  - {id: x, \(rule)}\n", named: "test")
         let report = try ProbeJob(asset: Asset(path: FilePath(Repository.sampleMovie))).run()
-        let evaluation = try QCEvaluation(report: report, measurements: measurements)
+        let evaluation = try Evaluation(report: report, measurements: measurements)
         switch evaluation.outcome(of: policy.rules[0].condition) {
         case .passed: return ["pass"]
         case .notApplicable(let reason): return [reason]
@@ -153,7 +153,7 @@ import Testing
     func conditionsAreJoined(rule: String, wanted: [String]) throws { #expect(try Self.outcome(rule) == wanted) }
 
     @Test func nothingMeasuredIsNotApplicable() throws {
-        let empty = QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
+        let empty = Measurements(tracks: [], damage: DamageSummary(DamageReport()))
         for check in CheckRegistry.all where check.id != "audioTracks" && check.id != "damage" {
             let test = check.run == nil && check.standardTest == nil ? ", max: 0" : ""
             let outcome = try Self.outcome("check: \(check.id)\(test)", empty)

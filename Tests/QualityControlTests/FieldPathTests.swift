@@ -31,7 +31,7 @@ import Testing
             ("tracks[type=subtitle].codec", [], []), ("tracks[1].audio", ["there"], [1]),
         ] as [(String, [String], [Int?])])
     func pathsLeadToValues(path: String, texts: [String], tracks: [Int?]) throws {
-        let found = try QCFieldPath(path).values(in: try JSONReader.parse(Array(Self.report.utf8)))
+        let found = try FieldPath(path).values(in: try JSONReader.parse(Array(Self.report.utf8)))
         #expect(found.map(\.text) == texts)
         #expect(found.map(\.track) == tracks)
     }
@@ -42,7 +42,7 @@ import Testing
         ("tracks[*].formats[0].cleanAperture.rect.x.num", false), ("tracks[0].editList[0].mediaTime.value", false),
     ])
     func knownFieldsArePassed(path: String, isBoolean: Bool) throws {
-        #expect(try QCFieldPath(path).check() == isBoolean)
+        #expect(try FieldPath(path).check() == isBoolean)
     }
 
     @Test(arguments: [
@@ -57,7 +57,7 @@ import Testing
         ("nothingLikeIt", "there is no 'nothingLikeIt'"),
     ])
     func unknownFieldsAreErrors(path: String, message: String) throws {
-        let error = #expect(throws: MediaError.self) { try QCFieldPath(path).check() }
+        let error = #expect(throws: MediaError.self) { try FieldPath(path).check() }
         #expect(error?.message == "field '\(path)': \(message)")
     }
 

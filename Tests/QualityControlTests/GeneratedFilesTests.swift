@@ -57,7 +57,7 @@ import Testing
     }
 
     private static func number(_ number: Double) -> String {
-        (number < 0 ? "−" : "") + QCValue.number(number.magnitude).text
+        (number < 0 ? "−" : "") + PolicyValue.number(number.magnitude).text
     }
 
     /// Replaces the list of names on the line with a description.

@@ -6,8 +6,8 @@ import Testing
 
 /// Policies read from text, without a process.
 @Suite struct PolicyTests {
-    private static func policy(_ rules: String) throws(MediaError) -> QCPolicy {
-        try QCPolicy(yaml: "rules:\n\(rules)\n", named: "test")
+    private static func policy(_ rules: String) throws(MediaError) -> Policy {
+        try Policy(yaml: "rules:\n\(rules)\n", named: "test")
     }
 
     @Test func rulesAreReadWithTheirDefaults() throws {
@@ -22,8 +22,8 @@ import Testing
             """)
         #expect(policy.name == "test" && policy.rules.map(\.severity) == [.fail, .warn, .fail, .fail, .fail])
         #expect(policy.rules[1].message == "m" && policy.pairs.map(\.second) == [.index(3)])
-        guard case .check(.black, let first?, QCStretch(), _) = policy.rules[0].condition,
-            case .check(.black, let second?, QCStretch(tail: 5), _) = policy.rules[1].condition,
+        guard case .check(.black, let first?, Stretch(), _) = policy.rules[0].condition,
+            case .check(.black, let second?, Stretch(tail: 5), _) = policy.rules[1].condition,
             case .check(.damage, nil, _, let damage) = policy.rules[2].condition,
             case .check(.dualMono, nil, _, let dual) = policy.rules[3].condition,
             case .any(let parts) = policy.rules[4].condition, case .field(_, let rate)? = parts.first
@@ -31,8 +31,8 @@ import Testing
             Issue.record("\(policy.rules)")
             return
         }
-        #expect(first == QCRunParameters(threshold: 0.1, minimumSeconds: 2))
-        #expect(second == QCRunParameters(threshold: 0.2, minimumSeconds: 1))
+        #expect(first == RunParameters(threshold: 0.1, minimumSeconds: 2))
+        #expect(second == RunParameters(threshold: 0.2, minimumSeconds: 1))
         #expect(damage.text == "at most 0" && dual.text == "true")
         #expect(rate.isAboutRate && rate.text == "one of 25, 30000/1001")
         let request = policy.request
@@ -40,8 +40,8 @@ import Testing
         #expect(request.needsSound && request.needsPictures && !request.needsScan)
     }
 
-    private static let rates: [(String, QCValue, Bool)] = [
-        ("equals: 25", QCValue.number(25), true), ("equals: 25", .number(25.5), false),
+    private static let rates: [(String, PolicyValue, Bool)] = [
+        ("equals: 25", PolicyValue.number(25), true), ("equals: 25", .number(25.5), false),
         ("equals: 29.97", .fraction(30000.0 / 1001, "30000/1001"), true),
         ("oneOf: [24, 23.976]", .fraction(24000.0 / 1001, "24000/1001"), true),
         ("min: 25, max: 30", .number(30), true), ("min: 25, max: 30", .number(30.1), false),
@@ -52,7 +52,7 @@ import Testing
     ]
 
     @Test(arguments: rates)
-    func testsOfFrameRates(test: String, value: QCValue, holds: Bool) throws {
+    func testsOfFrameRates(test: String, value: PolicyValue, holds: Bool) throws {
         let policy = try Self.policy("  - {id: a, field: 'tracks[0].video.frameRate.nominal', \(test)}")
         guard case .field(_, let test)? = policy.rules.first?.condition else { return }
         #expect(test.holds(for: value) == holds)
@@ -108,11 +108,11 @@ import Testing
     ])
     func whatIsNotAPolicyIsToldWithItsLine(text: String, wanted: String) {
         let bytes = text.utf8.map { $0 == UInt8(ascii: "~") ? 0xE4 : $0 }
-        let error = #expect(throws: MediaError.self) { try QCPolicy(bytes: bytes, named: "test") }
+        let error = #expect(throws: MediaError.self) { try Policy(bytes: bytes, named: "test") }
         #expect(error?.message.contains(wanted) == true, "\(error?.message ?? "")")
     }
 
-    @Test(arguments: QCBuiltInPolicy.allCases) func policiesOfTheProgramAreGood(policy: QCBuiltInPolicy) throws {
-        #expect(try QCPolicy(yaml: policy.yaml, named: "x").name == policy.rawValue)
+    @Test(arguments: BuiltInPolicy.allCases) func policiesOfTheProgramAreGood(policy: BuiltInPolicy) throws {
+        #expect(try Policy(yaml: policy.yaml, named: "x").name == policy.rawValue)
     }
 }

@@ -14,11 +14,11 @@ package struct Check: Sendable {
     /// The media that the check measures.
     package let subject: Subject
     /// The default threshold and minimum duration; `nil` for a check that yields a single value.
-    package let run: QCRunParameters?
+    package let run: RunParameters?
     /// The unit of the threshold; empty for a fraction.
     package let thresholdUnit: String
     /// The test that applies if a rule states none.
-    package let standardTest: QCTest?
+    package let standardTest: ValueTest?
     /// A rule with a file that passes and one that fails, for the documentation and its test.
     package let example: Example
     /// The reason why the check is not applicable to a file without the media.
@@ -57,8 +57,8 @@ package struct Check: Sendable {
 
     /// Makes a check that yields a single value.
     init(
-        _ id: String, _ definition: String, unit: String = "", of subject: Subject, standard: QCTest? = nil,
-        run: QCRunParameters? = nil, in thresholdUnit: String = "", example: Example, missing: String? = nil,
+        _ id: String, _ definition: String, unit: String = "", of subject: Subject, standard: ValueTest? = nil,
+        run: RunParameters? = nil, in thresholdUnit: String = "", example: Example, missing: String? = nil,
         measurement: VideoMeasurer? = nil, verdict: Verdict
     ) {
         self.id = id
@@ -81,7 +81,7 @@ package struct Check: Sendable {
     ) {
         self.init(
             id, definition, unit: "s", of: subject,
-            run: QCRunParameters(threshold: threshold, minimumSeconds: seconds), in: thresholdUnit, example: example,
+            run: RunParameters(threshold: threshold, minimumSeconds: seconds), in: thresholdUnit, example: example,
             measurement: measurement, verdict: .value { _ in nil })
     }
 
@@ -89,7 +89,7 @@ package struct Check: Sendable {
     var isBoolean: Bool { if case .bool? = standardTest?.equals { true } else { false } }
 
     /// Tests the single value in a file's measurements.
-    func outcome(_ measurements: QCMeasurements, _ test: QCTest) -> QCOutcome {
+    func outcome(_ measurements: Measurements, _ test: ValueTest) -> Outcome {
         verdict.body(self, measurements, test)
     }
 
@@ -97,9 +97,9 @@ package struct Check: Sendable {
     ///
     /// - Parameter places: The places of the violations, instead of the value's own.
     func violations(
-        _ measured: MeasuredValue, _ test: QCTest, track: Int? = nil,
+        _ measured: MeasuredValue, _ test: ValueTest, track: Int? = nil,
         at places: @autoclosure () -> [MeasuredValue.Place]? = nil
-    ) -> [QCViolation] {
+    ) -> [Violation] {
         guard !test.holds(for: measured.value) else { return [] }
         let places = places() ?? measured.places
         // A violation by the whole track has no place of its own.
@@ -112,9 +112,9 @@ package struct Check: Sendable {
 
     /// Returns a violation by the check.
     func violation(
-        _ measured: String, _ test: QCTest, track: Int? = nil, channel: Int? = nil, range: QCMeasurements.Range? = nil
-    ) -> QCViolation {
-        QCViolation(
+        _ measured: String, _ test: ValueTest, track: Int? = nil, channel: Int? = nil, range: Measurements.Range? = nil
+    ) -> Violation {
+        Violation(
             subject: id, measured: measured, wanted: test.text + (unit.isEmpty ? "" : " " + unit), trackIndex: track,
             channel: channel, range: range)
     }

@@ -2,10 +2,10 @@ internal import Inspection
 internal import MediaBase
 
 /// The result of a condition.
-enum QCOutcome {
+enum Outcome {
     case passed
     /// The condition does not hold; `more` counts the violations not listed.
-    case failed([QCViolation], more: Int64 = 0)
+    case failed([Violation], more: Int64 = 0)
     /// The file has nothing to which the condition applies; the text states the reason.
     case notApplicable(String)
 
@@ -13,29 +13,29 @@ enum QCOutcome {
     static let maximumViolations = 10_000
 
     /// Makes a failure that lists the maximum number of violations, or success without violations.
-    init(_ violations: [QCViolation]) {
+    init(_ violations: [Violation]) {
         self = violations.isEmpty ? .passed : .failed(Array(violations.prefix(Self.maximumViolations)))
     }
 }
 
 /// A violation of a condition.
-struct QCViolation {
+struct Violation {
     var subject: String
     var measured: String
     var wanted: String
     var trackIndex: Int?
     var channel: Int?
-    var range: QCMeasurements.Range?
+    var range: Measurements.Range?
 }
 
 /// The way in which a check that yields a value tests a file's measurements.
 struct Verdict: Sendable {
-    let body: @Sendable (Check, QCMeasurements, QCTest) -> QCOutcome
+    let body: @Sendable (Check, Measurements, ValueTest) -> Outcome
 
     /// Tests a value of the whole file; the check is not applicable without one.
-    static func value(_ value: @escaping @Sendable (QCMeasurements) -> MeasuredValue?) -> Verdict {
+    static func value(_ value: @escaping @Sendable (Measurements) -> MeasuredValue?) -> Verdict {
         Verdict { check, measurements, test in
-            value(measurements).map { QCOutcome(check.violations($0, test)) } ?? .notApplicable(check.missing)
+            value(measurements).map { Outcome(check.violations($0, test)) } ?? .notApplicable(check.missing)
         }
     }
 
@@ -43,8 +43,8 @@ struct Verdict: Sendable {
     ///
     /// - Parameter places: Returns the places at which a track fails, instead of the value's own.
     static func tracks(
-        places: (@Sendable (QCMeasurements.Track, QCTest) -> [MeasuredValue.Place])? = nil,
-        _ value: @escaping @Sendable (QCMeasurements.Track) -> MeasuredValue?
+        places: (@Sendable (Measurements.Track, ValueTest) -> [MeasuredValue.Place])? = nil,
+        _ value: @escaping @Sendable (Measurements.Track) -> MeasuredValue?
     ) -> Verdict {
         Verdict { check, measurements, test in
             let found = measurements.tracks.compactMap { track in
@@ -52,17 +52,17 @@ struct Verdict: Sendable {
                     check.violations($0, test, track: track.trackIndex, at: places?(track, test))
                 }
             }
-            return found.isEmpty ? .notApplicable(check.missing) : QCOutcome(found.flatMap(\.self))
+            return found.isEmpty ? .notApplicable(check.missing) : Outcome(found.flatMap(\.self))
         }
     }
 
     /// Tests the value of each audio track.
-    static func audio(_ value: @escaping @Sendable (QCMeasurements.Sound) -> MeasuredValue?) -> Verdict {
+    static func audio(_ value: @escaping @Sendable (Measurements.Sound) -> MeasuredValue?) -> Verdict {
         .tracks { $0.sound.flatMap(value) }
     }
 
     /// Tests the value of each video track.
-    static func video(_ value: @escaping @Sendable (QCMeasurements.Pictures) -> MeasuredValue?) -> Verdict {
+    static func video(_ value: @escaping @Sendable (Measurements.Pictures) -> MeasuredValue?) -> Verdict {
         .tracks { $0.pictures.flatMap(value) }
     }
 
@@ -71,8 +71,8 @@ struct Verdict: Sendable {
 
     /// Tests the largest difference between moments of audio tracks and of video tracks.
     static func difference(
-        _ audio: @escaping @Sendable (QCMeasurements.Sound) -> MediaTime,
-        _ video: @escaping @Sendable (QCMeasurements.Pictures) -> MediaTime?
+        _ audio: @escaping @Sendable (Measurements.Sound) -> MediaTime,
+        _ video: @escaping @Sendable (Measurements.Pictures) -> MediaTime?
     ) -> Verdict {
         .value { measurements in
             let sounds = measurements.tracks.compactMap(\.sound)
@@ -88,10 +88,10 @@ struct Verdict: Sendable {
     /// Tests a value of the comparison with the reference.
     ///
     /// If only the file lacks what is compared, the check fails.
-    static func reference(_ value: @escaping @Sendable (QCReferenceMeasurements) -> MeasuredValue?) -> Verdict {
+    static func reference(_ value: @escaping @Sendable (ReferenceMeasurements) -> MeasuredValue?) -> Verdict {
         Verdict { check, measurements, test in
             guard let reference = measurements.reference else { return .notApplicable(check.missing) }
-            if let measured = value(reference) { return QCOutcome(check.violations(measured, test)) }
+            if let measured = value(reference) { return Outcome(check.violations(measured, test)) }
             var missing = reference.missingSound
             if check.subject == .referenceVideo {
                 missing =

@@ -6,7 +6,7 @@ package import MediaBase
 ///
 /// Member names are separated by dots. Square brackets hold an array index, from 0 or negative from the end, `*` for
 /// all elements, or a member and its value to select the elements that have it. Cover art does not match `type=video`.
-package struct QCFieldPath: Sendable, Hashable {
+package struct FieldPath: Sendable, Hashable {
     /// The path as written.
     package let text: String
     let steps: [JSONPath.Step]
@@ -32,7 +32,7 @@ package struct QCFieldPath: Sendable, Hashable {
     /// A place found by a path.
     struct Found {
         /// The value; `nil` if the place has none that can be compared.
-        let value: QCValue?
+        let value: PolicyValue?
         /// True if the place has a value, an object, or a list that is not empty.
         let isThere: Bool
         /// The index of the track on the path.
@@ -102,10 +102,10 @@ extension JSONValue {
     /// The value as rules compare it, or `nil` for null and for other objects.
     ///
     /// A time is compared by its seconds, a fraction exactly.
-    fileprivate var value: QCValue? {
+    fileprivate var value: PolicyValue? {
         switch settled {
         case .bool(let bool): return .bool(bool)
-        case .number(let text): return Double(text).map(QCValue.number)
+        case .number(let text): return Double(text).map(PolicyValue.number)
         case .string(let text): return .text(text)
         case .array(let array): return .text(array.elements.compactMap { $0.value?.text }.joined(separator: ","))
         case .object(let object):
@@ -128,7 +128,7 @@ extension JSONValue {
     }
 }
 
-extension QCFieldPath {
+extension FieldPath {
     /// Checks that each name in the path exists in a probe report.
     ///
     /// - Returns: True if the value is a Boolean.

@@ -3,7 +3,7 @@ package import MediaAnalysis
 package import MediaBase
 
 /// The measurements of one file; values that could not be measured are omitted.
-package struct QCMeasurements: Encodable, Sendable {
+package struct Measurements: Encodable, Sendable {
     /// The decoded tracks, in the container's order.
     package var tracks: [Track]
     /// The damage found in the file.
@@ -13,7 +13,7 @@ package struct QCMeasurements: Encodable, Sendable {
     /// The contradictions between the container and the coded media; `nil` unless requested.
     package var headerMismatches: [Mismatch]?
     /// The differences from the reference; `nil` without one.
-    package var reference: QCReferenceMeasurements?
+    package var reference: ReferenceMeasurements?
     /// The requests that could not be met, one sentence each; not part of the JSON.
     package var notes: [String] = []
 
@@ -265,7 +265,7 @@ extension Double {
 
 /// A measured value that a test is applied to.
 package struct MeasuredValue: Sendable {
-    let value: QCValue
+    let value: PolicyValue
     /// The value as text, without its unit; `nil` for a number with ``digits``.
     let words: String?
     let digits: Int
@@ -274,7 +274,7 @@ package struct MeasuredValue: Sendable {
 
     /// A place of a measured value.
     struct Place {
-        var range: QCMeasurements.Range?
+        var range: Measurements.Range?
         var channel: Int?
         /// The value at this place, if it differs from the total.
         var text: String?
@@ -287,7 +287,7 @@ package struct MeasuredValue: Sendable {
     }
 
     /// A level in decibels; silence is −∞ dB.
-    static func level(_ number: Double?, at range: QCMeasurements.Range? = nil, channel: Int? = nil) -> MeasuredValue {
+    static func level(_ number: Double?, at range: Measurements.Range? = nil, channel: Int? = nil) -> MeasuredValue {
         .number(
             number ?? -.infinity, 1, words: number == nil ? "silence" : nil,
             at: range.map { [Place(range: $0, channel: channel)] } ?? [])

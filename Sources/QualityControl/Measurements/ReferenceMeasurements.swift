@@ -1,7 +1,7 @@
 package import MediaBase
 
 /// The differences between a file and the reference that it is compared with.
-package struct QCReferenceMeasurements: Encodable, Sendable {
+package struct ReferenceMeasurements: Encodable, Sendable {
     /// The video comparison; `nil` if either file has no video.
     package var pictures: Pictures?
     /// The audio comparison; `nil` if either file has no audio or is silent.
@@ -85,12 +85,12 @@ package struct QCReferenceMeasurements: Encodable, Sendable {
     }
 }
 
-extension QCReferenceMeasurements {
+extension ReferenceMeasurements {
     /// The comparison of video; `nil` if nothing was compared, in which case scores have no value.
     var compared: Pictures? { pictures.flatMap { $0.count > 0 ? $0 : nil } }
 }
 
-extension QCReferenceMeasurements.Scores {
+extension ReferenceMeasurements.Scores {
     /// The place of the frame that differs most.
     var worstPlace: [MeasuredValue.Place] {
         worst.map { [MeasuredValue.Place(range: .init(start: $0, end: worstEnd ?? $0))] } ?? []

@@ -10,7 +10,7 @@ protocol VideoMeasurement {
     mutating func count(ticks: Int64, from start: Int64)
 
     /// Writes the results to a track.
-    mutating func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock)
+    mutating func finish(_ track: inout Measurements.Track, _ clock: VideoClock)
 }
 
 extension VideoMeasurement {
@@ -28,7 +28,7 @@ struct VideoMeasurer: Sendable {
         /// The name of the check.
         let check: String
         /// The parameter sets of a check that finds runs.
-        let parameters: [QCRunParameters]
+        let parameters: [RunParameters]
         /// The number of ticks per second.
         let timescale: Int32
     }
@@ -39,7 +39,7 @@ struct VideoMeasurer: Sendable {
     }
 
     /// Finds runs of frames that meet a criterion.
-    static func runs(_ criterion: @escaping @Sendable (VideoFrame, QCRunParameters) -> Bool) -> VideoMeasurer {
+    static func runs(_ criterion: @escaping @Sendable (VideoFrame, RunParameters) -> Bool) -> VideoMeasurer {
         VideoMeasurer { RunMeasurement($0, criterion) }
     }
 
@@ -48,7 +48,7 @@ struct VideoMeasurer: Sendable {
     /// - Parameter store: Stores the largest fraction; `nil` if no frame has one.
     static func runs(
         of fraction: @escaping @Sendable (VideoFrame) -> Double?,
-        store: @escaping @Sendable (inout QCMeasurements.Track, Double?) -> Void
+        store: @escaping @Sendable (inout Measurements.Track, Double?) -> Void
     ) -> VideoMeasurer {
         VideoMeasurer { FractionMeasurement($0, fraction, store) }
     }
@@ -57,7 +57,7 @@ struct VideoMeasurer: Sendable {
     ///
     /// - Parameter found: Returns the runs that the check is about.
     static func cadence(
-        _ cadence: @escaping @Sendable (QCRunParameters) -> FrameCadence,
+        _ cadence: @escaping @Sendable (RunParameters) -> FrameCadence,
         _ found: @escaping @Sendable (FrameCadence) -> RunFinder
     ) -> VideoMeasurer {
         VideoMeasurer { CadenceMeasurement($0, cadence, found) }
@@ -67,11 +67,11 @@ struct VideoMeasurer: Sendable {
 /// Finds the runs of frames that meet a criterion, for each set of a check's parameters.
 private struct RunMeasurement: VideoMeasurement {
     private let settings: VideoMeasurer.Settings
-    private let criterion: (VideoFrame, QCRunParameters) -> Bool
+    private let criterion: (VideoFrame, RunParameters) -> Bool
     private var finders: [RunFinder]
     private var holds: [Bool] = []
 
-    init(_ settings: VideoMeasurer.Settings, _ criterion: @escaping (VideoFrame, QCRunParameters) -> Bool) {
+    init(_ settings: VideoMeasurer.Settings, _ criterion: @escaping (VideoFrame, RunParameters) -> Bool) {
         self.settings = settings
         self.criterion = criterion
         finders = settings.parameters.map { RunFinder(minimum: $0.minimum(unitsPerSecond: Double(settings.timescale))) }
@@ -83,7 +83,7 @@ private struct RunMeasurement: VideoMeasurement {
         for index in finders.indices { finders[index].append(count: ticks, holds: holds[index]) }
     }
 
-    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         track.runs += clock.runs(settings, finders)
     }
 }
@@ -92,12 +92,12 @@ private struct RunMeasurement: VideoMeasurement {
 private struct FractionMeasurement: VideoMeasurement {
     private var runs: RunMeasurement
     private let fraction: (VideoFrame) -> Double?
-    private let store: (inout QCMeasurements.Track, Double?) -> Void
+    private let store: (inout Measurements.Track, Double?) -> Void
     private var highest: Double?
 
     init(
         _ settings: VideoMeasurer.Settings, _ fraction: @escaping (VideoFrame) -> Double?,
-        _ store: @escaping (inout QCMeasurements.Track, Double?) -> Void
+        _ store: @escaping (inout Measurements.Track, Double?) -> Void
     ) {
         self.fraction = fraction
         self.store = store
@@ -111,7 +111,7 @@ private struct FractionMeasurement: VideoMeasurement {
 
     mutating func count(ticks: Int64, from start: Int64) { runs.count(ticks: ticks, from: start) }
 
-    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         store(&track, highest)
         if highest != nil { runs.finish(&track, clock) }
     }
@@ -125,7 +125,7 @@ private struct CadenceMeasurement: VideoMeasurement {
     private var motion: Double?
 
     init(
-        _ settings: VideoMeasurer.Settings, _ cadence: (QCRunParameters) -> FrameCadence,
+        _ settings: VideoMeasurer.Settings, _ cadence: (RunParameters) -> FrameCadence,
         _ found: @escaping (FrameCadence) -> RunFinder
     ) {
         self.settings = settings
@@ -139,7 +139,7 @@ private struct CadenceMeasurement: VideoMeasurement {
         for index in cadences.indices { cadences[index].append(ticks: ticks, difference: motion) }
     }
 
-    mutating func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    mutating func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         for index in cadences.indices { cadences[index].finish() }
         track.runs += clock.runs(settings, cadences.map(found))
     }
@@ -153,15 +153,15 @@ struct VideoClock {
 
     func time(_ ticks: Int64) -> MediaTime { MediaTime(value: ticks, timescale: timescale) }
 
-    func range(_ ticks: Range<Int64>) -> QCMeasurements.Range {
+    func range(_ ticks: Range<Int64>) -> Measurements.Range {
         .init(start: time(ticks.lowerBound), end: time(ticks.upperBound))
     }
 
     /// Returns the runs that were found with each parameter set of a check.
-    func runs(_ settings: VideoMeasurer.Settings, _ finders: [RunFinder]) -> [QCMeasurements.Runs] {
+    func runs(_ settings: VideoMeasurer.Settings, _ finders: [RunFinder]) -> [Measurements.Runs] {
         func place(_ ticks: Int64) -> MediaTime { time(first.addingReportingOverflow(ticks).partialValue) }
         return zip(settings.parameters, finders).map { parameters, finder in
-            QCMeasurements.Runs(
+            Measurements.Runs(
                 check: settings.check, threshold: parameters.threshold, minimumDuration: parameters.minimumSeconds,
                 count: finder.count, total: time(finder.total),
                 ranges: finder.runs.map { .init(start: place($0.lowerBound), end: place($0.upperBound)) })

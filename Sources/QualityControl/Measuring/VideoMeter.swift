@@ -4,7 +4,7 @@ internal import MediaBase
 /// Measures the video of one track, frame by frame in presentation order.
 ///
 /// Times are counted in ticks of the track's time scale. The duration of a frame is known once the next one arrives.
-struct QCPictureMeter {
+struct VideoMeter {
     private let timescale: Int32
     private var measurements: [any VideoMeasurement] = []
     private var first: Int64?
@@ -15,7 +15,7 @@ struct QCPictureMeter {
     private var lastSize: Dimensions?
     private var sizeChanges: Int64 = 0
 
-    init(_ request: QCRequest, timescale: Int32) {
+    init(_ request: MeasurementRequest, timescale: Int32) {
         self.timescale = timescale
         var known: Set<String> = []
         for check in request.orderedChecks {
@@ -53,12 +53,12 @@ struct QCPictureMeter {
     }
 
     /// Finishes the track; returns `nil` if there were no frames.
-    mutating func finish(trackIndex: Int) -> QCMeasurements.Track? {
+    mutating func finish(trackIndex: Int) -> Measurements.Track? {
         guard let first, let pending else { return nil }
         countPending(until: pending.end)
         let clock = VideoClock(timescale: timescale, first: first)
-        var track = QCMeasurements.Track(trackIndex: trackIndex, runs: [])
-        track.pictures = QCMeasurements.Pictures(
+        var track = Measurements.Track(trackIndex: trackIndex, runs: [])
+        track.pictures = Measurements.Pictures(
             count: count, start: clock.time(first), lastStart: clock.time(pending.start), end: clock.time(pending.end),
             size: size, sizeChanges: sizeChanges)
         for index in measurements.indices { measurements[index].finish(&track, clock) }

@@ -3,17 +3,17 @@ internal import JSONText
 internal import MediaBase
 
 /// Evaluates conditions against a file's probe report and measurements.
-package struct QCEvaluation {
+package struct Evaluation {
     private let report: JSONValue
-    let measurements: QCMeasurements
+    let measurements: Measurements
 
     /// - Throws: The errors of encoding the report.
-    init(report: ProbeReport, measurements: QCMeasurements) throws {
+    init(report: ProbeReport, measurements: Measurements) throws {
         self.report = try JSONValue(encoding: report)
         self.measurements = measurements
     }
 
-    func outcome(of condition: QCCondition) -> QCOutcome {
+    func outcome(of condition: Condition) -> Outcome {
         switch condition {
         case .field(let path, let test): return field(path, test)
         case .check(let check, let parameters, let stretch, let test):
@@ -34,7 +34,7 @@ package struct QCEvaluation {
         case .not(let part):
             switch outcome(of: part) {
             case .passed:
-                return .failed([QCViolation(subject: "the condition", measured: "met", wanted: "not met")])
+                return .failed([Violation(subject: "the condition", measured: "met", wanted: "not met")])
             case .failed: return .passed
             case .notApplicable(let reason): return .notApplicable(reason)
             }
@@ -42,32 +42,32 @@ package struct QCEvaluation {
     }
 
     /// Returns a failure that lists the maximum number of violations and counts the rest.
-    private static func failed(_ facts: [QCViolation], _ outcomes: [QCOutcome] = [], more: Int64 = 0) -> QCOutcome {
-        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - QCOutcome.maximumViolations))) { $0 + $1.more }
-        return .failed(Array(facts.prefix(QCOutcome.maximumViolations)), more: unlisted)
+    private static func failed(_ facts: [Violation], _ outcomes: [Outcome] = [], more: Int64 = 0) -> Outcome {
+        let unlisted = outcomes.reduce(more + Int64(max(0, facts.count - Outcome.maximumViolations))) { $0 + $1.more }
+        return .failed(Array(facts.prefix(Outcome.maximumViolations)), more: unlisted)
     }
 
     // MARK: Declared properties
 
-    private func field(_ path: QCFieldPath, _ test: QCTest) -> QCOutcome {
+    private func field(_ path: FieldPath, _ test: ValueTest) -> Outcome {
         let found = path.values(in: report)
         guard !found.isEmpty else {
             guard let exists = test.exists else { return .notApplicable("the file has nothing at \(path.text)") }
             // A test for existence applies even if nothing is found.
             guard exists else { return .passed }
-            return .failed([QCViolation(subject: path.text, measured: "not there", wanted: test.text)])
+            return .failed([Violation(subject: path.text, measured: "not there", wanted: test.text)])
         }
         let facts = found.filter { !test.holds(for: $0) }.map {
-            QCViolation(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
+            Violation(subject: path.text, measured: $0.text, wanted: test.text, trackIndex: $0.track)
         }
         return facts.isEmpty ? .passed : Self.failed(facts)
     }
 
     // MARK: Runs
 
-    func runs(of check: Check, _ parameters: QCRunParameters, _ stretch: QCStretch) -> QCOutcome {
+    func runs(of check: Check, _ parameters: RunParameters, _ stretch: Stretch) -> Outcome {
         var isApplicable = false
-        var facts: [QCViolation] = []
+        var facts: [Violation] = []
         var more: Int64 = 0
         for track in measurements.tracks {
             for runs in track.runs
@@ -76,10 +76,10 @@ package struct QCEvaluation {
             {
                 isApplicable = true
                 // Runs that are not listed cannot be assigned to a part of the track.
-                if stretch == QCStretch() { more += runs.count - Int64(runs.ranges.count) }
+                if stretch == Stretch() { more += runs.count - Int64(runs.ranges.count) }
                 for range in runs.ranges {
                     guard let kept = clipped(range, to: stretch, of: track, parameters) else { continue }
-                    guard facts.count < QCOutcome.maximumViolations else {
+                    guard facts.count < Outcome.maximumViolations else {
                         more += 1
                         continue
                     }
@@ -89,10 +89,10 @@ package struct QCEvaluation {
                         check.thresholdUnit == "samples"
                         ? "\(length.value) samples" : length.seconds.text(decimals: 3) + " s"
                     facts.append(
-                        QCViolation(
+                        Violation(
                             subject: check.id, measured: measured,
                             wanted: parameters.minimumSeconds > 0
-                                ? "less than \(QCValue.number(parameters.minimumSeconds).text) s" : "none",
+                                ? "less than \(PolicyValue.number(parameters.minimumSeconds).text) s" : "none",
                             trackIndex: track.trackIndex, channel: runs.channel, range: kept))
                 }
             }
@@ -103,9 +103,9 @@ package struct QCEvaluation {
 
     /// Returns the part of a run that lies in a stretch, or `nil` if there is none or it is too short.
     private func clipped(
-        _ range: QCMeasurements.Range, to stretch: QCStretch, of track: QCMeasurements.Track,
-        _ parameters: QCRunParameters
-    ) -> QCMeasurements.Range? {
+        _ range: Measurements.Range, to stretch: Stretch, of track: Measurements.Track,
+        _ parameters: RunParameters
+    ) -> Measurements.Range? {
         var range = range
         let start = track.pictures?.start ?? .zero
         let end = track.sound?.duration ?? track.pictures?.end ?? range.end
@@ -122,8 +122,8 @@ package struct QCEvaluation {
     }
 }
 
-extension QCOutcome {
-    fileprivate var facts: [QCViolation] { if case .failed(let facts, _) = self { facts } else { [] } }
+extension Outcome {
+    fileprivate var facts: [Violation] { if case .failed(let facts, _) = self { facts } else { [] } }
     fileprivate var more: Int64 { if case .failed(_, let more) = self { more } else { 0 } }
     fileprivate var isPassed: Bool { if case .passed = self { true } else { false } }
     fileprivate var isApplicable: Bool { if case .notApplicable = self { false } else { true } }

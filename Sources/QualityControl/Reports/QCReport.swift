@@ -10,13 +10,13 @@ package struct QCReport: Encodable, Sendable {
     /// The result of each rule, in the policy's order.
     package var rules: [RuleResult]
     /// The violations, rule by rule; at most 10,000 per rule and 100,000 in all.
-    package var findings: [QCFinding]
+    package var findings: [Finding]
     /// The measurements.
-    package var measurements: QCMeasurements
+    package var measurements: Measurements
     /// Warnings about the file's structure.
     package var warnings: [String]
     /// Still pictures of findings for an HTML page; not part of the JSON.
-    package var illustrations: QCIllustrations?
+    package var illustrations: Illustrations?
     /// The maximum number of findings of one rule, and of ranges of one check, that are listed in JSON and other
     /// tables.
     package var maximumListed = QCReport.usualListed
@@ -29,7 +29,7 @@ package struct QCReport: Encodable, Sendable {
     }
 
     /// The first findings of each rule, at most ``maximumListed``.
-    package var listedFindings: [QCFinding] {
+    package var listedFindings: [Finding] {
         var counts: [String: Int] = [:]
         return findings.filter { finding in
             counts[finding.rule, default: 0] += 1
@@ -81,14 +81,14 @@ package struct QCReport: Encodable, Sendable {
 }
 
 /// A violation of a rule.
-package struct QCFinding: Encodable, Sendable {
+package struct Finding: Encodable, Sendable {
     /// An identifier that is stable for the same file and policy, made of the rule, the track, the channel and the
     /// start time.
     package var id: String
     /// The rule's id.
     package var rule: String
     /// The severity of the violation.
-    package var severity: QCSeverity
+    package var severity: Severity
     /// The index of the track; `nil` for the file as a whole.
     package var trackIndex: Int?
     /// The channel, from 0; `nil` for all channels.
@@ -113,16 +113,16 @@ package struct QCFinding: Encodable, Sendable {
 
 /// Collects the results and findings of rules.
 struct FindingsBuilder {
-    let timecodes: QCTimecodes
+    let timecodes: Timecodes
     private(set) var rules: [QCReport.RuleResult] = []
-    private(set) var findings: [QCFinding] = []
+    private(set) var findings: [Finding] = []
 
     /// The maximum number of findings kept for one file.
     private static let maximumFindings = 100_000
 
-    init(timecodes: QCTimecodes) { self.timecodes = timecodes }
+    init(timecodes: Timecodes) { self.timecodes = timecodes }
 
-    mutating func add(_ rule: QCRule, _ outcome: QCOutcome) {
+    mutating func add(_ rule: Rule, _ outcome: Outcome) {
         switch outcome {
         case .passed: rules.append(.init(id: rule.id, status: .pass))
         case .notApplicable(let reason):
@@ -138,7 +138,7 @@ struct FindingsBuilder {
         }
     }
 
-    private func finding(_ rule: QCRule, _ fact: QCViolation) -> QCFinding {
+    private func finding(_ rule: Rule, _ fact: Violation) -> Finding {
         var id = rule.id
         if let track = fact.trackIndex { id += "@\(track)" }
         if let channel = fact.channel { id += ".\(channel)" }
@@ -161,7 +161,7 @@ struct FindingsBuilder {
                 message = message.split(separator: key, omittingEmptySubsequences: false).joined(separator: value)
             }
         }
-        return QCFinding(
+        return Finding(
             id: id, rule: rule.id, severity: rule.severity, trackIndex: fact.trackIndex, channel: fact.channel,
             start: fact.range?.start, end: fact.range?.end,
             startTimecode: fact.range.flatMap { timecodes.text(at: $0.start) },
@@ -174,7 +174,7 @@ struct FindingsBuilder {
 ///
 /// Timecodes count from the file's start timecode, which belongs to the first frame, or else from 00:00:00:00 at time
 /// zero.
-struct QCTimecodes {
+struct Timecodes {
     /// The offset added to a time; `nil` if there is no video or the timecode is not valid.
     private var offset: MediaTime?
     private var rate: Timecode.Rate?

@@ -2,9 +2,9 @@ internal import Inspection
 package import MediaBase
 
 /// Formats the findings of a run as comma-separated values (RFC 4180), with one line per finding.
-package enum QCCSV {
+package enum CSVReport {
     /// The columns after the path and the status, each with its text.
-    private static let columns: [(name: String, text: @Sendable (QCFinding) -> String?)] = [
+    private static let columns: [(name: String, text: @Sendable (Finding) -> String?)] = [
         ("rule", { $0.rule }), ("severity", { $0.severity.rawValue }), ("track", { $0.trackIndex?.description }),
         ("channel", { $0.channel?.description }), ("start", { $0.start?.description }),
         ("end", { $0.end?.description }), ("startSeconds", { $0.start?.seconds.description }),
@@ -35,7 +35,7 @@ package enum QCCSV {
     /// Returns a line for each compared frame.
     ///
     /// The PSNR of frames that do not differ is `inf`; columns that greyscale frames lack are empty.
-    package static func frames(_ frames: [QCReferenceMeasurements.Frame], path: String) -> String {
+    package static func frames(_ frames: [ReferenceMeasurements.Frame], path: String) -> String {
         var text = ""
         for (number, frame) in frames.enumerated() {
             let psnr = frame.psnr.map { $0.isFinite ? $0.text(decimals: 4) : "inf" }
@@ -58,7 +58,7 @@ package enum QCCSV {
 ///
 /// A warning is system output of a test case that passes. A rule that is not applicable is skipped. A file that could
 /// not be processed is an error.
-package struct QCJUnit {
+package struct JUnitReport {
     private var suites = ""
     private var counts = (tests: 0, failures: 0, errors: 0)
 
@@ -69,10 +69,10 @@ package struct QCJUnit {
     package mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
         var cases = ""
         var (tests, failures, errors, skipped) = (0, 0, 0, 0)
-        let name = QCMarkup.escaped(path)
+        let name = Markup.escaped(path)
         func testCase(_ rule: String, _ inner: String) {
             tests += 1
-            cases += "    <testcase name=\"\(QCMarkup.escaped(rule))\" classname=\"\(name)\" time=\"0\""
+            cases += "    <testcase name=\"\(Markup.escaped(rule))\" classname=\"\(name)\" time=\"0\""
             cases += inner.isEmpty ? "/>\n" : ">\n\(inner)    </testcase>\n"
         }
         switch result {
@@ -80,22 +80,22 @@ package struct QCJUnit {
             errors += 1
             testCase(
                 "file",
-                "      <error type=\"\(QCMarkup.escaped(error.code.rawValue))\" message=\""
-                    + "\(QCMarkup.escaped(error.message))\"/>\n")
+                "      <error type=\"\(Markup.escaped(error.code.rawValue))\" message=\""
+                    + "\(Markup.escaped(error.message))\"/>\n")
         case .success(let report):
             let findingsOfRules = Dictionary(grouping: report.listedFindings, by: \.rule)
             for rule in report.rules {
                 let findings = findingsOfRules[rule.id] ?? []
-                let lines = findings.map { QCMarkup.escaped($0.message) }.joined(separator: "\n")
+                let lines = findings.map { Markup.escaped($0.message) }.joined(separator: "\n")
                 switch rule.status {
                 case .pass: testCase(rule.id, "")
                 case .notApplicable:
                     skipped += 1
-                    testCase(rule.id, "      <skipped message=\"\(QCMarkup.escaped(rule.reason ?? ""))\"/>\n")
+                    testCase(rule.id, "      <skipped message=\"\(Markup.escaped(rule.reason ?? ""))\"/>\n")
                 case .warn: testCase(rule.id, "      <system-out>\(lines)</system-out>\n")
                 case .fail:
                     failures += 1
-                    let first = QCMarkup.escaped(findings.first?.message ?? "does not hold")
+                    let first = Markup.escaped(findings.first?.message ?? "does not hold")
                     testCase(rule.id, "      <failure type=\"qc\" message=\"\(first)\">\(lines)</failure>\n")
                 }
             }
@@ -118,7 +118,7 @@ package struct QCJUnit {
 }
 
 /// Escapes text for XML and HTML.
-enum QCMarkup {
+enum Markup {
     /// Replaces characters that are special in markup, including quotation marks, with references.
     ///
     /// Control characters, most of which XML 1.0 does not allow, and those that change the text direction are escaped

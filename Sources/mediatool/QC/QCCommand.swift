@@ -54,7 +54,7 @@ struct QCCommand: ParsableCommand {
     var findings = QCReport.usualListed
 
     @Option(help: "The lowest severity for which the exit code is 1: fail or warn.")
-    var failOn = QCSeverity.fail
+    var failOn = Severity.fail
 
     @Option(
         help: ArgumentHelp(
@@ -161,24 +161,24 @@ struct QCCommand: ParsableCommand {
         return OutputAllowance(options.assetOptions().limits, forInputOf: bytes)
     }
 
-    private static let builtIn = QCBuiltInPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+    private static let builtIn = BuiltInPolicy.allCases.map(\.rawValue).joined(separator: ", ")
 
     /// The built-in policy; `nil` if the policy is a file.
-    private var builtInPolicy: QCBuiltInPolicy? {
-        policy.map { QCBuiltInPolicy(rawValue: $0.path.string) } ?? (reference == nil ? .content : .reference)
+    private var builtInPolicy: BuiltInPolicy? {
+        policy.map { BuiltInPolicy(rawValue: $0.path.string) } ?? (reference == nil ? .content : .reference)
     }
 
-    private func loadPolicy() throws(MediaError) -> QCPolicy {
+    private func loadPolicy() throws(MediaError) -> Policy {
         if let source = proxyOf, policy == nil, reference == nil {
-            return QCPolicy(name: "proxy-of \(source.path.displayPath)", rules: [])
+            return Policy(name: "proxy-of \(source.path.displayPath)", rules: [])
         }
         guard let path = policy?.path, builtInPolicy == nil else {
             let known = builtInPolicy ?? .content
-            return try QCPolicy(yaml: known.yaml, named: known.rawValue)
+            return try Policy(yaml: known.yaml, named: known.rawValue)
         }
         do throws(MediaError) {
-            let bytes = try SmallFile.bytes(of: path, atMost: QCPolicy.maximumBytes, as: "a policy")
-            return try QCPolicy(bytes: bytes, named: path.stem ?? path.displayPath)
+            let bytes = try SmallFile.bytes(of: path, atMost: Policy.maximumBytes, as: "a policy")
+            return try Policy(bytes: bytes, named: path.stem ?? path.displayPath)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {
                 throw error.at(path: path.displayPath)
@@ -189,7 +189,7 @@ struct QCCommand: ParsableCommand {
     }
 
     private static func check(
-        _ file: PathArgument, _ policy: QCPolicy, proxyOf: PathArgument?, reference: PathArgument?,
+        _ file: PathArgument, _ policy: Policy, proxyOf: PathArgument?, reference: PathArgument?,
         _ options: RunOptions, _ job: QCJob.Options, progress: @escaping (Double) -> Void
     ) throws -> QCReport {
         let assetOptions = options.assetOptions()
@@ -209,22 +209,22 @@ struct QCCommand: ParsableCommand {
 
 /// The reports that are written after all files are done.
 private struct Pages {
-    var junit = QCJUnit()
-    var html = QCPage()
-    var csv = QCCSV.header
-    var frames = QCCSV.frameHeader
+    var junit = JUnitReport()
+    var html = HTMLReport()
+    var csv = CSVReport.header
+    var frames = CSVReport.frameHeader
 
     mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
         junit.add(result, path: path)
         html.add(result, path: path)
-        csv += QCCSV.lines(of: result, path: path)
+        csv += CSVReport.lines(of: result, path: path)
         if case .success(let report) = result {
-            frames += QCCSV.frames(report.measurements.reference?.frames ?? [], path: path)
+            frames += CSVReport.frames(report.measurements.reference?.frames ?? [], path: path)
         }
     }
 }
 
-extension QCSeverity: ExpressibleByArgument {}
+extension Severity: ExpressibleByArgument {}
 
 /// Formats a report as readable text.
 enum QCText {
@@ -264,11 +264,10 @@ enum QCText {
         return lines
     }
 
-    private static func comparison(_ reference: QCReferenceMeasurements?) -> [String] {
+    private static func comparison(_ reference: ReferenceMeasurements?) -> [String] {
         var lines: [String] = []
         if let pictures = reference?.pictures {
-            func text(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int, _ unit: String) -> String
-            {
+            func text(_ name: String, _ scores: ReferenceMeasurements.Scores, _ digits: Int, _ unit: String) -> String {
                 let place = scores.worst.map { " at \($0.clockText())" } ?? ""
                 return
                     "\(name) \(decimal(scores.all, digits))\(unit) (worst \(decimal(scores.minimum, digits))\(place))"

@@ -17,7 +17,7 @@ private let file: FileDescriptor = {
 public func fuzzQC(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: data, count: size))
     let text = Array(bytes.prefix { $0 != 0 })
-    guard let policy = try? QCPolicy(bytes: text, named: "fuzz") else { return 0 }
+    guard let policy = try? Policy(bytes: text, named: "fuzz") else { return 0 }
     precondition(!policy.rules.isEmpty)
     let media = Array(bytes.dropFirst(text.count + 1))
     guard !media.isEmpty, ftruncate(file.rawValue, 0) == 0,
@@ -33,7 +33,7 @@ public func fuzzQC(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
         if let start = finding.start, let end = finding.end { precondition(start.isNumeric && end.isNumeric) }
     }
     precondition(report.listedFindings.count <= report.findings.count)
-    _ = QCCSV.lines(of: .success(report), path: "fuzz")
+    _ = CSVReport.lines(of: .success(report), path: "fuzz")
     return 0
 }
 

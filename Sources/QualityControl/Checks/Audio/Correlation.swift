@@ -13,9 +13,9 @@ extension Check {
         })
 }
 
-extension QCMeasurements.Sound {
+extension Measurements.Sound {
     /// Returns the stretches in which the correlation of a pair fails a test, joining windows that overlap or touch.
-    fileprivate func windows(failing test: QCTest) -> [MeasuredValue.Place] {
+    fileprivate func windows(failing test: ValueTest) -> [MeasuredValue.Place] {
         var places: [MeasuredValue.Place] = []
         for pair in pairs {
             let name =
@@ -23,7 +23,7 @@ extension QCMeasurements.Sound {
                 ? " in channels \(pair.channels.map { "\($0 + 1)" }.joined(separator: " and "))" : ""
             var run: (first: Int, last: Int, least: Float)?
             func close() {
-                guard let (first, last, least) = run, places.count < QCOutcome.maximumViolations else { return }
+                guard let (first, last, least) = run, places.count < Outcome.maximumViolations else { return }
                 func time(_ second: Int) -> MediaTime {
                     MediaTime(value: Int64(second) * Int64(sampleRate), timescale: Int32(clamping: sampleRate))
                 }

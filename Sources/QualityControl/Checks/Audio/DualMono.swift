@@ -2,7 +2,7 @@ extension Check {
     static let dualMono = Check(
         "dualMono",
         "whether the channels of a pair differ by at most −80 dBFS",
-        of: .audio, standard: QCTest(equals: .bool(false)),
+        of: .audio, standard: ValueTest(equals: .bool(false)),
         example: Example(passes: "pcm-s16-stereo.wav", fails: "qc-tone.wav"),
         verdict: .audio { sound in
             guard !sound.pairs.isEmpty else { return nil }

@@ -2,7 +2,7 @@ extension Check {
     static let mutedChannels = Check(
         "mutedChannels",
         "channels that never exceed −60 dBFS while others do; low-frequency effects excluded",
-        of: .audio, standard: QCTest(maximum: 0), example: Example(passes: "qc-tone.wav", fails: "qc-muted.wav"),
+        of: .audio, standard: ValueTest(maximum: 0), example: Example(passes: "qc-tone.wav", fails: "qc-muted.wav"),
         verdict: .audio { sound in
             let muted = sound.channels.indices.filter {
                 (sound.channels[$0].samplePeak ?? -.infinity) <= -60 && sound.channels[$0].weight > 0

@@ -6,10 +6,10 @@ extension Check {
         verdict: .audio { $0.highest(\.truePeak, at: \.truePeakRange) })
 }
 
-extension QCMeasurements.Sound {
+extension Measurements.Sound {
     /// Returns the highest level of all channels, and its place.
     func highest(
-        _ level: (QCMeasurements.Channel) -> Double?, at range: (QCMeasurements.Channel) -> QCMeasurements.Range?
+        _ level: (Measurements.Channel) -> Double?, at range: (Measurements.Channel) -> Measurements.Range?
     ) -> MeasuredValue {
         let levels = channels.map { level($0) ?? -.infinity }
         guard let highest = levels.max(), highest > -.infinity, let channel = levels.firstIndex(of: highest) else {

@@ -5,12 +5,12 @@ extension Check {
     static let damage = Check(
         "damage",
         "packets that are damaged or cannot be decoded, plus one if the file is truncated, plus each track from which nothing is decoded",
-        of: .file, standard: QCTest(maximum: 0), example: Example(passes: "av.mp4", fails: "damaged.mp4"),
+        of: .file, standard: ValueTest(maximum: 0), example: Example(passes: "av.mp4", fails: "damaged.mp4"),
         verdict: Verdict { check, measurements, test in
             let (damage, empty) = (measurements.damage, measurements.emptyTracks ?? [])
             let count = damage.packets + (damage.truncated ? 1 : 0) + (damage.skippedBytes > 0 ? 1 : 0) + empty.count
             guard !test.holds(for: .number(Double(count))) else { return .passed }
-            var violations: [QCViolation] = []
+            var violations: [Violation] = []
             if damage.skippedBytes > 0 {
                 violations.append(check.violation(DamageSummary.text(ofSkipped: damage.skippedBytes), test))
             }
@@ -29,7 +29,7 @@ extension Check {
                         "a file that breaks off before its end", test, range: last.map { .init(start: $0, end: $0) }))
             }
             violations += empty.map {
-                QCViolation(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
+                Violation(subject: "what can be decoded", measured: "nothing", wanted: "anything", trackIndex: $0)
             }
             return .failed(violations.isEmpty ? [check.violation("none", test)] : violations)
         })

@@ -5,7 +5,7 @@ extension Check {
     static let duplicateFrames = Check(
         "duplicateFrames",
         "frames that are bit-identical to the one before",
-        unit: "frames", of: .video, standard: QCTest(maximum: 0),
+        unit: "frames", of: .video, standard: ValueTest(maximum: 0),
         example: Example(passes: "qc-moving.mkv", fails: "qc-repeated.mkv"),
         measurement: VideoMeasurer { _ in DuplicateMeasurement() },
         verdict: .stored("duplicateFrames"))
@@ -32,7 +32,7 @@ private struct DuplicateMeasurement: VideoMeasurement {
         }
     }
 
-    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         track.pictures?.duplicates = total
         let places = runs.map { run in
             MeasuredValue.Place(

@@ -5,7 +5,7 @@ extension Check {
     static let fieldMismatch = Check(
         "fieldMismatch",
         "fraction of the moving frames that look (as by ffmpeg's `idet`, on two lines in eight) interlaced but are not flagged so, progressive but are flagged interlaced, or as if the other field came first",
-        of: .video, standard: QCTest(maximum: 0.1),
+        of: .video, standard: ValueTest(maximum: 0.1),
         example: Example(passes: "h264-interlaced.mp4", fails: "qc-hidden-fields.mkv"),
         missing: "the file has no pictures that move enough to tell",
         measurement: VideoMeasurer { _ in FieldMeasurement() },
@@ -24,10 +24,10 @@ private struct FieldMeasurement: VideoMeasurement {
         before = frame.previous
     }
 
-    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) { track.pictures?.fields = .init(tally) }
+    func finish(_ track: inout Measurements.Track, _ clock: VideoClock) { track.pictures?.fields = .init(tally) }
 }
 
-extension QCMeasurements.Fields {
+extension Measurements.Fields {
     fileprivate var text: String {
         var parts: [String] = []
         if hiddenInterlaced > 0 { parts.append("\(hiddenInterlaced) look interlaced and are not flagged so") }

@@ -37,7 +37,7 @@ private struct FreezeMeasurement: VideoMeasurement {
         for index in detectors.indices { detectors[index].append(ticks: ticks, isSame: isSame[index]) }
     }
 
-    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         track.runs += clock.runs(settings, detectors.map(\.result))
     }
 }

@@ -4,7 +4,7 @@ extension Check {
     static let letterboxRows = Check(
         "letterboxRows",
         "dark rows at the top and bottom edges, sampled in one frame per second",
-        unit: "rows", of: .video, standard: QCTest(maximum: 0),
+        unit: "rows", of: .video, standard: ValueTest(maximum: 0),
         example: Example(passes: "qc-moving.mkv", fails: "qc-letterbox.mkv"), measurement: .bars,
         verdict: .video { $0.bars.map { .number(Double($0.top + $0.bottom), 0) } })
 }
@@ -28,7 +28,7 @@ private struct BarsMeasurement: VideoMeasurement {
         next = frame.start.addingReportingOverflow(Int64(timescale)).partialValue
     }
 
-    mutating func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    mutating func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         track.pictures?.bars = bars
     }
 }

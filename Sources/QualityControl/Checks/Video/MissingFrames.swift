@@ -4,7 +4,7 @@ extension Check {
     static let missingFrames = Check(
         "missingFrames",
         "by timestamps: the number of frames that would fit where one stays at least 1.5 times as long as usual",
-        unit: "frames", of: .video, standard: QCTest(maximum: 0),
+        unit: "frames", of: .video, standard: ValueTest(maximum: 0),
         example: Example(passes: "qc-moving.mkv", fails: "qc-missing.mkv"),
         missing: "the file has no pictures, or none that stay for a usual time",
         measurement: .frameTiming,
@@ -33,7 +33,7 @@ private struct FrameTimingMeasurement: VideoMeasurement {
         last = (start, ticks)
     }
 
-    func finish(_ track: inout QCMeasurements.Track, _ clock: VideoClock) {
+    func finish(_ track: inout Measurements.Track, _ clock: VideoClock) {
         let missing = intervals.missing
         track.pictures?.usualDuration = intervals.usual.map(clock.time)
         track.pictures?.isVariable = intervals.isVariable

@@ -3,7 +3,7 @@ internal import MediaBase
 internal import YAMLText
 
 /// Reads the parts of a policy from YAML nodes; an unknown key is an error that suggests the nearest known key.
-struct QCPolicyReader {
+struct PolicyReader {
     /// The id of the rule being read, for error messages.
     private var ruleID: String?
 
@@ -14,7 +14,7 @@ struct QCPolicyReader {
     private static let kinds: Set = ["field", "check", "all", "any", "not"]
     private static let runKeys: Set = ["threshold", "minDuration", "head", "tail"]
 
-    func rule(_ node: YAMLNode) throws(MediaError) -> QCRule {
+    func rule(_ node: YAMLNode) throws(MediaError) -> Rule {
         let all = Self.ruleKeys.union(Self.tests).union(Self.kinds).union(Self.runKeys)
         let entries = try self.entries(node, "a rule", allowed: all)
         guard let id = entries["id"] else { throw error(node, "a rule has no id; write '- id: a-name-of-its-own'") }
@@ -24,20 +24,20 @@ struct QCPolicyReader {
         let message = try value("message", of: entries, as: string)
         var reader = self
         reader.ruleID = name
-        return QCRule(
+        return Rule(
             id: name, severity: severity ?? .fail, message: message,
             condition: try reader.condition(node, entries.filter { !Self.ruleKeys.contains($0.key) }, depth: 0))
     }
 
-    private func condition(_ node: YAMLNode, depth: Int) throws(MediaError) -> QCCondition {
+    private func condition(_ node: YAMLNode, depth: Int) throws(MediaError) -> Condition {
         let allowed = Self.tests.union(Self.kinds).union(Self.runKeys)
         return try condition(node, try entries(node, "a condition", allowed: allowed), depth: depth)
     }
 
     private func condition(_ node: YAMLNode, _ entries: [String: YAMLNode], depth: Int) throws(MediaError)
-        -> QCCondition
+        -> Condition
     {
-        guard depth < QCPolicy.maximumDepth else { throw error(node, "conditions nest too deep") }
+        guard depth < Policy.maximumDepth else { throw error(node, "conditions nest too deep") }
         let kinds = entries.keys.filter(Self.kinds.contains).sorted()
         guard let kind = kinds.first, kinds.count == 1, let inner = entries[kind] else {
             throw error(node, "a rule has one of 'field', 'check', 'all', 'any' and 'not'")
@@ -46,10 +46,10 @@ struct QCPolicyReader {
         case "field":
             try only(entries, Self.tests.union(["field"]), node, "a rule about a field")
             let text = try string(inner, "field")
-            let path: QCFieldPath
+            let path: FieldPath
             let isBoolean: Bool
             do {
-                path = try QCFieldPath(text)
+                path = try FieldPath(text)
                 isBoolean = try path.check()
             } catch {
                 throw self.error(inner, error.message)
@@ -75,7 +75,7 @@ struct QCPolicyReader {
     }
 
     private func check(_ inner: YAMLNode, _ node: YAMLNode, _ entries: [String: YAMLNode]) throws(MediaError)
-        -> QCCondition
+        -> Condition
     {
         let name = try string(inner, "check")
         guard let check = CheckRegistry.check(name) else {
@@ -87,24 +87,24 @@ struct QCPolicyReader {
         guard var parameters = check.run else {
             try only(entries, Self.tests.union(["check"]), node, "a rule about '\(name)'")
             let test = try test(entries, node, isBoolean: check.isBoolean)
-            if let standard = check.standardTest, test.isEmpty { return .check(check, nil, QCStretch(), standard) }
+            if let standard = check.standardTest, test.isEmpty { return .check(check, nil, Stretch(), standard) }
             guard !test.isEmpty else { throw error(node, "does not say what '\(name)' must be: \(Self.testNames)") }
-            return .check(check, nil, QCStretch(), test)
+            return .check(check, nil, Stretch(), test)
         }
         try only(entries, Self.runKeys.union(["check"]), node, "a rule about '\(name)'")
         parameters.threshold = try value("threshold", of: entries, as: number) ?? parameters.threshold
         parameters.minimumSeconds = try value("minDuration", of: entries, as: seconds) ?? parameters.minimumSeconds
-        let stretch = QCStretch(
+        let stretch = Stretch(
             head: try value("head", of: entries, as: seconds), tail: try value("tail", of: entries, as: seconds))
         for (key, length) in [("head", stretch.head), ("tail", stretch.tail)] {
             guard let length, length <= 0 || length < parameters.minimumSeconds else { continue }
             throw error(
                 entries[key] ?? node,
-                "'\(key)' is \(QCValue.number(length).text) s, in which nothing of 'minDuration' "
-                    + "\(QCValue.number(parameters.minimumSeconds).text) s can be found; write a longer '\(key)' or a shorter 'minDuration'"
+                "'\(key)' is \(PolicyValue.number(length).text) s, in which nothing of 'minDuration' "
+                    + "\(PolicyValue.number(parameters.minimumSeconds).text) s can be found; write a longer '\(key)' or a shorter 'minDuration'"
             )
         }
-        return .check(check, parameters, stretch, QCTest(maximum: 0))
+        return .check(check, parameters, stretch, ValueTest(maximum: 0))
     }
 
     private static let testNames = "write one of 'equals', 'min', 'max', 'oneOf', 'matches', 'exists'"
@@ -112,15 +112,15 @@ struct QCPolicyReader {
     /// - Parameter isBoolean: True if the tested value is a Boolean.
     private func test(
         _ entries: [String: YAMLNode], _ node: YAMLNode, isBoolean: Bool
-    ) throws(MediaError) -> QCTest {
+    ) throws(MediaError) -> ValueTest {
         if isBoolean {
             let numeric = entries.filter { ["min", "max"].contains($0.key) }
             try only(numeric, [], node, "a rule about what is true or false")
         }
-        func comparable(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
+        func comparable(_ node: YAMLNode, _ key: String) throws(MediaError) -> PolicyValue {
             isBoolean ? .bool(try boolean(node, key)) : try scalar(node, key)
         }
-        var test = QCTest()
+        var test = ValueTest()
         test.equals = try value("equals", of: entries, as: comparable)
         test.minimum = try value("min", of: entries, as: number)
         test.maximum = try value("max", of: entries, as: number)
@@ -133,7 +133,7 @@ struct QCPolicyReader {
         if let least = test.minimum, let most = test.maximum, least > most {
             throw error(
                 entries["min"] ?? node,
-                "'min' is \(QCValue.number(least).text) and 'max' \(QCValue.number(most).text), so no value can be as wanted"
+                "'min' is \(PolicyValue.number(least).text) and 'max' \(PolicyValue.number(most).text), so no value can be as wanted"
             )
         }
         if test.exists == false, entries.keys.contains(where: { Self.tests.contains($0) && $0 != "exists" }) {
@@ -146,18 +146,18 @@ struct QCPolicyReader {
     }
 
     /// Reads pairs of tracks from a list of two-element lists.
-    func pairs(_ node: YAMLNode, _ key: String) throws(MediaError) -> [QCTrackPair] {
+    func pairs(_ node: YAMLNode, _ key: String) throws(MediaError) -> [TrackPair] {
         let form = "'pairs' is a list of two tracks each, like [[a:0, a:1], [a:2, a:3]]"
         guard let list = node.sequence else { throw error(node, form) }
-        guard list.count <= QCPolicy.maximumPairs else {
-            throw MediaError(.limitExceeded, "names more than \(QCPolicy.maximumPairs) pairs")
+        guard list.count <= Policy.maximumPairs else {
+            throw MediaError(.limitExceeded, "names more than \(Policy.maximumPairs) pairs")
         }
         return try list.map { item throws(MediaError) in
             guard let two = item.sequence, two.count == 2, let first = two.first, let second = two.last else {
                 throw error(item, form)
             }
             do throws(MediaError) {
-                return QCTrackPair(
+                return TrackPair(
                     try TrackSelector(parsing: try string(first, key)),
                     try TrackSelector(parsing: try string(second, key)))
             } catch {
@@ -206,7 +206,7 @@ struct QCPolicyReader {
     }
 
     private func number(_ node: YAMLNode, _ key: String) throws(MediaError) -> Double {
-        guard let text = node.scalar, let number = QCValue(scalar: text).number, number.isFinite else {
+        guard let text = node.scalar, let number = PolicyValue(scalar: text).number, number.isFinite else {
             throw error(node, "'\(key)' is a number")
         }
         return number
@@ -218,13 +218,13 @@ struct QCPolicyReader {
         return seconds
     }
 
-    private func severity(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCSeverity {
+    private func severity(_ node: YAMLNode, _ key: String) throws(MediaError) -> Severity {
         let text = try string(node, key)
-        guard let severity = QCSeverity(rawValue: text) else {
+        guard let severity = Severity(rawValue: text) else {
             throw error(
                 node,
                 "severity is 'fail' or 'warn', not '\(text)'"
-                    + NearestName.hint(text, among: QCSeverity.allCases.map(\.rawValue)))
+                    + NearestName.hint(text, among: Severity.allCases.map(\.rawValue)))
         }
         return severity
     }
@@ -235,9 +235,9 @@ struct QCPolicyReader {
         return pattern
     }
 
-    private func scalar(_ node: YAMLNode, _ key: String) throws(MediaError) -> QCValue {
+    private func scalar(_ node: YAMLNode, _ key: String) throws(MediaError) -> PolicyValue {
         guard case .scalar(let text, let isText) = node.content else { throw error(node, "'\(key)' is one value") }
-        return isText ? .text(text) : QCValue(scalar: text)
+        return isText ? .text(text) : PolicyValue(scalar: text)
     }
 
     /// Reads a Boolean as written in the core schema of YAML 1.2.

@@ -5,7 +5,7 @@ internal import MediaBase
 /// Compares the video of two files, pairing frames that are shown at the same time.
 ///
 /// The reference's frames are converted to the size and pixel format of the other file if they differ.
-struct QCPictureComparison {
+struct VideoComparison {
     let file: Asset
     let reference: Asset
     let threads: Int
@@ -27,7 +27,7 @@ struct QCPictureComparison {
 
     /// Reads both files and compares their frames.
     func run() throws(MediaError)
-        -> QCReferenceMeasurements.Outcome<(QCReferenceMeasurements.Pictures, [QCReferenceMeasurements.Frame])>
+        -> ReferenceMeasurements.Outcome<(ReferenceMeasurements.Pictures, [ReferenceMeasurements.Frame])>
     {
         guard let otherTrack = try Self.track(of: reference) else { return .notApplicable }
         guard let track = try Self.track(of: file) else { return .missing("has no pictures") }
@@ -44,7 +44,7 @@ struct QCPictureComparison {
             + MediaTime(value: 1, timescale: max(1, otherTrack.naturalTimeScale))
         var (current, next) = (try other.nextSampleBuffer(), try other.nextSampleBuffer())
         if current == nil { return .notApplicable }
-        var tally = QCComparisonTally(keepsFrames: keepsFrames)
+        var tally = ComparisonTally(keepsFrames: keepsFrames)
         var isUsed = false
         var meter = Meter()
         while true {
@@ -135,10 +135,10 @@ struct QCPictureComparison {
 }
 
 /// Accumulates the scores of all compared frames.
-private struct QCComparisonTally {
+struct ComparisonTally {
     let keepsFrames: Bool
     var unpaired: Int64 = 0
-    private(set) var frames: [QCReferenceMeasurements.Frame] = []
+    private(set) var frames: [ReferenceMeasurements.Frame] = []
     private var count: Int64 = 0
     private var errors = Measure(perfect: 0, isWorse: >)
     private var similarities = Measure(perfect: 1, isWorse: <)
@@ -166,7 +166,7 @@ private struct QCComparisonTally {
         }
 
         /// Returns the means and the worst value of a number of frames, converted to the unit of the report.
-        func scores(frames count: Int64, _ convert: (Double) -> Double?) -> QCReferenceMeasurements.Scores {
+        func scores(frames count: Int64, _ convert: (Double) -> Double?) -> ReferenceMeasurements.Scores {
             let number = Double(max(1, count))
             return .init(
                 luma: components.first.flatMap { convert($0 / number) },
@@ -182,7 +182,7 @@ private struct QCComparisonTally {
     /// Adds the score of a frame.
     ///
     /// - Parameter shown: The time range in which the frame is shown.
-    mutating func add(_ score: QCPictureComparison.Score, shown: MediaTimeRange) {
+    mutating func add(_ score: VideoComparison.Score, shown: MediaTimeRange) {
         let error = score.error
         // The weights may not add up to exactly one.
         let similarity = error == 0 ? 1 : score.similarity
@@ -199,7 +199,7 @@ private struct QCComparisonTally {
         }
     }
 
-    var result: QCReferenceMeasurements.Pictures {
+    var result: ReferenceMeasurements.Pictures {
         .init(
             count: count, unpaired: unpaired,
             psnr: errors.scores(frames: count) { PictureDifference.psnr(error: $0, peak: peak).ifFinite },

@@ -7,7 +7,7 @@ internal import MediaBase
 /// Compares the audio of two files: the offset of one, and the difference once both are aligned.
 ///
 /// The reference's audio is converted to the sample rate and channels of the other file if they differ.
-struct QCSoundComparison {
+struct AudioComparison {
     let file: Asset
     let reference: Asset
 
@@ -35,7 +35,7 @@ struct QCSoundComparison {
     /// Reads both files and compares their audio.
     ///
     /// There is nothing to compare if either is silent in the part that is searched for the offset.
-    func run() throws(MediaError) -> QCReferenceMeasurements.Outcome<QCReferenceMeasurements.Sound> {
+    func run() throws(MediaError) -> ReferenceMeasurements.Outcome<ReferenceMeasurements.Sound> {
         guard let otherTrack = try Self.track(of: reference) else { return .notApplicable }
         guard let track = try Self.track(of: file), let format = track.formatDescriptions.first?.audio,
             format.sampleRate > 0
@@ -64,7 +64,7 @@ struct QCSoundComparison {
         let offset = match.flatMap { abs($0.correlation) >= Self.likeness ? $0.offset : nil }
         let difference = try Self.difference(head, &sound, &wanted, offset: offset ?? 0)
         return .compared(
-            QCReferenceMeasurements.Sound(
+            ReferenceMeasurements.Sound(
                 offset: offset.map { MediaTime(value: Int64($0), timescale: Int32(clamping: rate)) },
                 correlation: correlation, difference: difference?.ifFinite))
     }

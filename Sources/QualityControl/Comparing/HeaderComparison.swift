@@ -3,7 +3,7 @@ internal import Inspection
 internal import MediaBase
 
 /// Compares a proxy with its source in the properties that editors need to swap one for the other.
-struct QCProxyComparison {
+struct ProxyComparison {
     let proxy: Asset
     let source: Asset
     let threads: Int
@@ -12,7 +12,7 @@ struct QCProxyComparison {
     struct Entry {
         /// The rule's id.
         let id: String
-        let outcome: QCOutcome
+        let outcome: Outcome
     }
 
     /// Compares tracks, channels, frames and their times, rate, length and timecode.
@@ -44,7 +44,7 @@ struct QCProxyComparison {
     private static func entry(_ id: String, _ measured: String, _ wanted: String) -> Entry {
         guard measured != wanted else { return Entry(id: id, outcome: .passed) }
         let subject = id.split(separator: "-").dropFirst().joined(separator: " ")
-        return Entry(id: id, outcome: .failed([QCViolation(subject: subject, measured: measured, wanted: wanted)]))
+        return Entry(id: id, outcome: .failed([Violation(subject: subject, measured: measured, wanted: wanted)]))
     }
 
     // MARK: Frames
@@ -52,14 +52,14 @@ struct QCProxyComparison {
     private func frames() throws(MediaError) -> [Entry] {
         guard let (track, ownTicks, times) = try frames(of: proxy), let (_, ticks, wanted) = try frames(of: source)
         else {
-            let reason = QCOutcome.notApplicable("one of the two has no pictures")
+            let reason = Outcome.notApplicable("one of the two has no pictures")
             return ["proxy-frame-count", "proxy-frame-times"].map { Entry(id: $0, outcome: reason) }
         }
         let count = Self.entry("proxy-frame-count", "\(times.count)", "\(wanted.count)")
         // Each file rounds times to its own ticks.
         let slack = max(ownTicks, ticks)
         for (index, (time, other)) in zip(times, wanted).enumerated() where !Self.near(time, other, slack) {
-            let fact = QCViolation(
+            let fact = Violation(
                 subject: "frame \(index)", measured: time.description, wanted: other.description, trackIndex: track,
                 range: .init(start: time, end: index + 1 < times.count ? times[index + 1] : time))
             return [count, Entry(id: "proxy-frame-times", outcome: .failed([fact]))]
@@ -89,18 +89,18 @@ struct QCProxyComparison {
 }
 
 /// Compares the container's declarations about tracks with the coded media.
-struct QCHeaderComparison {
+struct HeaderComparison {
     let tracks: [AssetTrack]
     let report: ProbeReport
-    let measurements: QCMeasurements
+    let measurements: Measurements
 
     /// The tolerance of lengths in seconds, followed by the relative tolerance of rates.
     private static let lengthSlack = 0.1
     private static let rateSlack = 0.005
 
     /// The contradictions, track by track.
-    var mismatches: [QCMeasurements.Mismatch] {
-        measurements.tracks.flatMap { measured -> [QCMeasurements.Mismatch] in
+    var mismatches: [Measurements.Mismatch] {
+        measurements.tracks.flatMap { measured -> [Measurements.Mismatch] in
             let index = measured.trackIndex
             guard let track = tracks.first(where: { $0.index == index }) else { return [] }
             let described = report.tracks.first { $0.index == index }
@@ -125,13 +125,13 @@ struct QCHeaderComparison {
         return [(what, container, media)]
     }
 
-    private static func size(_ track: AssetTrack, _ pictures: QCMeasurements.Pictures) -> [Found] {
+    private static func size(_ track: AssetTrack, _ pictures: Measurements.Pictures) -> [Found] {
         let stated = track.containerSize ?? track.formatDescriptions.first?.video?.encodedSize
         return mismatch("size", stated.map(text), pictures.size.map(text), if: stated != pictures.size)
             + mismatch("size", "one size", "\(pictures.sizeChanges) changes", if: pictures.sizeChanges > 0)
     }
 
-    private static func timing(_ track: AssetTrack, _ pictures: QCMeasurements.Pictures) -> [Found] {
+    private static func timing(_ track: AssetTrack, _ pictures: Measurements.Pictures) -> [Found] {
         guard pictures.isVariable == false, let start = pictures.start, let last = pictures.lastStart,
             let usual = pictures.usualDuration, let end = pictures.end
         else { return [] }
@@ -154,7 +154,7 @@ struct QCHeaderComparison {
                 "fields", fields?.container?.rawValue, fields?.stream?.rawValue, if: fields?.conflict == true)
     }
 
-    private static func sound(_ track: AssetTrack, _ sound: QCMeasurements.Sound) -> [Found] {
+    private static func sound(_ track: AssetTrack, _ sound: Measurements.Sound) -> [Found] {
         let format = track.formatDescriptions.first?.audio
         let (rate, channels, end) = (sound.sampleRate, sound.channels.count, track.timeRange.end)
         // AAC's spectral band replacement doubles the rate, and containers may declare either.

@@ -5,9 +5,9 @@ internal import MediaAnalysis
 internal import MediaBase
 
 /// Measures the audio of one track in one pass; the meters of consecutive parts can be joined.
-struct QCSoundMeter: AudioMeter {
+struct AudioQualityMeter: AudioMeter {
     private let form: AudioTrackForm
-    private let request: QCRequest
+    private let request: MeasurementRequest
     private(set) var frames: Int64 = 0
     private var planes: PlanarSamples
     private var steps: LoudnessSteps
@@ -24,7 +24,7 @@ struct QCSoundMeter: AudioMeter {
     private static let sliceFrames = 4096
 
     init(
-        _ request: QCRequest, _ form: AudioTrackForm, startingAt frame: Int64, of frames: Int64
+        _ request: MeasurementRequest, _ form: AudioTrackForm, startingAt frame: Int64, of frames: Int64
     ) throws(MediaError) {
         let channels = form.channelLayout.channels
         let rate = Double(form.sampleRate)
@@ -60,11 +60,11 @@ struct QCSoundMeter: AudioMeter {
     }
 
     /// Returns the minimum number of consecutive samples that count as clipping.
-    private static func shortestClipping(_ parameters: QCRunParameters) -> Int64 {
+    private static func shortestClipping(_ parameters: RunParameters) -> Int64 {
         Int64(min(max(parameters.threshold, 1), 1e9))
     }
 
-    private static func silences(_ request: QCRequest) -> [QCRequest.Run] {
+    private static func silences(_ request: MeasurementRequest) -> [MeasurementRequest.Run] {
         request.runs.filter { $0.check == .silence || $0.check == .channelSilence }
     }
 
@@ -117,7 +117,7 @@ struct QCSoundMeter: AudioMeter {
     }
 
     private mutating func eachSlice(
-        of samples: RawPCMReader.Samples, frames: Int, _ body: (inout QCSoundMeter) -> Void
+        of samples: RawPCMReader.Samples, frames: Int, _ body: (inout AudioQualityMeter) -> Void
     ) {
         let channels = planes.channels
         var start = 0
@@ -208,7 +208,7 @@ struct QCSoundMeter: AudioMeter {
         for channel in peaks.indices { peaks[channel].finishPart() }
     }
 
-    mutating func append(next part: QCSoundMeter) {
+    mutating func append(next part: AudioQualityMeter) {
         var part = part
         loudness.append(steps.takeSteps())
         loudness.append(part.steps.takeSteps())
@@ -230,35 +230,35 @@ struct QCSoundMeter: AudioMeter {
     /// Finishes the measurements.
     ///
     /// - Parameter lateStart: The number of frames of silence inserted for a late start.
-    mutating func finish(trackIndex: Int, lateStart: Int64 = 0) -> QCMeasurements.Track {
+    mutating func finish(trackIndex: Int, lateStart: Int64 = 0) -> Measurements.Track {
         loudness.append(steps.takeSteps())
         for channel in peaks.indices { peaks[channel].finish() }
         var sound = sound
         sound.start = time(lateStart)
-        return QCMeasurements.Track(trackIndex: trackIndex, sound: sound, runs: runs, outline: outline)
+        return Measurements.Track(trackIndex: trackIndex, sound: sound, runs: runs, outline: outline)
     }
 
     private func time(_ frame: Int64) -> MediaTime {
         MediaTime(value: frame, timescale: Int32(clamping: form.sampleRate))
     }
 
-    private var sound: QCMeasurements.Sound {
+    private var sound: Measurements.Sound {
         let found = loudness.result
-        func loudest(_ maximum: LoudnessMeter.Maximum?) -> QCMeasurements.Loudest? {
+        func loudest(_ maximum: LoudnessMeter.Maximum?) -> Measurements.Loudest? {
             maximum.map {
-                QCMeasurements.Loudest(
+                Measurements.Loudest(
                     loudness: $0.loudness, start: time(LoudnessSteps.start(of: $0.step, sampleRate: form.sampleRate)),
                     end: time(LoudnessSteps.start(of: $0.step + $0.steps, sampleRate: form.sampleRate)))
             }
         }
-        func place(_ sample: Int64?) -> QCMeasurements.Range? {
+        func place(_ sample: Int64?) -> Measurements.Range? {
             guard let sample, frames > 0 else { return nil }
             // A peak in the filter's decay after the last sample is assigned to that sample.
             let first = min(max(sample, 0), frames - 1)
             return .init(start: time(first), end: time(first + 1))
         }
         let channels = peaks.indices.map { channel in
-            QCMeasurements.Channel(
+            Measurements.Channel(
                 weight: weights[channel], truePeak: peaks[channel].decibels.ifFinite,
                 truePeakRange: place(peaks[channel].truePeakPlace),
                 samplePeak: (20 * log10(Double(peaks[channel].samplePeak))).ifFinite,
@@ -268,7 +268,7 @@ struct QCSoundMeter: AudioMeter {
         let pairs = (0..<balance.pairCount).map { pair in
             let windows = balance.windows.correlations(pair: pair)
             let least = windows.enumerated().filter { !$1.isNaN }.min { $0.element < $1.element }
-            return QCMeasurements.Pair(
+            return Measurements.Pair(
                 channels: [2 * pair, 2 * pair + 1], correlation: balance.correlation(pair: pair),
                 lowest: least.map { index, correlation in
                     .init(
@@ -276,23 +276,23 @@ struct QCSoundMeter: AudioMeter {
                         end: time(Int64(index + CorrelationWindows.length) * Int64(form.sampleRate)))
                 }, highestDifference: Double(balance.highestDifference(pair: pair) ?? 0), windows: windows)
         }
-        return QCMeasurements.Sound(
+        return Measurements.Sound(
             sampleRate: form.sampleRate, start: .zero, duration: time(frames), integratedLoudness: found.integrated,
             loudnessRange: found.range, momentaryMaximum: loudest(found.momentaryMaximum),
             shortTermMaximum: loudest(found.shortTermMaximum), truePeak: channels.compactMap(\.truePeak).max(),
             channels: channels, pairs: pairs)
     }
 
-    private var runs: [QCMeasurements.Runs] {
-        var result: [QCMeasurements.Runs] = []
+    private var runs: [Measurements.Runs] {
+        var result: [Measurements.Runs] = []
         func add(
-            _ finder: RunFinder, _ check: Check, _ parameters: QCRunParameters, channel: Int? = nil,
+            _ finder: RunFinder, _ check: Check, _ parameters: RunParameters, channel: Int? = nil,
             and more: (runs: [Range<Int64>], count: Int64, total: Int64) = ([], 0, 0)
         ) {
             let runs =
                 more.runs.isEmpty ? finder.runs : (finder.runs + more.runs).sorted { $0.lowerBound < $1.lowerBound }
             result.append(
-                QCMeasurements.Runs(
+                Measurements.Runs(
                     check: check.id, threshold: parameters.threshold,
                     minimumDuration: parameters.minimumSeconds, channel: channel, count: finder.count + more.count,
                     total: time(finder.total + more.total),

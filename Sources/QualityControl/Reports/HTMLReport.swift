@@ -6,7 +6,7 @@ package import MediaBase
 internal import Pictures
 
 /// The results of a run as a self-contained HTML page without scripts, fonts or external images.
-package struct QCPage {
+package struct HTMLReport {
     private var body = ""
     private var counts = (files: 0, failed: 0, warned: 0, errors: 0)
     private var spotCount = 0
@@ -25,7 +25,7 @@ package struct QCPage {
         switch result {
         case .failure(let error):
             counts.errors += 1
-            body += section(path, "error", "<p>\(QCMarkup.escaped(error.message))</p>\n")
+            body += section(path, "error", "<p>\(Markup.escaped(error.message))</p>\n")
         case .success(let report):
             if report.verdict == .fail { counts.failed += 1 }
             if report.verdict == .warn { counts.warned += 1 }
@@ -34,7 +34,7 @@ package struct QCPage {
             if spotCount > Self.maximumSpots { report.illustrations = nil }
             body += section(
                 path, report.verdict.rawValue,
-                "<p>Policy: \(QCMarkup.escaped(report.policy))</p>\n" + QCTimeline(report: report).svg
+                "<p>Policy: \(Markup.escaped(report.policy))</p>\n" + FindingsTimeline(report: report).svg
                     + spots(report) + findings(report) + rules(report) + levels(report) + comparison(report))
         }
     }
@@ -49,7 +49,7 @@ package struct QCPage {
     }
 
     private func section(_ path: String, _ status: String, _ inner: String) -> String {
-        "<section>\n<h2>\(badge(status)) \(QCMarkup.escaped(path))</h2>\n\(inner)</section>\n"
+        "<section>\n<h2>\(badge(status)) \(Markup.escaped(path))</h2>\n\(inner)</section>\n"
     }
 
     private func badge(_ status: String) -> String {
@@ -75,9 +75,9 @@ package struct QCPage {
         guard !report.findings.isEmpty else { return "<p>Nothing was found.</p>\n" }
         let rows = report.findings.prefix(Self.maximumFindings).map { finding in
             [
-                badge(finding.severity.rawValue), QCMarkup.escaped(finding.rule),
+                badge(finding.severity.rawValue), Markup.escaped(finding.rule),
                 finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
-                timecode(finding.startTimecode), timecode(finding.endTimecode), QCMarkup.escaped(finding.message),
+                timecode(finding.startTimecode), timecode(finding.endTimecode), Markup.escaped(finding.message),
             ]
         }
         let more = report.findings.count - rows.count
@@ -91,7 +91,7 @@ package struct QCPage {
         guard let spots = report.illustrations?.spots, !spots.isEmpty else { return "" }
         return "<div class=\"spots\">\n"
             + spots.map { spot in
-                let names = QCMarkup.escaped(spot.rules.joined(separator: ", "))
+                let names = Markup.escaped(spot.rules.joined(separator: ", "))
                 let time = spot.time.clockText()
                 return "<figure><img alt=\"\(names) at \(time)\" width=\"\(spot.width)\" height=\"\(spot.height)\" "
                     + "src=\"data:image/jpeg;base64,\(base64(spot.jpeg))\"><figcaption>\(time)<br>\(names)</figcaption>"
@@ -104,7 +104,7 @@ package struct QCPage {
         func text(_ number: Double?, _ digits: Int) -> String {
             number.map { $0.text(decimals: digits) } ?? "same"
         }
-        func row(_ name: String, _ scores: QCReferenceMeasurements.Scores, _ digits: Int) -> [String] {
+        func row(_ name: String, _ scores: ReferenceMeasurements.Scores, _ digits: Int) -> [String] {
             let chroma = scores.chroma.map { text($0, digits) }.joined(separator: ", ")
             return [
                 name, text(scores.luma, digits), chroma, text(scores.all, digits), text(scores.minimum, digits),
@@ -122,12 +122,12 @@ package struct QCPage {
         table(
             "Rules",
             report.rules.map {
-                [badge($0.status.rawValue), QCMarkup.escaped($0.id), QCMarkup.escaped($0.reason ?? "")]
+                [badge($0.status.rawValue), Markup.escaped($0.id), Markup.escaped($0.reason ?? "")]
             })
     }
 
     private func levels(_ report: QCReport) -> String {
-        let columns: [(name: String, value: (QCMeasurements.Sound) -> Double?)] = [
+        let columns: [(name: String, value: (Measurements.Sound) -> Double?)] = [
             ("Integrated, LUFS", { $0.integratedLoudness }), ("Range, LU", { $0.loudnessRange }),
             ("Momentary, LUFS", { $0.momentaryMaximum?.loudness }),
             ("Short-term, LUFS", { $0.shortTermMaximum?.loudness }), ("True peak, dBTP", { $0.truePeak }),
@@ -142,7 +142,7 @@ package struct QCPage {
 }
 
 /// An SVG drawing of the findings over time, below the waveform of the file, for embedding in a page.
-struct QCTimeline {
+struct FindingsTimeline {
     let report: QCReport
 
     /// The left edge and the width of the lanes, of a total width of 1000.
@@ -181,12 +181,12 @@ struct QCTimeline {
     private func text(_ number: Double) -> String { number.text(decimals: 1) }
 
     private func label(_ text: String, _ y: Int) -> String {
-        "<text x=\"0\" y=\"\(y)\" font-size=\"12\">\(QCMarkup.escaped(String(text.prefix(26))))</text>"
+        "<text x=\"0\" y=\"\(y)\" font-size=\"12\">\(Markup.escaped(String(text.prefix(26))))</text>"
     }
 
     // MARK: Audio
 
-    private func waves(of track: QCMeasurements.Track, _ length: Double, _ y: inout Int) -> String {
+    private func waves(of track: Measurements.Track, _ length: Double, _ y: inout Int) -> String {
         guard let outline = track.outline, let rate = track.sound?.sampleRate, rate > 0 else { return "" }
         var shapes = ""
         for (channel, ranges) in outline.channels.prefix(Self.maximumChannels).enumerated() {
@@ -226,7 +226,7 @@ struct QCTimeline {
 
     // MARK: Findings
 
-    private func lane(_ name: String, _ findings: [QCFinding], _ length: Double, _ y: inout Int) -> String {
+    private func lane(_ name: String, _ findings: [Finding], _ length: Double, _ y: inout Int) -> String {
         var shapes = label(name, y + 14)
         shapes +=
             "<rect x=\"\(text(Self.left))\" y=\"\(y + 2)\" width=\"\(text(Self.width))\" height=\"16\" fill=\"#eef1f4\"/>"
@@ -237,7 +237,7 @@ struct QCTimeline {
             shapes +=
                 "<rect x=\"\(text(min(start, Self.left + Self.width - 1.5)))\" y=\"\(y + 2)\" width=\""
                 + "\(text(max(1.5, end - start)))\" height=\"16\" fill=\"\(color)\"><title>"
-                + "\(QCMarkup.escaped(finding.message))</title></rect>"
+                + "\(Markup.escaped(finding.message))</title></rect>"
         }
         y += Self.laneHeight
         return shapes
@@ -260,7 +260,7 @@ struct QCTimeline {
 }
 
 /// Small images of the places that findings refer to, for a page.
-package struct QCIllustrations: Sendable {
+package struct Illustrations: Sendable {
     /// An image at one time.
     package struct Spot: Sendable {
         /// The time.
@@ -283,7 +283,7 @@ package struct QCIllustrations: Sendable {
     /// Makes images of the first places, those of failures before those of warnings.
     ///
     /// Places of which no image can be made are omitted.
-    init(_ asset: Asset, findings: [QCFinding]) {
+    init(_ asset: Asset, findings: [Finding]) {
         var places: [(time: MediaTime, rules: [String])] = []
         for finding in findings.filter({ $0.severity == .fail }) + findings.filter({ $0.severity == .warn }) {
             guard let start = finding.start else { continue }

@@ -2,15 +2,15 @@ internal import Glibc
 internal import MediaBase
 
 /// The criteria for a value; all that are set must be met.
-package struct QCTest: Sendable {
+package struct ValueTest: Sendable {
     /// The required value.
-    package var equals: QCValue?
+    package var equals: PolicyValue?
     /// The smallest allowed value.
     package var minimum: Double?
     /// The largest allowed value.
     package var maximum: Double?
     /// The allowed values.
-    package var oneOf: [QCValue]?
+    package var oneOf: [PolicyValue]?
     /// A regular expression that must match somewhere in the value's text.
     package var matches: String?
     /// True to require a value, false to require that there is none; an empty list is no value.
@@ -19,7 +19,7 @@ package struct QCTest: Sendable {
     package var isAboutRate = false
 
     /// Makes a test; by default, one without criteria.
-    package init(equals: QCValue? = nil, minimum: Double? = nil, maximum: Double? = nil) {
+    package init(equals: PolicyValue? = nil, minimum: Double? = nil, maximum: Double? = nil) {
         self.equals = equals
         self.minimum = minimum
         self.maximum = maximum
@@ -29,7 +29,7 @@ package struct QCTest: Sendable {
     package var isEmpty: Bool { !comparesValue && exists == nil }
 
     /// Returns whether a place found by a path meets the test; a missing value meets no comparison.
-    func holds(for found: QCFieldPath.Found) -> Bool {
+    func holds(for found: FieldPath.Found) -> Bool {
         if let exists, exists != found.isThere { return false }
         if exists == false { return true }
         guard let value = found.value else { return !comparesValue }
@@ -42,7 +42,7 @@ package struct QCTest: Sendable {
     }
 
     /// Returns whether a value meets the test.
-    func holds(for value: QCValue) -> Bool {
+    func holds(for value: PolicyValue) -> Bool {
         if exists == false { return false }
         if let equals, !isSame(value, equals) { return false }
         if let oneOf, !oneOf.contains(where: { isSame(value, $0) }) { return false }
@@ -57,7 +57,7 @@ package struct QCTest: Sendable {
         return true
     }
 
-    private func isSame(_ one: QCValue, _ other: QCValue) -> Bool {
+    private func isSame(_ one: PolicyValue, _ other: PolicyValue) -> Bool {
         if one == other { return true }
         guard isAboutRate, let rate = one.number.flatMap({ Rational(rate: $0) }) else { return false }
         return rate == other.number.flatMap { Rational(rate: $0) }
@@ -68,8 +68,8 @@ package struct QCTest: Sendable {
         var parts: [String] = []
         if let equals { parts.append(equals.text) }
         if let oneOf { parts.append("one of " + oneOf.map(\.text).joined(separator: ", ")) }
-        if let minimum { parts.append("at least \(QCValue.number(minimum).text)") }
-        if let maximum { parts.append("at most \(QCValue.number(maximum).text)") }
+        if let minimum { parts.append("at least \(PolicyValue.number(minimum).text)") }
+        if let maximum { parts.append("at most \(PolicyValue.number(maximum).text)") }
         if let matches { parts.append("/\(matches)/") }
         if let exists { parts.append(exists ? "any value" : "no value") }
         return parts.joined(separator: " and ")
@@ -77,7 +77,7 @@ package struct QCTest: Sendable {
 }
 
 /// A value in a policy or a report.
-package enum QCValue: Sendable, Equatable {
+package enum PolicyValue: Sendable, Equatable {
     case number(Double)
     /// An exact fraction, with its text.
     case fraction(Double, String)
@@ -103,7 +103,7 @@ package enum QCValue: Sendable, Equatable {
     }
 
     /// Compares two values; numbers and fractions are equal if they agree within a billionth.
-    package static func == (left: QCValue, right: QCValue) -> Bool {
+    package static func == (left: PolicyValue, right: PolicyValue) -> Bool {
         if let one = left.number, let other = right.number {
             // The loudness of silence is -∞, to which no distance is small.
             guard one.isFinite, other.isFinite else { return one == other }
@@ -117,7 +117,7 @@ package enum QCValue: Sendable, Equatable {
     }
 }
 
-extension QCValue {
+extension PolicyValue {
     /// Reads an unquoted value: a number, a fraction such as 30000/1001, a Boolean, or else text.
     init(scalar text: String) {
         let sides = text.split(separator: "/", omittingEmptySubsequences: false)
@@ -134,7 +134,7 @@ extension QCValue {
 }
 
 /// The threshold and the minimum duration of a check that finds runs.
-package struct QCRunParameters: Sendable, Hashable {
+package struct RunParameters: Sendable, Hashable {
     /// The threshold, in the unit of the check's definition.
     package var threshold: Double
     /// The minimum duration in seconds.

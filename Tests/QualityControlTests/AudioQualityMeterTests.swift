@@ -7,7 +7,7 @@ import Testing
 @testable import QualityControl
 
 /// Silence that is counted gives what silence that is measured gives.
-@Suite struct QCSilenceTests {
+@Suite struct AudioQualityMeterTests {
     /// Clipped noise with an offset and a wrong phase: something for each measurement.
     private static func noise(_ count: Int, _ rate: Int) -> [[Float]] {
         var state: UInt64 = 29
@@ -19,11 +19,11 @@ import Testing
         return [left, left.map { 0.5 * -$0 }]
     }
 
-    private static func measured(rate: Int, seconds: Double, counted: Bool) throws -> QCMeasurements.Track {
-        var request = QCRequest.standard
+    private static func measured(rate: Int, seconds: Double, counted: Bool) throws -> Measurements.Track {
+        var request = MeasurementRequest.standard
         request.drawsSound = true
         let form = AudioTrackForm(sampleRate: rate, channelLayout: .stereo, sampleFormat: nil, statedBits: 16)
-        var meter = try QCSoundMeter(request, form, startingAt: 0, of: 0)
+        var meter = try AudioQualityMeter(request, form, startingAt: 0, of: 0)
         for _ in 0..<2 {
             meter.append(noise(rate + 77, rate))
             let silence = Int(seconds * Double(rate))
@@ -52,9 +52,9 @@ import Testing
     /// By hand: two times a second of sound, and 2³⁸ samples between them: over a year.
     @Test func monthsOfSilenceTakeNoTime() throws {
         let form = AudioTrackForm(sampleRate: 8000, channelLayout: .stereo, sampleFormat: nil, statedBits: 16)
-        var request = QCRequest()
+        var request = MeasurementRequest()
         for check in [Check.silence, .clipping, .integratedLoudness] { request.add(check) }
-        var meter = try QCSoundMeter(request, form, startingAt: 0, of: 0)
+        var meter = try AudioQualityMeter(request, form, startingAt: 0, of: 0)
         let noise = Self.noise(8000, 8000)
         meter.append(noise)
         meter.appendSilence(frames: 1 << 38)

@@ -4,26 +4,26 @@ internal import YAMLText
 
 /// A set of rules about a file's declared properties and its measurements.
 ///
-/// ``init(yaml:named:)`` reads a policy; ``QCBuiltInPolicy`` lists the built-in ones.
-package struct QCPolicy: Sendable {
+/// ``init(yaml:named:)`` reads a policy; ``BuiltInPolicy`` lists the built-in ones.
+package struct Policy: Sendable {
     /// The policy's name, for reports.
     package var name: String
     /// The policy's purpose, in a sentence.
     package var summary: String?
     /// The rules, each with a unique id.
-    package var rules: [QCRule]
+    package var rules: [Rule]
     /// Pairs of mono tracks that are measured as one stereo track.
-    package var pairs: [QCTrackPair] = []
+    package var pairs: [TrackPair] = []
 
     /// Makes a policy from rules.
-    package init(name: String, rules: [QCRule]) {
+    package init(name: String, rules: [Rule]) {
         self.name = name
         self.rules = rules
     }
 
     /// The measurements that the rules require.
-    package var request: QCRequest {
-        var request = QCRequest()
+    package var request: MeasurementRequest {
+        var request = MeasurementRequest()
         for rule in rules { rule.condition.ask(&request) }
         request.pairs = pairs
         return request
@@ -31,19 +31,19 @@ package struct QCPolicy: Sendable {
 }
 
 /// A rule of a policy.
-package struct QCRule: Sendable {
+package struct Rule: Sendable {
     /// The name that identifies the rule in reports.
     package var id: String
     /// The severity of a violation.
-    package var severity: QCSeverity
+    package var severity: Severity
     /// The message for a violation; may contain `{measured}`, `{wanted}`, `{track}`, `{start}` and `{end}`.
     package var message: String?
     /// The condition that must hold.
-    package var condition: QCCondition
+    package var condition: Condition
 }
 
 /// The severity of a violated rule.
-package enum QCSeverity: String, Sendable, CaseIterable, Encodable {
+package enum Severity: String, Sendable, CaseIterable, Encodable {
     /// The violation is reported, and the file passes.
     case warn
     /// The file fails.
@@ -51,19 +51,19 @@ package enum QCSeverity: String, Sendable, CaseIterable, Encodable {
 }
 
 /// A condition that a file must meet.
-package indirect enum QCCondition: Sendable {
+package indirect enum Condition: Sendable {
     /// A test of a property that the file declares.
-    case field(QCFieldPath, QCTest)
+    case field(FieldPath, ValueTest)
     /// A test of a measurement; the stretch applies to checks that find runs.
-    case check(Check, QCRunParameters?, QCStretch, QCTest)
+    case check(Check, RunParameters?, Stretch, ValueTest)
     /// All conditions must hold.
-    case all([QCCondition])
+    case all([Condition])
     /// At least one condition must hold.
-    case any([QCCondition])
+    case any([Condition])
     /// The condition must not hold.
-    case not(QCCondition)
+    case not(Condition)
 
-    fileprivate func ask(_ request: inout QCRequest) {
+    fileprivate func ask(_ request: inout MeasurementRequest) {
         switch self {
         case .field(let path, _): if path.isAboutScan { request.needsScan = true }
         case .check(let check, let parameters, _, _): request.add(check, parameters)
@@ -74,7 +74,7 @@ package indirect enum QCCondition: Sendable {
 }
 
 /// The part of a track to which a check applies.
-package struct QCStretch: Sendable, Hashable {
+package struct Stretch: Sendable, Hashable {
     /// Limits the check to this many seconds at the start.
     package var head: Double?
     /// Limits the check to this many seconds at the end.
@@ -87,7 +87,7 @@ package struct QCStretch: Sendable, Hashable {
     }
 }
 
-extension QCPolicy {
+extension Policy {
     /// The maximum size of a policy in bytes.
     package static let maximumBytes = 4 << 20
     /// The maximum nesting depth of lists and conditions.
@@ -128,7 +128,7 @@ extension QCPolicy {
             throw MediaError(.limitExceeded, "a policy has at most 4 MB")
         }
         let root = try YAMLParser.parse(yaml)
-        let reader = QCPolicyReader()
+        let reader = PolicyReader()
         guard let root else {
             throw MediaError(.invalidArgument, "line 1: the policy is empty; \(Self.form)")
         }
@@ -162,7 +162,7 @@ extension QCPolicy {
 }
 
 /// The built-in policies, which are read like any other.
-package enum QCBuiltInPolicy: String, CaseIterable, Sendable {
+package enum BuiltInPolicy: String, CaseIterable, Sendable {
     /// Checks that browsers play the file well.
     case web
     /// Checks loudness for broadcasting in Europe.

@@ -1,7 +1,7 @@
 package import Inspection
 
 /// The measurements to take: the checks, and each set of parameters of those that find runs.
-package struct QCRequest: Sendable, Hashable {
+package struct MeasurementRequest: Sendable, Hashable {
     /// The checks that find runs, with their parameters, unique and in the order of the requests.
     package private(set) var runs: [Run] = []
     /// True if audio must be decoded.
@@ -13,7 +13,7 @@ package struct QCRequest: Sendable, Hashable {
     /// The requested checks.
     package private(set) var checks: Set<Check> = []
     /// Pairs of mono tracks that are measured as one stereo track.
-    package var pairs: [QCTrackPair] = []
+    package var pairs: [TrackPair] = []
     /// True if an outline of the audio is collected, for a drawing.
     package var drawsSound = false
     private var known: Set<Run> = []
@@ -23,15 +23,15 @@ package struct QCRequest: Sendable, Hashable {
         /// The check.
         package let check: Check
         /// The parameters of the check.
-        package let parameters: QCRunParameters
+        package let parameters: RunParameters
     }
 
     /// Makes an empty request.
     package init() {}
 
     /// A request for all checks, with their default parameters.
-    package static var standard: QCRequest {
-        var request = QCRequest()
+    package static var standard: MeasurementRequest {
+        var request = MeasurementRequest()
         for check in CheckRegistry.all { request.add(check) }
         return request
     }
@@ -39,7 +39,7 @@ package struct QCRequest: Sendable, Hashable {
     /// Adds a check.
     ///
     /// - Parameter parameters: The parameters of a check that finds runs; `nil` for its defaults.
-    package mutating func add(_ check: Check, _ parameters: QCRunParameters? = nil) {
+    package mutating func add(_ check: Check, _ parameters: RunParameters? = nil) {
         checks.insert(check)
         switch check.subject {
         case .referenceAudio, .referenceVideo: break
@@ -57,13 +57,13 @@ package struct QCRequest: Sendable, Hashable {
         CheckRegistry.ids.compactMap { id in checks.first { $0.id == id } }
     }
 
-    func parameters(of check: Check) -> [QCRunParameters] {
+    func parameters(of check: Check) -> [RunParameters] {
         runs.filter { $0.check == check }.map(\.parameters)
     }
 }
 
 /// Two mono tracks that hold the first and the second channel of one stereo signal.
-package struct QCTrackPair: Sendable, Hashable {
+package struct TrackPair: Sendable, Hashable {
     /// The selectors of the tracks.
     package let first, second: TrackSelector
 

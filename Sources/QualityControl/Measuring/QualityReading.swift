@@ -6,16 +6,16 @@ internal import SystemCalls
 import Threading
 
 /// Decodes all audio and video of a file once and measures it.
-struct QCReading {
+struct QualityReading {
     let asset: Asset
-    let request: QCRequest
+    let request: MeasurementRequest
     /// The number of decoding threads; 0 for one per core.
     let threads: Int
 
     /// Reads and measures the whole file.
     ///
     /// - Parameter progress: Called from time to time with the fraction done, 0…1, and the number of seconds processed.
-    func measure(progress: ((Double, Double) -> Void)?) throws -> QCMeasurements {
+    func measure(progress: ((Double, Double) -> Void)?) throws -> Measurements {
         let tracks = try asset.loadNow(.tracks)
         let wanted = tracks.filter { track in
             switch track.mediaType {
@@ -25,7 +25,7 @@ struct QCReading {
             }
         }
         let (pairs, notes) = pairs(in: wanted)
-        var measurements = QCMeasurements(tracks: [], damage: DamageSummary(DamageReport()))
+        var measurements = Measurements(tracks: [], damage: DamageSummary(DamageReport()))
         var undecodable: [Int: MediaError] = [:]
         if !wanted.isEmpty { (measurements, undecodable) = try measure(wanted, pairs, progress: progress) }
         // Nothing was read if the file's header is cut off before it names a track.
@@ -43,7 +43,7 @@ struct QCReading {
 
     /// Returns the tracks of which nothing was decoded, except those that the container itself declares empty.
     private func emptyTracks(
-        of wanted: [AssetTrack], _ measured: [QCMeasurements.Track], _ undecodable: [Int: MediaError]
+        of wanted: [AssetTrack], _ measured: [Measurements.Track], _ undecodable: [Int: MediaError]
     ) throws -> [AssetTrack] {
         let known = Set(measured.flatMap { [$0.trackIndex, $0.pairedTrackIndex].compactMap(\.self) })
         let isFragmented = try asset.loadNow(.container).isFragmented == true
@@ -85,50 +85,50 @@ struct QCReading {
     /// - Throws: The first of those errors if nothing at all was measured.
     private func measure(
         _ tracks: [AssetTrack], _ pairs: [(AssetTrack, AssetTrack)], progress: ((Double, Double) -> Void)?
-    ) throws(MediaError) -> (QCMeasurements, undecodable: [Int: MediaError]) {
+    ) throws(MediaError) -> (Measurements, undecodable: [Int: MediaError]) {
         let pass = Pass(asset, threads: threads)
         pass.passesOverUndecodable = true
         var meters: [any TrackMeasurer] = []
         for track in tracks {
             if let pair = pairs.first(where: { $0.0.index == track.index }) {
-                meters.append(QCPairMeasurement(pair.0, pair.1, request, deadline: asset.deadline))
+                meters.append(PairMeasurement(pair.0, pair.1, request, deadline: asset.deadline))
             } else if track.mediaType == .video {
-                meters.append(QCPictureMeasurement(track, request))
+                meters.append(VideoTrackMeasurement(track, request))
             } else if !pairs.contains(where: { $0.1.index == track.index }) {
-                meters.append(AudioMeasurement<QCSoundMeter>(track, request))
+                meters.append(AudioMeasurement<AudioQualityMeter>(track, request))
             }
         }
         for meter in meters { pass.join(meter) }
         try pass.run(progress: progress)
-        var measured: [QCMeasurements.Track] = []
+        var measured: [Measurements.Track] = []
         for meter in meters { if let result = try meter.finish() { measured.append(result) } }
         let undecodable = pass.undecodable
         if measured.isEmpty, let first = undecodable.min(by: { $0.key < $1.key }) { throw first.value }
-        return (QCMeasurements(tracks: measured, damage: DamageSummary(pass.damage)), undecodable)
+        return (Measurements(tracks: measured, damage: DamageSummary(pass.damage)), undecodable)
     }
 }
 
 /// Measures one track, or several tracks that belong together.
 protocol TrackMeasurer: PassConsumer {
     /// Returns the measurements, or `nil` if nothing could be decoded.
-    func finish() throws(MediaError) -> QCMeasurements.Track?
+    func finish() throws(MediaError) -> Measurements.Track?
 }
 
-extension AudioMeasurement: TrackMeasurer where Meter == QCSoundMeter {
-    func finish() -> QCMeasurements.Track? {
+extension AudioMeasurement: TrackMeasurer where Meter == AudioQualityMeter {
+    func finish() -> Measurements.Track? {
         guard var meter = takeMeter() else { return nil }
         return meter.finish(trackIndex: track.index, lateStart: lateStart)
     }
 }
 
 /// Measures the video of a track.
-final class QCPictureMeasurement: TrackMeasurer {
+final class VideoTrackMeasurement: TrackMeasurer {
     private let track: AssetTrack
-    private var meter: QCPictureMeter
+    private var meter: VideoMeter
 
-    init(_ track: AssetTrack, _ request: QCRequest) {
+    init(_ track: AssetTrack, _ request: MeasurementRequest) {
         self.track = track
-        meter = QCPictureMeter(request, timescale: max(1, track.naturalTimeScale))
+        meter = VideoMeter(request, timescale: max(1, track.naturalTimeScale))
     }
 
     var inputs: [PassInput] { [PassInput(track, .video(VideoSettings()))] }
@@ -138,21 +138,21 @@ final class QCPictureMeasurement: TrackMeasurer {
         return true
     }
 
-    func finish() -> QCMeasurements.Track? { meter.finish(trackIndex: track.index) }
+    func finish() -> Measurements.Track? { meter.finish(trackIndex: track.index) }
 }
 
 /// Measures two mono tracks as the two channels of one stereo signal.
-final class QCPairMeasurement: TrackMeasurer {
+final class PairMeasurement: TrackMeasurer {
     private let tracks: (first: AssetTrack, second: AssetTrack)
-    private let request: QCRequest
+    private let request: MeasurementRequest
     private let deadline: ContinuousClock.Instant?
     private var audio = (first: PlanarAudio(), second: PlanarAudio())
-    private var meter: QCSoundMeter?
+    private var meter: AudioQualityMeter?
 
     /// The number of frames measured at once.
     private static let block = 4096
 
-    init(_ first: AssetTrack, _ second: AssetTrack, _ request: QCRequest, deadline: ContinuousClock.Instant?) {
+    init(_ first: AssetTrack, _ second: AssetTrack, _ request: MeasurementRequest, deadline: ContinuousClock.Instant?) {
         tracks = (first, second)
         self.request = request
         self.deadline = deadline
@@ -179,12 +179,12 @@ final class QCPairMeasurement: TrackMeasurer {
         if meter == nil {
             let form = AudioTrackForm(
                 sampleRate: rate, channelLayout: .stereo, sampleFormat: nil, statedBits: tracks.first.statedSampleBits)
-            meter = try QCSoundMeter(request, form, startingAt: 0, of: 0)
+            meter = try AudioQualityMeter(request, form, startingAt: 0, of: 0)
         }
         meter?.append([left, right])
     }
 
-    func finish() throws(MediaError) -> QCMeasurements.Track? {
+    func finish() throws(MediaError) -> Measurements.Track? {
         while max(audio.first.count, audio.second.count) > 0 { try measure() }
         guard var meter = meter.take() else { return nil }
         var result = meter.finish(
