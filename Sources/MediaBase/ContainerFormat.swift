@@ -88,7 +88,7 @@ extension ContainerFormat {
     /// True if the header states the number of samples, and packets specify exactly where they end.
     package var countsSamples: Bool { self == .flac || name == "tta" || name == "wv" }
     /// True if edit lists or packet tables trim the presentation of the tracks; libavformat is told to ignore them.
-    package var hasEdits: Bool { isOne(of: [.isoMedia, .caf]) }
+    package var hasEdits: Bool { self == .isoMedia || self == .caf }
     /// True if data at the end of the file is needed to interpret its start.
     ///
     /// Examples are tables and the number of samples of an MP3. A pipe is therefore read to its end first.
