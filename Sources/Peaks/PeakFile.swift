@@ -241,12 +241,13 @@ extension PeakFile {
 
 /// Writes peaks as text for other programs: lines of numbers, and JSON for wavesurfer.js.
 package enum PeakText {
-    /// Returns one line per point: the minimum and maximum of each channel in turn, separated by commas, without a
-    /// header.
+    /// Returns one line per point: the minimum and maximum of each channel in turn, without a header.
     ///
-    /// This is the format that audiowaveform writes as `.txt`; each line ends with a line feed.
-    package static func lines(_ peaks: Peaks) -> [UInt8] {
-        lines(peaks.data.span, from: 0, channels: peaks.channels, bits: peaks.bits)
+    /// With commas, this is the format that audiowaveform writes as `.txt`; each line ends with a line feed.
+    ///
+    /// - Parameter separator: The ASCII character between two numbers of a line.
+    package static func lines(_ peaks: Peaks, separator: UInt8 = UInt8(ascii: ",")) -> [UInt8] {
+        lines(peaks.data.span, from: 0, channels: peaks.channels, bits: peaks.bits, separator: separator)
     }
 
     /// Returns the part of the lines that holds some of the values.
@@ -255,13 +256,16 @@ package enum PeakText {
     ///   - values: Some of ``Peaks/data``.
     ///   - start: The number of values that precede them.
     ///   - bits: The resolution of the values, from which the text's size is estimated.
-    package static func lines(_ values: Span<Int16>, from start: Int, channels: Int, bits: Int) -> [UInt8] {
+    ///   - separator: The ASCII character between two numbers of a line.
+    package static func lines(
+        _ values: Span<Int16>, from start: Int, channels: Int, bits: Int, separator: UInt8
+    ) -> [UInt8] {
         let width = 2 * channels
         var bytes: [UInt8] = []
         bytes.reserveCapacity(values.count * (bits == 8 ? 4 : 6))
         for index in 0..<values.count {
             append(values[index], to: &bytes)
-            bytes.append((start + index + 1) % width == 0 ? UInt8(ascii: "\n") : UInt8(ascii: ","))
+            bytes.append((start + index + 1) % width == 0 ? UInt8(ascii: "\n") : separator)
         }
         return bytes
     }

@@ -56,9 +56,8 @@ import Testing
     @Test func presetsAreListed() throws {
         let names = try proxy(["--list-presets"]).output.split(separator: "\n").map { $0.prefix { $0 != " " } }
         #expect(
-            names == [
-                "h264-540p", "h264-720p", "h264-1080p", "h264-intra-540p", "prores-proxy", "dnxhr-lb", "web",
-            ])
+            Set(["h264-540p", "h264-720p", "h264-1080p", "h264-intra-540p", "prores-proxy", "dnxhr-lb", "web"])
+                .isSubset(of: names))
     }
 
     @Test(arguments: ["h264-bframes.mp4", "vfr.mp4", "mpegts-10s.ts", "h264-aac.mkv"])

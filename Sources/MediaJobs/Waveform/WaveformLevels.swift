@@ -311,12 +311,17 @@ struct MeasuredPeaks {
 
     /// Writes the peaks as lines of numbers with 8 or 16 bits.
     ///
-    /// - Parameter deadline: The time at which writing fails with `timedOut`; `nil` for no limit.
-    func writeLines(bits: Int, to file: OutputFile, until deadline: ContinuousClock.Instant?) throws {
+    /// - Parameters:
+    ///   - separator: The ASCII character between two numbers of a line.
+    ///   - deadline: The time at which writing fails with `timedOut`; `nil` for no limit.
+    func writeLines(
+        bits: Int, separator: UInt8, to file: OutputFile, until deadline: ContinuousClock.Instant?
+    ) throws {
         try checkRoom(bytesPerValue: 2, in: file)
         try forEachBlock(bits: bits, until: deadline) { values, start in
             try file.write(
-                contentsOf: PeakText.lines(values.span, from: start, channels: rest.channels, bits: bits))
+                contentsOf: PeakText.lines(
+                    values.span, from: start, channels: rest.channels, bits: bits, separator: separator))
         }
     }
 

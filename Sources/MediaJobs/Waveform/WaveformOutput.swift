@@ -25,35 +25,51 @@ package struct WaveformOutput: Sendable, Hashable {
         /// The same picture as vector paths.
         case svg
 
+        /// The way in which a format's files are written.
+        package enum Encoding: Sendable, Hashable {
+            /// A peaks file, in which a point covers a whole number of samples.
+            case peaks(PeakFile.Format)
+            /// A line of numbers for each point, with an ASCII character between two numbers.
+            case lines(separator: UInt8)
+            /// JSON with fractions of full scale.
+            case wavesurfer
+            /// A picture.
+            case picture
+        }
+
+        /// The way in which files of the format are written.
+        package var encoding: Encoding {
+            switch self {
+            case .dat, .peaksjs: .peaks(.binary)
+            case .json: .peaks(.json)
+            case .wavesurfer: .wavesurfer
+            case .csv, .txt: .lines(separator: UInt8(ascii: ","))
+            case .png, .svg: .picture
+            }
+        }
+
+        /// The formats that a file name's extension tells; the others have a name before another format's extension.
+        package static let extensions = allCases.filter { $0 != .peaksjs && $0 != .wavesurfer }
+
         /// Creates the format for a file name's extension in upper or lower case; `nil` for an unknown one.
         ///
         /// `.wavesurfer.json` and `.peaksjs.dat` are recognised by both parts.
         package init?(extensionOf path: FilePath) {
             let inner = path.stem.flatMap { FilePath($0).extension }?.lowercased()
-            switch path.extension?.lowercased() {
-            case "json" where inner == "wavesurfer": self = .wavesurfer
-            case "dat" where inner == "peaksjs": self = .peaksjs
-            case "dat": self = .dat
-            case "json": self = .json
-            case "csv": self = .csv
-            case "txt": self = .txt
-            case "png": self = .png
-            case "svg": self = .svg
-            default: return nil
+            switch (inner, path.extension?.lowercased()) {
+            case ("wavesurfer", "json"): self = .wavesurfer
+            case ("peaksjs", "dat"): self = .peaksjs
+            case (_, let name):
+                guard let format = Self.extensions.first(where: { $0.rawValue == name }) else { return nil }
+                self = format
             }
         }
 
-        /// The encoding of a peaks file, in which a point covers a whole number of samples; `nil` for other formats.
-        package var peakFile: PeakFile.Format? {
-            switch self {
-            case .dat, .peaksjs: .binary
-            case .json: .json
-            case .wavesurfer, .csv, .txt, .png, .svg: nil
-            }
-        }
+        /// The encoding of a peaks file; `nil` for other formats.
+        package var peakFile: PeakFile.Format? { if case .peaks(let format) = encoding { format } else { nil } }
 
         /// Indicates whether the format is a picture.
-        package var isPicture: Bool { self == .png || self == .svg }
+        package var isPicture: Bool { encoding == .picture }
     }
 
     /// The number of points, or the width of a picture in pixels.

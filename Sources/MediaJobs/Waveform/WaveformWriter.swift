@@ -89,7 +89,6 @@ struct WaveformEncoding {
     private func writeMeasured(
         _ output: WaveformOutput, to file: OutputFile
     ) throws -> WaveformReport.Output.Content? {
-        guard !output.format.isPicture, output.format != .wavesurfer else { return nil }
         let density: WaveformDensity?
         switch output.scale {
         case .standard: density = nil
@@ -98,11 +97,12 @@ struct WaveformEncoding {
         }
         guard let peaks = try source.measuredPeaks(at: density) else { return nil }
         let bits = output.bits ?? 16
-        switch output.format.peakFile {
-        case .binary: try peaks.writeBinary(bits: bits, to: file, until: deadline)
-        case .json where peaks.spill != nil: try peaks.writeJSON(bits: bits, to: file, until: deadline)
-        case nil where peaks.spill != nil: try peaks.writeLines(bits: bits, to: file, until: deadline)
-        default: return nil
+        switch output.format.encoding {
+        case .peaks(.binary): try peaks.writeBinary(bits: bits, to: file, until: deadline)
+        case .peaks(.json) where peaks.spill != nil: try peaks.writeJSON(bits: bits, to: file, until: deadline)
+        case .lines(let separator) where peaks.spill != nil:
+            try peaks.writeLines(bits: bits, separator: separator, to: file, until: deadline)
+        case .peaks, .lines, .wavesurfer, .picture: return nil
         }
         var content = WaveformReport.Output.Content(channels: peaks.rest.channels)
         content.points = peaks.length
@@ -126,13 +126,14 @@ struct WaveformEncoding {
         content.points = peaks.length
         content.bits = output.format == .wavesurfer ? nil : peaks.bits
         content.setDensity(peaks.spacing, sampleRate: source.sampleRate, of: output)
-        switch output.format {
-        case .csv, .txt: return (content, PeakText.lines(peaks))
-        case .wavesurfer:
-            return (content, PeakText.wavesurfer(peaks, seconds: Double(source.frames) / Double(source.sampleRate)))
-        case .dat, .json, .peaksjs, .png, .svg:
-            return (content, try PeakFile.encode(peaks, as: output.format.peakFile ?? .binary))
-        }
+        let bytes =
+            switch output.format.encoding {
+            case .lines(let separator): PeakText.lines(peaks, separator: separator)
+            case .wavesurfer: PeakText.wavesurfer(peaks, seconds: Double(source.frames) / Double(source.sampleRate))
+            case .peaks(let format): try PeakFile.encode(peaks, as: format)
+            case .picture: try encodePicture(output).1
+            }
+        return (content, bytes)
     }
 
     private func encodePicture(

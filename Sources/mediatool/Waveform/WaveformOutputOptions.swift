@@ -4,7 +4,19 @@ import MediaJobs
 import Peaks
 import SystemPackage
 
-extension WaveformOutput.Format: ExpressibleByArgument {}
+extension WaveformOutput.Format: ExpressibleByArgument {
+    /// The endings by which files are recognised, for help and messages.
+    fileprivate static let endings = list(extensions.map { "." + $0.rawValue }, "or")
+    /// The formats whose values have a chosen number of bits.
+    fileprivate static let withBits = list(extensions.filter { !$0.isPicture }.map(\.rawValue), "and")
+    /// The formats of values that fit any width.
+    fileprivate static let fitted = list(
+        allCases.filter { !$0.isPicture && $0.peakFile == nil }.map(\.rawValue), "and")
+
+    private static func list(_ names: [String], _ conjunction: String) -> String {
+        names.dropLast().joined(separator: ", ") + " \(conjunction) " + (names.last ?? "")
+    }
+}
 
 /// The options of `waveform` that select the outputs.
 struct WaveformOutputOptions: ParsableArguments {
@@ -12,9 +24,8 @@ struct WaveformOutputOptions: ParsableArguments {
         name: .shortAndLong,
         help: ArgumentHelp(
             """
-            An output; the extension (.dat, .json, .csv, .txt, .png, .svg) says what it is. Give it more than once for \
-            several; - is standard output. {stem} stands for the input's name without extension, {spp} for the samples \
-            per pixel.
+            An output; its name ends with \(WaveformOutput.Format.endings). Give it more than once for several; - is \
+            standard output. {stem} stands for the input's name without extension, {spp} for the samples per pixel.
             """, valueName: "file"))
     var output: [PathArgument] = []
 
@@ -27,7 +38,8 @@ struct WaveformOutputOptions: ParsableArguments {
     var format: WaveformOutput.Format?
 
     @Option(
-        help: ArgumentHelp("Bits of a value in dat, json, csv and txt: 8 or 16. (default: 16)", valueName: "8|16"),
+        help: ArgumentHelp(
+            "Bits of a value in \(WaveformOutput.Format.withBits): 8 or 16. (default: 16)", valueName: "8|16"),
         completion: .list(["8", "16"]))
     var bits: Int?
 
@@ -50,8 +62,8 @@ struct WaveformOutputOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Fit all of the sound into so many pixels, or points of csv, txt and wavesurfer where no other number of \
-            points is asked for. (default for pictures: \(WaveformPicture.standardWidth))
+            Fit all of the audio into so many pixels, or points of \(WaveformOutput.Format.fitted) where no other number \
+            of points is asked for. (default for pictures: \(WaveformPicture.standardWidth))
             """, valueName: "n"))
     var width: Int?
 
@@ -86,14 +98,14 @@ struct WaveformOutputOptions: ParsableArguments {
             }
             guard let format = format(of: output) else {
                 throw ValidationError(
-                    "'\(output.path.displayPath)' does not say what it is: end it with .dat, .json, .csv, .txt, .png or "
-                        + ".svg, or add '--format'.")
+                    "'\(output.path.displayPath)' has no known ending: use "
+                        + "\(WaveformOutput.Format.endings), or add '--format'.")
             }
             try checkLevels(of: output, format)
         }
         if width != nil, !output.isEmpty, !output.contains(where: isFitted) {
             throw ValidationError(
-                "'--width' fits pictures, csv, txt and wavesurfer, and no output here is fitted to a width.")
+                "'--width' fits pictures, \(WaveformOutput.Format.fitted), and no output here is fitted to a width.")
         }
         guard output.count(where: \.isStandardStream) <= 1 else {
             throw ValidationError("Standard output ('-') can be named only once.")
