@@ -47,8 +47,10 @@ def main():
         for name, value in told:
             print(f"{name:58} {value}")
         if options.journeys:
-            for name, count in journeys(tree).items():
-                print(f"{'source files that run in ' + name:58} {count}")
+            for name, files in journeys(tree).items():
+                if options.list:
+                    print("\n".join(f"{name}: {file}" for file in sorted(files)))
+                print(f"{'source files that run in ' + name:58} {len(files)}")
     sys.exit(1 if failed and not options.at else 0)
 
 
@@ -144,7 +146,7 @@ def circles(texts):
 
 
 def journeys(tree):
-    """How many source files run for a waveform of an MP3, an image, a quality check and a timeline."""
+    """The source files in which something runs for a waveform of an MP3, an image, a quality check and a timeline."""
     scratch = tree / ".build-coverage" if tree != Path(ROOT) else Path(ROOT, ".build-coverage")
     subprocess.run(["swift", "build", "--package-path", str(tree), "--scratch-path", str(scratch), "--product", "mediatool",
                     "-Xswiftc", "-profile-generate", "-Xswiftc", "-profile-coverage-mapping"],
@@ -164,7 +166,7 @@ def journeys(tree):
             "qc": ["qc", fixtures / "av.mp4", "--html", f"{folder}/q.html"],
             "export of a timeline": ["export", cut, "--allow-outside", "-o", f"{folder}/e.mp4"],
         }
-        counts = {}
+        ran = {}
         for name, words in tasks.items():
             raw, merged = f"{folder}/raw.profraw", f"{folder}/merged.profdata"
             code = subprocess.run([program, *words, "--quiet"], env={**os.environ, "LLVM_PROFILE_FILE": raw},
@@ -173,9 +175,9 @@ def journeys(tree):
             expect(code == 0 or name == "qc" and code == 1, f"{name}: exit {code}")
             run([tools / "llvm-profdata", "merge", raw, "-o", merged])
             report = json.loads(run([tools / "llvm-cov", "export", "--summary-only", "-instr-profile", merged, str(program)]))
-            counts[name] = sum(1 for file in report["data"][0]["files"]
-                               if f"{tree}/Sources/" in file["filename"] and file["summary"]["functions"]["covered"])
-        return counts
+            ran[name] = [file["filename"].removeprefix(f"{tree}/Sources/") for file in report["data"][0]["files"]
+                         if f"{tree}/Sources/" in file["filename"] and file["summary"]["functions"]["covered"]]
+        return ran
 
 
 def timeline(media):

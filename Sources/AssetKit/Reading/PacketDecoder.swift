@@ -247,3 +247,75 @@ enum DecodedAudio: ~Copyable {
     case frame(Frame)
     case reduced(ReducedRun)
 }
+
+/// Turns the packets of one track into the sample buffers of one output.
+///
+/// A pipeline pulls packets as it needs them. Only one thread may use it at a time.
+protocol SamplePipeline: AnyObject {
+    /// Returns the next buffer in presentation order; `nil` at the end.
+    func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer?
+    /// Returns the next samples, or the run that reducers have made of them.
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> PipelineAudio?
+    /// The number of audio samples before time 0 that were omitted so far.
+    var samplesCutBeforeZero: Int64 { get }
+}
+
+extension SamplePipeline {
+    func nextAudio(from packets: PacketQueue) throws(MediaError) -> PipelineAudio? {
+        try next(from: packets).map(PipelineAudio.samples)
+    }
+
+    var samplesCutBeforeZero: Int64 { 0 }
+}
+
+/// Audio as a pipeline delivers it.
+enum PipelineAudio {
+    case samples(SampleBuffer)
+    case reduced(ReducedRun, at: MediaTime)
+
+    /// The time of the first sample.
+    var presentationTime: MediaTime {
+        switch self {
+        case .samples(let buffer): buffer.presentationTime
+        case .reduced(_, let time): time
+        }
+    }
+}
+
+/// The source of a pipeline's packets: the part of an open file that one output reads.
+struct PacketQueue {
+    /// Returns the next packet of the track; `nil` at the end.
+    let next: () throws(MediaError) -> CompressedSample?
+    /// Reports a damaged or undecodable packet by its timestamp and duration; repeated reports count once.
+    var reportDamage: (PacketDecoder.Damage) -> Void
+    /// Returns true if a packet's frame may be skipped when no other frame refers to it.
+    var isDispensable: (CompressedSample) -> Bool = { _ in false }
+    /// Returns the next packet to threads that read ahead; `nil` if only the caller's thread may read.
+    ///
+    /// A truncated container is recorded only when ``next`` returns `nil`.
+    var ahead: (@Sendable () throws(MediaError) -> CompressedSample?)?
+}
+
+/// The time range in which an output delivers samples, on the presentation's time line.
+struct OutputRange {
+    /// The start of the range.
+    var start: MediaTime
+    /// The end of the range, exclusive; `nil` for no limit.
+    var end: MediaTime?
+
+    /// Creates the intersection of the requested range and the track's own extent.
+    ///
+    /// - Parameters:
+    ///   - trackEnd: The time at which edits end the track; `nil` if they do not.
+    ///   - grid: The grid of times at which the track can be cut. An end that exceeds 32 bits of timescale was rounded
+    ///     and may have moved past a sample.
+    init(_ asked: MediaTimeRange, trackEnd: MediaTime?, grid: TrimGrid) {
+        start = max(asked.start.isNumeric ? asked.start : .zero, .zero)
+        let end = asked.end.hasBeenRounded ? grid.rounded(asked.end) : asked.end
+        let ends = [end, trackEnd ?? .positiveInfinity].filter { $0.isNumeric }
+        self.end = ends.min()
+    }
+
+    /// Indicates whether the range is empty.
+    var isEmpty: Bool { end.map { $0 <= start } ?? false }
+}

@@ -1,29 +1,7 @@
 package import AssetKit
-package import MediaAnalysis
+internal import MediaAnalysis
 package import MediaBase
 internal import Threading
-
-/// Finds the silence between runs of a track's audio: a late start, and holes of more than a hundredth of a second.
-package struct AudioGaps: Sendable {
-    private let start: MediaTime
-    private var next: Int64?
-
-    /// - Parameter start: The time from which the track is read.
-    package init(from start: MediaTime = .zero) { self.start = start }
-
-    /// Indicates whether there was no run so far.
-    package var isAtStart: Bool { next == nil }
-
-    /// Returns the number of samples of silence in each channel before a run.
-    package mutating func silence(before time: MediaTime, count: Int, rate: Int) -> Int64 {
-        let rate = Int32(clamping: rate)
-        let begins = time.sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0
-        let expected = next ?? start.sampleIndex(rate: rate, rounding: .up) ?? 0
-        let (after, overflow) = begins.addingReportingOverflow(Int64(count))
-        next = overflow ? .max : after
-        return max(0, begins.subtractingReportingOverflow(expected).partialValue)
-    }
-}
 
 /// A track's audio as planes of 32-bit floating-point samples, taken in blocks of the requested length.
 ///
@@ -128,39 +106,5 @@ package struct PlanarAudioReader {
             try audio.append(buffer)
         }
         return audio.take(count)
-    }
-}
-
-extension PlanarSamples {
-    /// Copies a range of a buffer's frames; the buffer has the same number of channels.
-    package mutating func fill(_ sound: AudioBuffer, _ range: Range<Int>) {
-        switch sound.sampleFormat {
-        case .uint8: fill(sound, range, UInt8.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .int16: fill(sound, range, Int16.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .int32: fill(sound, range, Int32.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .int64: fill(sound, range, Int64.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .float32: fill(sound, range, Float.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        case .float64: fill(sound, range, Double.self, { $0.fill($1) }, { $0.fill($1, channel: $2) })
-        }
-    }
-
-    private mutating func fill<Sample: BitwiseCopyable>(
-        _ sound: AudioBuffer, _ range: Range<Int>, _ type: Sample.Type,
-        _ all: (inout PlanarSamples, Span<Sample>) -> Void,
-        _ one: (inout PlanarSamples, Span<Sample>, Int) -> Void
-    ) {
-        if sound.isPlanar {
-            for channel in 0..<channels {
-                sound.withSamples(of: type, plane: channel) { samples in
-                    let end = min(range.upperBound, samples.count)
-                    one(&self, samples.extracting(min(range.lowerBound, end)..<end), channel)
-                }
-            }
-        } else {
-            sound.withSamples(of: type) { samples in
-                let end = min(range.upperBound * channels, samples.count)
-                all(&self, samples.extracting(min(range.lowerBound * channels, end)..<end))
-            }
-        }
     }
 }

@@ -1,3 +1,4 @@
+internal import AssetKit
 internal import MediaAnalysis
 internal import MediaBase
 
@@ -165,6 +166,212 @@ struct VideoClock {
                 check: settings.check, threshold: parameters.threshold, minimumDuration: parameters.minimumSeconds,
                 count: finder.count, total: time(finder.total),
                 ranges: finder.runs.map { .init(start: place($0.lowerBound), end: place($0.upperBound)) })
+        }
+    }
+}
+
+/// A video frame with luma in its own plane, ready for measuring.
+final class VideoFrame {
+    /// The frame's pixels, converted if the original stores luma differently.
+    let pixels: PixelBuffer
+    /// The time at which the frame is shown, in ticks of the track's time scale.
+    let start: Int64
+    /// The pixels of the preceding frame; `nil` for the first one.
+    let previous: PixelBuffer?
+    /// The mean difference from the preceding frame; see ``motion(since:)``.
+    private(set) lazy var motion = previous.flatMap { motion(since: $0) }
+    private let levels: PictureLevels
+    private let isWide: Bool
+    /// True if the samples are the stored ones, so that their legality can be checked.
+    private let isStored: Bool
+    private let size: Dimensions
+
+    /// - Throws: `invalidArgument` if an RGB frame cannot be converted.
+    init(_ pixels: PixelBuffer, start: Int64, previous: PixelBuffer?) throws(MediaError) {
+        self.start = start
+        self.previous = previous
+        isStored = !pixels.isRGB && pixels.sampleLayout(0).map { $0.step == 1 } ?? false
+        self.pixels = isStored ? pixels : try pixels.converted(to: pixels.bitDepth > 8 ? .yuv420p10 : .yuv420p)
+        isWide = self.pixels.bitDepth > 8
+        size = self.pixels.dimensions
+        levels = PictureLevels(
+            depth: self.pixels.bitDepth,
+            isFullRange: self.pixels.assumedColor.range == "pc" || self.pixels.pixelFormat.rawValue.hasPrefix("yuvj"))
+    }
+
+    /// Returns whether 98 % of the luma samples are at most at this fraction of the way from black to white.
+    func isBlack(threshold: Double) -> Bool {
+        let (count, overflow) = size.width.multipliedReportingOverflow(by: size.height)
+        guard !overflow, count > 0 else { return false }
+        let (limit, others) = (levels.code(atMost: threshold), count / 50)
+        let found: Int? = withLuma {
+            PlaneKernels.countAtMost(limit, in: $0, $1, others: others)
+        } wide: {
+            PlaneKernels.countAtMost(limit, in: $0, $1, others: others)
+        }
+        return found != nil
+    }
+
+    /// The fraction of luma samples that EBU R 103 does not allow; `nil` for full range.
+    private(set) lazy var illegalLuma: Double? = {
+        guard isStored, !levels.isFullRange, size.width > 0, size.height > 0 else { return nil }
+        let range = levels.legalLuma
+        let found = withLuma {
+            PlaneKernels.countOutside(range, in: $0, $1)
+        } wide: {
+            PlaneKernels.countOutside(range, in: $0, $1)
+        }
+        return Double(found) / (Double(size.width) * Double(size.height))
+    }()
+
+    /// The dark rows and columns at the edges; `nil` if the whole frame is dark.
+    var bars: PictureBars? {
+        let limit = levels.code(atMost: 0.04)
+        let found = withLuma {
+            PlaneKernels.bars(atMost: limit, in: $0, $1)
+        } wide: {
+            PlaneKernels.bars(atMost: limit, in: $0, $1)
+        }
+        return found.top >= size.height ? nil : found
+    }
+
+    /// The fraction of colours that EBU R 103 does not allow, sampled on a grid of at most 128 by 72 points.
+    ///
+    /// The value is `nil` for full range, and for colours that are not stored as two chroma planes.
+    private(set) lazy var illegalColor: Double? = {
+        guard isStored, !levels.isFullRange, pixels.planeCount >= 3,
+            pixels.sampleLayout(1)?.step == 1, pixels.sampleLayout(2)?.step == 1
+        else { return nil }
+        return isWide ? illegalColor(UInt16.self) : illegalColor(UInt8.self)
+    }()
+
+    private func illegalColor<Sample: FixedWidthInteger & BitwiseCopyable>(_ type: Sample.Type) -> Double? {
+        let (rows, bytes) = pixels.planeShape(1)
+        let width = bytes / MemoryLayout<Sample>.size
+        guard rows > 0, width > 0, pixels.planeShape(2) == (rows, bytes) else { return nil }
+        let matrix = YCbCrMatrix(
+            name: pixels.assumedColor.matrix, isFullRange: false, storedBits: levels.depth, bits: levels.depth)
+        let (columns, lines) = (min(width, 128), min(rows, 72))
+        var illegal = 0
+        pixels.withSamples(of: type, plane: 0) { luma, lumaStride in
+            pixels.withSamples(of: type, plane: 1) { blue, blueStride in
+                pixels.withSamples(of: type, plane: 2) { red, redStride in
+                    for line in 0..<lines {
+                        let y = line * rows / lines
+                        for column in 0..<columns {
+                            let x = column * width / columns
+                            let place = (y * size.height / rows) * lumaStride + x * size.width / width
+                            let (cb, cr) = (y * blueStride + x, y * redStride + x)
+                            guard luma.indices.contains(place), blue.indices.contains(cb), red.indices.contains(cr)
+                            else { continue }
+                            let color = matrix.rgb(luma: Double(luma[place]), cb: Double(blue[cb]), cr: Double(red[cr]))
+                            let isLegal = PictureLevels.isLegal(red: color.red, green: color.green, blue: color.blue)
+                            illegal += isLegal ? 0 : 1
+                        }
+                    }
+                }
+            }
+        }
+        return Double(illegal) / Double(columns * lines)
+    }
+
+    /// Returns whether the mean difference of all samples from another frame is at most a fraction of full scale.
+    func isSame(as other: PixelBuffer, within part: Double) -> Bool {
+        guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions else { return false }
+        let shapes = (0..<pixels.planeCount).map { pixels.planeShape($0) }
+        let bytes = isWide ? 2 : 1
+        let count = shapes.reduce(0.0) { $0 + Double($1.rows) * Double($1.rowBytes / bytes) }
+        let limit = Int(min(max(part * count * Double(1 << levels.depth), 0), 0x1p53))
+        var total = 0
+        for (plane, shape) in shapes.enumerated() where total <= limit {
+            let width = shape.rowBytes / bytes
+            let difference = self.difference(from: other, plane, width: width, rows: shape.rows, limit: limit - total)
+            total = total.addingReportingOverflow(difference).overflow ? .max : total + difference
+        }
+        return total <= limit
+    }
+
+    /// Returns the mean luma difference from another frame, as a fraction of full scale, over every fourth row.
+    ///
+    /// Returns `nil` if the frames differ in format or size.
+    func motion(since other: PixelBuffer) -> Double? {
+        let rows = size.height / 4
+        guard other.pixelFormat == pixels.pixelFormat, other.dimensions == pixels.dimensions, rows > 0, size.width > 0
+        else { return nil }
+        let total = difference(from: other, 0, width: size.width, rows: rows, each: 4, limit: .max - 1)
+        guard total < .max else { return nil }
+        return Double(total) / (Double(rows) * Double(size.width) * Double(1 << levels.depth))
+    }
+
+    /// Returns the scan type that the preceding frame appears to have, judged by its two neighbours.
+    ///
+    /// Returns `nil` if the frames differ in format or size, or if the scan type cannot be determined.
+    func look(ofPrevious previous: PixelBuffer, before: PixelBuffer) -> CombDetector.Look? {
+        let others = [previous, before]
+        guard others.allSatisfy({ $0.pixelFormat == pixels.pixelFormat && $0.dimensions == pixels.dimensions }) else {
+            return nil
+        }
+        return isWide
+            ? comb(UInt16.self, previous, before) { PlaneKernels.comb($0, before: $1, after: $2, $3) }.look
+            : comb(UInt8.self, previous, before) { PlaneKernels.comb($0, before: $1, after: $2, $3) }.look
+    }
+
+    private func comb<Sample: FixedWidthInteger & BitwiseCopyable>(
+        _ type: Sample.Type, _ previous: PixelBuffer, _ before: PixelBuffer,
+        _ kernel: (Span<Sample>, Span<Sample>, Span<Sample>, PlaneShape) -> CombDetector
+    ) -> CombDetector {
+        previous.withSamples(of: type, plane: 0) { plane, stride in
+            before.withSamples(of: type, plane: 0) { past, pastStride in
+                pixels.withSamples(of: type, plane: 0) { future, futureStride in
+                    // Frames of one decoder have the same memory layout.
+                    guard stride == pastStride, stride == futureStride else { return CombDetector() }
+                    return kernel(plane, past, future, luma(stride))
+                }
+            }
+        }
+    }
+
+    /// Calls one of two functions with the luma samples, depending on their size.
+    private func withLuma<Result>(
+        _ narrow: (Span<UInt8>, PlaneShape) -> Result, wide: (Span<UInt16>, PlaneShape) -> Result
+    ) -> Result {
+        isWide
+            ? pixels.withSamples(of: UInt16.self, plane: 0) { wide($0, luma($1)) }
+            : pixels.withSamples(of: UInt8.self, plane: 0) { narrow($0, luma($1)) }
+    }
+
+    /// Returns the sum of absolute differences of a plane from that of another frame, over each of some rows.
+    private func difference(
+        from other: PixelBuffer, _ plane: Int, width: Int, rows: Int, each step: Int = 1, limit: Int
+    ) -> Int {
+        func between<Sample: FixedWidthInteger & BitwiseCopyable>(
+            _ type: Sample.Type, _ kernel: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape) -> Int
+        ) -> Int {
+            pixels.withSamples(of: type, plane: plane, and: other, width: width, rows: rows, each: step, kernel)
+        }
+        return isWide
+            ? between(UInt16.self) { PlaneKernels.difference($0, $1, $2, $3, limit: limit) }
+            : between(UInt8.self) { PlaneKernels.difference($0, $1, $2, $3, limit: limit) }
+    }
+
+    private func luma(_ stride: Int) -> PlaneShape {
+        PlaneShape(width: size.width, rows: size.height, stride: stride)
+    }
+}
+
+extension PixelBuffer {
+    /// Calls a function with the samples of a plane of this frame and of another frame of the same format.
+    ///
+    /// - Parameter step: The distance of the rows that the function gets.
+    func withSamples<Sample: FixedWidthInteger & BitwiseCopyable, Result>(
+        of type: Sample.Type, plane: Int, and other: PixelBuffer, width: Int, rows: Int, each step: Int = 1,
+        _ body: (Span<Sample>, PlaneShape, Span<Sample>, PlaneShape) -> Result
+    ) -> Result {
+        func shape(_ stride: Int) -> PlaneShape { PlaneShape(width: width, rows: rows, stride: stride * step) }
+        return withSamples(of: type, plane: plane) { one, stride in
+            other.withSamples(of: type, plane: plane) { two, otherStride in
+                body(one, shape(stride), two, shape(otherStride))
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 internal import AssetKit
-internal import Inspection
+package import Inspection
 internal import MediaAnalysis
 internal import MediaBase
 internal import SystemCalls
@@ -191,5 +191,144 @@ final class PairMeasurement: TrackMeasurer {
             trackIndex: tracks.first.index, lateStart: min(audio.first.lateStart, audio.second.lateStart))
         result.pairedTrackIndex = tracks.second.index
         return result
+    }
+}
+
+/// The measurements to take: the checks, and each set of parameters of those that find runs.
+package struct MeasurementRequest: Sendable, Hashable {
+    /// The checks that find runs, with their parameters, unique and in the order of the requests.
+    package private(set) var runs: [Run] = []
+    /// True if audio must be decoded.
+    package private(set) var needsSound = false
+    /// True if video must be decoded.
+    package private(set) var needsPictures = false
+    /// True if all packets must be read, for the `scan` part of the probe report.
+    package var needsScan = false
+    /// The requested checks.
+    package private(set) var checks: Set<Check> = []
+    /// Pairs of mono tracks that are measured as one stereo track.
+    package var pairs: [TrackPair] = []
+    /// True if an outline of the audio is collected, for a drawing.
+    package var drawsSound = false
+    private var known: Set<Run> = []
+
+    /// A check that finds runs, with its parameters.
+    package struct Run: Sendable, Hashable {
+        /// The check.
+        package let check: Check
+        /// The parameters of the check.
+        package let parameters: RunParameters
+    }
+
+    /// Makes an empty request.
+    package init() {}
+
+    /// A request for all checks, with their default parameters.
+    package static var standard: MeasurementRequest {
+        var request = MeasurementRequest()
+        for check in CheckRegistry.all { request.add(check) }
+        return request
+    }
+
+    /// Adds a check.
+    ///
+    /// - Parameter parameters: The parameters of a check that finds runs; `nil` for its defaults.
+    package mutating func add(_ check: Check, _ parameters: RunParameters? = nil) {
+        checks.insert(check)
+        switch check.subject {
+        case .referenceAudio, .referenceVideo: break
+        case .audio: needsSound = true
+        case .video: needsPictures = true
+        case .file: (needsSound, needsPictures) = (true, true)
+        }
+        guard let standard = check.run else { return }
+        let run = Run(check: check, parameters: parameters ?? standard)
+        if known.insert(run).inserted { runs.append(run) }
+    }
+
+    /// The requested checks, in the registry's order.
+    var orderedChecks: [Check] {
+        CheckRegistry.ids.compactMap { id in checks.first { $0.id == id } }
+    }
+
+    func parameters(of check: Check) -> [RunParameters] {
+        runs.filter { $0.check == check }.map(\.parameters)
+    }
+}
+
+/// Two mono tracks that hold the first and the second channel of one stereo signal.
+package struct TrackPair: Sendable, Hashable {
+    /// The selectors of the tracks.
+    package let first, second: TrackSelector
+
+    /// Makes a pair.
+    package init(_ first: TrackSelector, _ second: TrackSelector) {
+        self.first = first
+        self.second = second
+    }
+}
+
+/// Measures the video of one track, frame by frame in presentation order.
+///
+/// Times are counted in ticks of the track's time scale. The duration of a frame is known once the next one arrives.
+struct VideoMeter {
+    private let timescale: Int32
+    private var measurements: [any VideoMeasurement] = []
+    private var first: Int64?
+    private var pending: (start: Int64, end: Int64)?
+    private var previous: PixelBuffer?
+    private var count: Int64 = 0
+    private var size: Dimensions?
+    private var lastSize: Dimensions?
+    private var sizeChanges: Int64 = 0
+
+    init(_ request: MeasurementRequest, timescale: Int32) {
+        self.timescale = timescale
+        var known: Set<String> = []
+        for check in request.orderedChecks {
+            guard let measurer = check.measurement, known.insert(measurer.sharedName ?? check.id).inserted else {
+                continue
+            }
+            let parameters = request.parameters(of: check)
+            measurements.append(
+                measurer.make(.init(check: check.id, parameters: parameters, timescale: timescale)))
+        }
+    }
+
+    /// Measures the next frame; samples without a decoded frame are ignored.
+    mutating func append(_ sample: SampleBuffer) throws(MediaError) {
+        guard let pixels = sample.pixelBuffer,
+            let start = sample.presentationTime.sampleIndex(rate: timescale, rounding: .halfAwayFromZero)
+        else { return }
+        let end = sample.timeRange.end.sampleIndex(rate: timescale, rounding: .halfAwayFromZero) ?? start
+        countPending(until: start)
+        let frame = try VideoFrame(pixels, start: start, previous: previous)
+        for index in measurements.indices { measurements[index].measure(frame) }
+        previous = frame.pixels
+        if let lastSize, lastSize != pixels.dimensions { sizeChanges += 1 }
+        lastSize = pixels.dimensions
+        size = size ?? lastSize
+        if first == nil { first = start }
+        count += 1
+        pending = (start, max(start, end))
+    }
+
+    private mutating func countPending(until end: Int64) {
+        guard let start = pending?.start else { return }
+        let ticks = max(0, end.subtractingReportingOverflow(start).partialValue)
+        for index in measurements.indices { measurements[index].count(ticks: ticks, from: start) }
+    }
+
+    /// Finishes the track; returns `nil` if there were no frames.
+    mutating func finish(trackIndex: Int) -> Measurements.Track? {
+        guard let first, let pending else { return nil }
+        countPending(until: pending.end)
+        let clock = VideoClock(timescale: timescale, first: first)
+        var track = Measurements.Track(trackIndex: trackIndex, runs: [])
+        track.pictures = Measurements.Pictures(
+            count: count, start: clock.time(first), lastStart: clock.time(pending.start), end: clock.time(pending.end),
+            size: size, sizeChanges: sizeChanges)
+        for index in measurements.indices { measurements[index].finish(&track, clock) }
+        return track
     }
 }
