@@ -103,7 +103,9 @@ extension Composition {
 
     /// Inserts a gap; subsequent segments shift later.
     ///
-    /// - Parameter id: The ID of the track; `nil` for all tracks.
+    /// - Parameters:
+    ///   - range: The time range of the gap.
+    ///   - id: The ID of the track; `nil` for all tracks.
     public mutating func insertEmptyTimeRange(
         _ range: MediaTimeRange, intoTrack id: Int? = nil
     ) throws(MediaError) {
@@ -113,7 +115,9 @@ extension Composition {
 
     /// Removes a time range; subsequent segments shift earlier.
     ///
-    /// - Parameter id: The ID of the track; `nil` for all tracks.
+    /// - Parameters:
+    ///   - range: The time range, on the composition's time line.
+    ///   - id: The ID of the track; `nil` for all tracks.
     public mutating func removeTimeRange(_ range: MediaTimeRange, fromTrack id: Int? = nil) throws(MediaError) {
         try Self.check(range)
         for index in try places(ofTrack: id) { tracks[index].remove(range) }
@@ -121,7 +125,10 @@ extension Composition {
 
     /// Changes the duration of a time range by playing it faster or slower; subsequent segments shift accordingly.
     ///
-    /// - Parameter id: The ID of the track; `nil` for all tracks.
+    /// - Parameters:
+    ///   - range: The time range, on the composition's time line.
+    ///   - duration: The duration that it gets.
+    ///   - id: The ID of the track; `nil` for all tracks.
     public mutating func scaleTimeRange(
         _ range: MediaTimeRange, toDuration duration: MediaTime, inTrack id: Int? = nil
     ) throws(MediaError) {
