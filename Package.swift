@@ -32,12 +32,16 @@ let examples: [Target] = ["JoinClips", "VolumeRamp", "RedBackground"].map { name
 let fuzzers: [Target] =
     Context.environment["MEDIATOOL_FUZZERS"] == nil
     ? []
-    : ["FuzzTimelines", "FuzzQC", "FuzzDrawing"].map { name in
-        .executableTarget(
-            name: name,
-            dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Pictures", "QualityControl", "Timelines", system],
-            path: "Tests/Fuzz/\(name)", swiftSettings: common)
-    }
+    : [.target(name: "FuzzSupport", dependencies: [system], path: "Tests/Fuzz/FuzzSupport", swiftSettings: common)]
+        + ["FuzzTimelines", "FuzzQC", "FuzzDrawing"].map { name in
+            .executableTarget(
+                name: name,
+                dependencies: [
+                    "FuzzSupport", "AssetKit", "MediaBase", "MediaJobs", "Pictures", "QualityControl", "Timelines",
+                    system,
+                ],
+                path: "Tests/Fuzz/\(name)", swiftSettings: common)
+        }
 
 let package = Package(
     name: "mediatool",

@@ -142,3 +142,17 @@ extension MediaError {
         public static let libraryFailure = Code(rawValue: "libraryFailure")
     }
 }
+
+/// The JSON of an error in the reports of commands: `code`, `message`, and `failedChecks` if there are any.
+package struct ErrorReport: Encodable {
+    private let code: String
+    private let message: String
+    private let failedChecks: [MediaError.FailedCheck]?
+
+    /// Creates the report of an error, without its path, which stands beside it.
+    package init(_ error: MediaError) {
+        code = error.code.rawValue
+        message = error.message
+        failedChecks = error.failedChecks.isEmpty ? nil : error.failedChecks
+    }
+}

@@ -10,13 +10,19 @@ let package = Package(
         .package(name: "mediatool", path: "../.."),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.0"),
     ],
-    targets: ["FuzzReading", "FuzzImages", "FuzzExport"].map { name in
-        .executableTarget(
-            name: name,
-            dependencies: [
-                .product(name: "AssetKit", package: "mediatool"),
-                .product(name: "SystemPackage", package: "swift-system"),
-            ], path: name)
-    },
+    targets: [
+        .target(
+            name: "FuzzSupport", dependencies: [.product(name: "SystemPackage", package: "swift-system")],
+            path: "FuzzSupport")
+    ]
+        + ["FuzzReading", "FuzzImages", "FuzzExport"].map { name in
+            .executableTarget(
+                name: name,
+                dependencies: [
+                    "FuzzSupport",
+                    .product(name: "AssetKit", package: "mediatool"),
+                    .product(name: "SystemPackage", package: "swift-system"),
+                ], path: name)
+        },
     swiftLanguageModes: [.v6]
 )

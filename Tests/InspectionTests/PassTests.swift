@@ -28,7 +28,7 @@ import Testing
             self.failsAt = failsAt
         }
 
-        func take(_ samples: DeliveredAudio<Never>, of track: AssetTrack) throws(MediaError) -> Bool {
+        func take(_ samples: DeliveredSamples<Never>, of track: AssetTrack) throws(MediaError) -> Bool {
             guard case .samples(let buffer) = samples else { return true }
             if delay > 0 { usleep(delay) }
             if pieces.count == failsAt { throw MediaError(.unsupported, "too much") }

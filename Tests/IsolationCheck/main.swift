@@ -6,8 +6,9 @@ import SystemPackage
 /// The result of a call: "allowed", or the name of the error.
 func outcome(_ result: CInt) -> String { result >= 0 ? "allowed" : String(describing: Errno(rawValue: errno)) }
 
-/// Calls that a hostile worker might try.
-func tries(_ file: FileDescriptor) -> [(String, String)] {
+/// Calls that a hostile worker might try, with a file that it has open and one in the same folder that it has not.
+func tries(_ file: FileDescriptor, beside other: FilePath) -> [(String, String)] {
+    let folder = other.removingLastComponent()
     let path = "/proc/self/fd/\(file.rawValue)"
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -16,13 +17,13 @@ func tries(_ file: FileDescriptor) -> [(String, String)] {
     var thread = pthread_t()
     return [
         ("open a file", outcome(open("/etc/passwd", O_RDONLY))),
-        ("create a file", outcome(open("/tmp/isolation-check", O_CREAT | O_WRONLY, 0o600))),
+        ("create a file", outcome(open(folder.appending("new").string, O_CREAT | O_WRONLY, 0o600))),
         ("open its input again for writing", outcome(open(path, O_RDWR))),
         ("list a folder", opendir("/etc") == nil ? outcome(-1) : "allowed"),
         ("read the memory of its parent", outcome(open("/proc/\(getppid())/mem", O_RDONLY))),
-        ("remove a file", outcome(unlink("/tmp/isolation-check"))),
-        ("make a folder", outcome(mkdir("/tmp/isolation-folder", 0o700))),
-        ("rename a file", outcome(rename("/tmp/isolation-check", "/tmp/isolation-other"))),
+        ("make a folder", outcome(mkdir(folder.appending("folder").string, 0o700))),
+        ("rename a file", outcome(rename(other.string, folder.appending("renamed").string))),
+        ("remove a file", outcome(unlink(folder.appending("second").string))),
         ("make a socket", outcome(socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0))),
         ("make a local socket", outcome(socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0))),
         ("start a program", outcome(execv("/bin/true/x", [nil]))),
@@ -58,10 +59,16 @@ let words = CommandLine.arguments.dropFirst()
 let result: (text: String, ending: WorkerProcess.Ending)
 switch words.first {
 case "tries":
-    let input = try FileDescriptor.open(FilePath(CommandLine.arguments[2]), .readOnly)
+    let path = FilePath(CommandLine.arguments[2])
+    let input = try FileDescriptor.open(path, .readOnly)
+    // In the same folder: one file to rename, one to remove.
+    let others = ["first", "second"].map { path.removingLastComponent().appending($0) }
+    for other in others {
+        try FileDescriptor.open(other, .writeOnly, options: .create, permissions: .ownerReadWrite).close()
+    }
     let worker = try WorkerProcess.start(limits: ResourceLimits(), isRestricted: words.last != "free") { channel in
         guard let message = try? channel.receive(atMost: 100), let file = message.descriptors.first else { return 3 }
-        let lines = tries(file).map { "\($0): \($1)" }
+        let lines = tries(file, beside: others[0]).map { "\($0): \($1)" }
         try? channel.send(Array(lines.joined(separator: "\n").utf8))
         return 0
     }

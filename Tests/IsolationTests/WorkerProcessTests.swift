@@ -33,15 +33,20 @@ import Testing
             if attempt == "start a program" { #expect(outcome == "Operation not permitted") }
         }
         #expect(lines.suffix(2) == ["exited(0)", ""])
+        if Sandbox.available.landlock != nil { #expect(try folder.names() == ["first", "input", "second"]) }
     }
 
     /// The attempts are real: without the sandbox, those that the system itself allows succeed.
     @Test func theSameIsPossibleWithoutTheSandbox() throws {
         let folder = try TemporaryFolder()
         let lines = try run("tries", folder.write("input", [1, 2, 3]), "free")
-        let possible = ["open a file", "list a folder", "make a socket", "make a local socket", "signal its parent"]
+        let possible = [
+            "open a file", "create a file", "list a folder", "make a folder", "rename a file", "remove a file",
+            "make a socket", "make a local socket", "signal its parent",
+        ]
         for attempt in possible { #expect(lines.contains("\(attempt): allowed")) }
         #expect(lines.contains("start a program: Not a directory"))
+        #expect(try folder.names() == ["folder", "input", "new", "renamed"])
     }
 
     @Test(arguments: [("abort", "signalled(6)"), ("sleep", "signalled(9)")])

@@ -175,6 +175,44 @@ enum AudioEvent: Sendable {
     }
 }
 
+/// The results of decoding that wait to be delivered, and the tally of those that were.
+struct AudioEventQueue {
+    /// The counts of what was delivered and reported.
+    private(set) var tally = DecodingTally()
+    private var events: [AudioEvent] = []
+    private var position = 0
+
+    /// Replaces what waits.
+    ///
+    /// - Parameter first: The index of the first event to deliver.
+    mutating func fill(_ events: [AudioEvent], from first: Int = 0) {
+        self.events = events
+        position = min(first, events.count)
+    }
+
+    /// Returns the next audio, and reports the damage before it; `nil` if nothing waits.
+    mutating func next(reportingTo packets: PacketQueue) -> DecodedAudio? {
+        while position < events.count {
+            // Delivered events are removed at once, so that they do not occupy memory until the chunk ends.
+            var event = AudioEvent.skips(0)
+            swap(&event, &events[position])
+            position += 1
+            switch event {
+            case .skips(let samples): tally.sent(skipping: samples)
+            case .damage(let damage): tally.note(damage, packets)
+            case .frame(let box):
+                guard let frame = box.take() else { continue }
+                tally.produced()
+                return .frame(frame)
+            case .reduced(let run):
+                tally.produced()
+                return .reduced(run)
+            }
+        }
+        return nil
+    }
+}
+
 extension [AudioEvent] {
     /// Returns true if two decoders' results for the same packet agree at a seam.
     func agree(with others: [AudioEvent], _ rule: ChunkingRule) -> Bool {

@@ -54,9 +54,10 @@ package struct ReducedAudio<Partial: Sendable>: Sendable {
     }
 }
 
-/// The audio that a ``TrackOutput`` with a reducer delivers.
-package enum DeliveredAudio<Partial: Sendable>: Sendable {
-    /// Samples that were not reduced: all if the track is decoded serially, otherwise those at the edges of chunks.
+/// The samples of a ``TrackOutput``, or the partial results that its reducers have made of them.
+package enum DeliveredSamples<Partial: Sendable>: Sendable {
+    /// Samples that no reducer has seen: all of an output without reducers or of one decoder, otherwise those at the
+    /// edges of chunks.
     case samples(SampleBuffer)
     /// The partial result of many frames.
     case reduced(ReducedAudio<Partial>)

@@ -33,9 +33,7 @@ final class ParallelAudioDecoder: AudioSource {
     private var hasBegun = false
     /// The chunk that is being delivered.
     private var current: DecodedChunk?
-    private var events: [AudioEvent] = []
-    private var position = 0
-    private var tally = DecodingTally()
+    private var queue = AudioEventQueue()
     /// The serial decoder of the rest; until pending events are delivered, `serialDecoder` holds its decoder.
     private var serial: FrameSource?
     private var serialDecoder: PacketDecoder?
@@ -46,7 +44,7 @@ final class ParallelAudioDecoder: AudioSource {
     private var serialError: MediaError?
 
     /// The encoder's priming: the number of samples that the decoder has to skip before the first frame.
-    var skippedSamples: Int64 { serial?.skippedSamples ?? tally.skippedSamples }
+    var skippedSamples: Int64 { serial?.skippedSamples ?? queue.tally.skippedSamples }
 
     /// Creates a source for a track whose codec has a rule; nothing is read yet.
     init(
@@ -67,28 +65,12 @@ final class ParallelAudioDecoder: AudioSource {
     func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio? {
         while true {
             if let serial {
-                guard let frame = try serial.next(from: queue(packets)) else { return nil }
+                guard let frame = try serial.next(from: remaining(packets)) else { return nil }
                 return .frame(frame)
             }
-            while position < events.count {
-                // Delivered events are removed at once, so that they do not occupy memory until the chunk ends.
-                var event = AudioEvent.skips(0)
-                swap(&event, &events[position])
-                position += 1
-                switch event {
-                case .skips(let samples): tally.sent(skipping: samples)
-                case .damage(let damage): tally.note(damage, packets)
-                case .frame(let box):
-                    guard let frame = box.take() else { continue }
-                    tally.produced()
-                    return .frame(frame)
-                case .reduced(let run):
-                    tally.produced()
-                    return .reduced(run)
-                }
-            }
+            if let audio = queue.next(reportingTo: packets) { return audio }
             guard try advance(packets) else {
-                try tally.checkEnd()
+                try queue.tally.checkEnd()
                 return nil
             }
         }
@@ -97,14 +79,13 @@ final class ParallelAudioDecoder: AudioSource {
     /// Delivers the rest of the chunk frame by frame, from the first frame of the reduced audio on.
     func takeBack(_ run: ReducedRun) throws(MediaError) {
         reduction?.discard(run.partial)
-        events = try run.eventsOfChunk()
-        position = min(run.firstEvent, events.count)
+        queue.fill(try run.eventsOfChunk(), from: run.firstEvent)
     }
 
     /// Advances to the next chunk or to serial decoding; returns false at the end.
     private func advance(_ packets: PacketQueue) throws(MediaError) -> Bool {
         if let decoder = serialDecoder.take() {
-            serial = FrameSource(continuing: decoder, tally)
+            serial = FrameSource(continuing: decoder, queue.tally)
             return true
         }
         if !hasBegun {
@@ -151,8 +132,7 @@ final class ParallelAudioDecoder: AudioSource {
 
     private func deliver(_ chunk: DecodedChunk?) {
         current = chunk
-        events = chunk?.takeEvents() ?? []
-        position = 0
+        queue.fill(chunk?.takeEvents() ?? [])
     }
 
     /// Prepares serial decoding of all further packets, by the decoder that has seen all previous ones.
@@ -162,15 +142,14 @@ final class ParallelAudioDecoder: AudioSource {
             // This decoder has already decoded the first packet, whose output is still to be delivered.
             serialPosition = 1
             serialDecoder = consume decoder
-            events = previous.overlap
-            position = 0
+            queue.fill(previous.overlap)
         } else {
             serialDecoder = PacketDecoder(try Decoder.open(setup, threads: 1))
         }
     }
 
     /// Returns the remaining packets, starting with those that were already read.
-    private func queue(_ packets: PacketQueue) -> PacketQueue {
+    private func remaining(_ packets: PacketQueue) -> PacketQueue {
         guard serialPosition < serialPackets.count || serialError != nil else { return packets }
         return PacketQueue(
             next: { () throws(MediaError) in

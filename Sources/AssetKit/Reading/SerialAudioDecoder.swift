@@ -1,21 +1,20 @@
 import LibAV
 import MediaBase
 
-/// Decodes a track's audio on the calling thread, packet by packet.
+/// Decodes a track's audio on the calling thread with the samples that ``ParallelAudioDecoder`` gives.
 ///
-/// With ``ChunkBorders``, it cuts the track where ``ParallelAudioDecoder`` would and changes the decoder there, so that
-/// both give the same samples. It does not read ahead, so that packets of other tracks do not pile up.
+/// It changes the decoder at the same packets (``ChunkBorders``) by the same rule, but does not read ahead, so that packets
+/// of other tracks do not pile up. A file whose packets state far too short durations may be the exception: the parallel
+/// decoder returns to a single decoder at the start of such a chunk.
 final class SerialAudioDecoder: AudioSource {
     private let setup: DecoderSetup
     private let rule: ChunkingRule
     private var borders: ChunkBorders?
     private var decoder: PacketDecoder
-    private var tally = DecodingTally()
-    private var events: [AudioEvent] = []
-    private var position = 0
+    private var queue = AudioEventQueue()
     private var isAtEnd = false
 
-    var skippedSamples: Int64 { tally.skippedSamples }
+    var skippedSamples: Int64 { queue.tally.skippedSamples }
 
     init(_ setup: DecoderSetup, _ rule: ChunkingRule, _ borders: ChunkBorders) throws(MediaError) {
         self.setup = setup
@@ -26,26 +25,14 @@ final class SerialAudioDecoder: AudioSource {
 
     func nextAudio(from packets: PacketQueue) throws(MediaError) -> DecodedAudio? {
         while true {
-            while position < events.count {
-                position += 1
-                switch events[position - 1] {
-                case .skips(let samples): tally.sent(skipping: samples)
-                case .damage(let damage): tally.note(damage, packets)
-                case .frame(let box):
-                    guard let frame = box.take() else { continue }
-                    tally.produced()
-                    return .frame(frame)
-                case .reduced: continue
-                }
-            }
+            if let audio = queue.next(reportingTo: packets) { return audio }
             guard !isAtEnd else {
-                try tally.checkEnd()
+                try queue.tally.checkEnd()
                 return nil
             }
             let sample = try packets.next()
             isAtEnd = sample == nil
-            events = try decode(sample)
-            position = 0
+            queue.fill(try decode(sample))
         }
     }
 

@@ -122,7 +122,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// Returns the next audio of an output with reducers that give `Partial`; `nil` at the end.
     package func nextAudio<Partial>(
         reducedTo type: Partial.Type
-    ) throws(MediaError) -> DeliveredAudio<Partial>? {
+    ) throws(MediaError) -> DeliveredSamples<Partial>? {
         let audio = try next(at: { $0.presentationTime }) { pipeline, packets throws(MediaError) in
             try pipeline.nextAudio(from: packets)
         }

@@ -6,12 +6,16 @@ internal import Threading
 
 /// The properties of a track's decoded audio.
 package struct AudioTrackForm: Sendable, Hashable {
+    /// The number of samples per second in each channel.
     package let sampleRate: Int
+    /// The channel layout.
     package let channelLayout: ChannelLayout
+    /// The storage format of a decoded sample; `nil` if nothing was decoded, or if samples have another form by now.
     package let sampleFormat: SampleFormat?
     /// The number of bits that the container or the codec states for a sample.
     package let statedBits: Int?
 
+    /// Creates a form from its parts.
     package init(sampleRate: Int, channelLayout: ChannelLayout, sampleFormat: SampleFormat?, statedBits: Int?) {
         self.sampleRate = sampleRate
         self.channelLayout = channelLayout
@@ -140,7 +144,7 @@ package final class AudioMeasurement<Meter: AudioMeter>: PassConsumer {
 
     private func fitting(_ count: Int64) -> Int64 { limit.map { max(0, min(count, $0 - frames)) } ?? count }
 
-    package func take(_ samples: DeliveredAudio<Meter.Partial>, of track: AssetTrack) throws(MediaError) -> Bool {
+    package func take(_ samples: DeliveredSamples<Meter.Partial>, of track: AssetTrack) throws(MediaError) -> Bool {
         switch samples {
         case .samples(let buffer):
             guard let audio = buffer.audioBuffer else { return true }

@@ -13,7 +13,7 @@ package protocol PassConsumer<Partial>: AnyObject, SendableMetatype {
     /// Creates reducers of the consumer's audio, which are used where that saves work; `nil` for none.
     var makeReducer: MakeAudioReducer<Partial>? { get }
     /// Takes the next samples of a track; returns false to take no more of any track.
-    func take(_ samples: DeliveredAudio<Partial>, of track: AssetTrack) throws(MediaError) -> Bool
+    func take(_ samples: DeliveredSamples<Partial>, of track: AssetTrack) throws(MediaError) -> Bool
     /// Reads the beginning from the file itself, in parallel; returns the time at which the pass has to go on, or `nil` if
     /// nothing was read.
     ///
@@ -32,9 +32,12 @@ extension PassConsumer {
 
 /// A track and the form in which a consumer wants it.
 package struct PassInput: Sendable, Hashable {
+    /// The track.
     package let track: AssetTrack
+    /// The form of its samples.
     package let settings: TrackOutput.Settings
 
+    /// Creates an input; consumers with equal inputs share one decoding.
     package init(_ track: AssetTrack, _ settings: TrackOutput.Settings) {
         self.track = track
         self.settings = settings
@@ -80,6 +83,8 @@ package final class Pass {
         var isOver = false
     }
 
+    /// Creates a pass without consumers.
+    ///
     /// - Parameters:
     ///   - start: The time from which the asset is read.
     ///   - threads: The number of decoding threads for each track; 0 for one per core.
@@ -101,7 +106,9 @@ package final class Pass {
 
     /// Reads the asset until its end, or until no consumer wants more.
     ///
-    /// - Parameter progress: Called from time to time with the fraction done, 0…1, and the number of seconds read.
+    /// - Parameters:
+    ///   - end: The time at which reading is expected to end, for progress only; `nil` for the end of the longest track.
+    ///   - progress: Called from time to time with the fraction done, 0…1, and the number of seconds read.
     /// - Throws: The errors of reading, and the first one of a consumer, which ends the pass.
     package func run(until end: MediaTime? = nil, progress: ((Double, Double) -> Void)? = nil) throws(MediaError) {
         let ends = seats.flatMap(\.inputs).map(\.track.timeRange.end).filter(\.isNumeric)
@@ -165,7 +172,7 @@ package final class Pass {
             end = try seats[0].pull(lane.output)
         } else if let samples = try lane.output.nextSampleBuffer() {
             for seat in lane.seats where seat.wantsMore { seat.give(samples, of: lane.output.track) }
-            if let failure = lane.seats.compactMap(\.failure).first { throw failure }
+            if let failure = seats.lazy.compactMap(\.failure).first { throw failure }
             end = samples.endTime
         }
         guard let end else { return lanes[index].isOver = true }
@@ -235,7 +242,7 @@ private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Senda
         return samples.endTime
     }
 
-    private func take(_ samples: DeliveredAudio<Consumer.Partial>, of track: AssetTrack) throws(MediaError) {
+    private func take(_ samples: DeliveredSamples<Consumer.Partial>, of track: AssetTrack) throws(MediaError) {
         if try !consumer.take(samples, of: track) { close() }
     }
 
@@ -288,7 +295,7 @@ private final class ConsumerSeat<Consumer: PassConsumer>: Seat, @unchecked Senda
     }
 }
 
-extension DeliveredAudio {
+extension DeliveredSamples {
     /// The time at which the samples end.
     fileprivate var endTime: MediaTime {
         switch self {

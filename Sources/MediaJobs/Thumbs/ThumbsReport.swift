@@ -90,7 +90,7 @@ extension ThumbsReport: Encodable {
         try object.encodeIfPresent(index?.string, forKey: .vtt)
         try object.encodeIfPresent(index?.pathBytes, forKey: .vttBytes)
         try object.encode(images, forKey: .images)
-        if !errors.isEmpty { try object.encode(errors.map(Failure.init), forKey: .errors) }
+        if !errors.isEmpty { try object.encode(errors.map(ErrorReport.init), forKey: .errors) }
         try object.encodeIfPresent(damage, forKey: .damage)
     }
 }
@@ -112,7 +112,7 @@ extension ThumbsReport.Image: Encodable {
             try object.encode(image.isKeyframe, forKey: .keyframe)
             try object.encodeIfPresent(image.sheet, forKey: .sheet)
         case .failure(let error):
-            try object.encode(Failure(error: error), forKey: .error)
+            try object.encode(ErrorReport(error), forKey: .error)
         }
     }
 }
@@ -128,13 +128,6 @@ extension ThumbsReport.Sheet: Encodable {
         try object.encode(size.width, forKey: .width)
         try object.encode(size.height, forKey: .height)
     }
-}
-
-private struct Failure: Encodable {
-    let code: String
-    let message: String
-
-    init(error: MediaError) { (code, message) = (error.code.rawValue, error.message) }
 }
 
 // MARK: - Writing

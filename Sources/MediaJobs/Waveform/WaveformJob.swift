@@ -321,7 +321,7 @@ extension WaveformReport {
         }
 
         private enum Key: String, CodingKey {
-            case file, fileBytes, format, error, code, message
+            case file, fileBytes, format, error
         }
 
         /// Writes the keys of the output's contents, or `error` instead.
@@ -332,10 +332,7 @@ extension WaveformReport {
             try object.encode(format, forKey: .format)
             switch result {
             case .success(let content): try content.encode(to: encoder)
-            case .failure(let failure):
-                var error = object.nestedContainer(keyedBy: Key.self, forKey: .error)
-                try error.encode(failure.code.rawValue, forKey: .code)
-                try error.encode(failure.message, forKey: .message)
+            case .failure(let error): try object.encode(ErrorReport(error), forKey: .error)
             }
         }
     }

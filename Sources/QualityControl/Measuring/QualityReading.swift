@@ -133,7 +133,7 @@ final class VideoTrackMeasurement: TrackMeasurer {
 
     var inputs: [PassInput] { [PassInput(track, .video(VideoSettings()))] }
 
-    func take(_ samples: DeliveredAudio<Never>, of track: AssetTrack) throws(MediaError) -> Bool {
+    func take(_ samples: DeliveredSamples<Never>, of track: AssetTrack) throws(MediaError) -> Bool {
         if case .samples(let sample) = samples { try meter.append(sample) }
         return true
     }
@@ -160,7 +160,7 @@ final class PairMeasurement: TrackMeasurer {
 
     var inputs: [PassInput] { [tracks.first, tracks.second].map { PassInput($0, .audio(AudioSettings())) } }
 
-    func take(_ samples: DeliveredAudio<Never>, of track: AssetTrack) throws(MediaError) -> Bool {
+    func take(_ samples: DeliveredSamples<Never>, of track: AssetTrack) throws(MediaError) -> Bool {
         guard case .samples(let sample) = samples else { return true }
         if track == tracks.first { try audio.first.append(sample) } else { try audio.second.append(sample) }
         while min(audio.first.count, audio.second.count) >= Self.block { try measure() }

@@ -48,7 +48,8 @@ enum CommonArgument {
     static func dimensions(_ text: String, in range: ClosedRange<Int>, areEven: Bool = false) throws -> Dimensions {
         let words = text.split(separator: "x", omittingEmptySubsequences: false)
         let sides = words.compactMap { Int($0) }
-        guard words.count == 2, sides.count == 2, sides.allSatisfy({ range.contains($0) && !(areEven && $0 % 2 != 0) }) else {
+        guard words.count == 2, sides.count == 2, sides.allSatisfy({ range.contains($0) && !(areEven && $0 % 2 != 0) })
+        else {
             throw ValidationError("write a size such as 640x480" + (areEven ? ", with even numbers" : ""))
         }
         return Dimensions(width: sides[0], height: sides[1])

@@ -18,7 +18,6 @@ struct FileResult<Value: Encodable>: Encodable {
 
     private enum Key: String, CodingKey {
         case schemaVersion, path, pathBytes, error
-        case code, message, failedChecks
     }
 
     /// Encodes one object: `schemaVersion`, `path`, `pathBytes` if the path is not UTF-8, and the members of the value.
@@ -29,11 +28,7 @@ struct FileResult<Value: Encodable>: Encodable {
         try object.encodeIfPresent(path.pathBytes, forKey: .pathBytes)
         switch result {
         case .success(let value): try value.encode(to: encoder)
-        case .failure(let failure):
-            var error = object.nestedContainer(keyedBy: Key.self, forKey: .error)
-            try error.encode(failure.code.rawValue, forKey: .code)
-            try error.encode(failure.message, forKey: .message)
-            if !failure.failedChecks.isEmpty { try error.encode(failure.failedChecks, forKey: .failedChecks) }
+        case .failure(let error): try object.encode(ErrorReport(error), forKey: .error)
         }
     }
 }

@@ -1,3 +1,4 @@
+import FuzzSupport
 import Pictures
 
 /// Draws any bits as the numbers of a waveform: the first bytes choose the size and the style, the others are 32-bit floats.
@@ -27,16 +28,8 @@ public func fuzzDrawing(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
-// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// Where the program begins.
 @_cdecl("FuzzDrawing_main")
 public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runFuzzer(&count, &arguments, fuzzDrawing)
+    runFuzzer(count, arguments, fuzzDrawing)
 }

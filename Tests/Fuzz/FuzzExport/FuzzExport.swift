@@ -1,29 +1,23 @@
 import AssetKit
 import Dispatch
+import FuzzSupport
 import Glibc
-import SystemPackage
 
-/// One file without a name for all inputs, which is written anew for each.
-private let file: FileDescriptor = {
-    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
-    unlink(name)
-    return FileDescriptor(rawValue: descriptor)
-}()
+private let file = InputFile()
 
 /// Where the exports go, one over the other.
-private let output = FilePath("/tmp/fuzz-export-\(getpid())")
+private let output = makeTemporaryFolder().appending("export")
 
 /// Exports any bytes as a media file: the first byte says how, the second from when to when.
 @_cdecl("fuzzExport")
 public func fuzzExport(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 2, let data else { return 0 }
-    guard ftruncate(file.rawValue, 0) == 0, pwrite(file.rawValue, data + 2, size - 2, 0) == size - 2 else { return 0 }
+    guard file.write(UnsafeRawBufferPointer(start: data + 2, count: size - 2)) else { return 0 }
     var options = Asset.Options()
     options.limits.pixels = 1 << 18
     options.limits.deadline = .now + .seconds(5)
     options.isPrecise = data[0] & 1 != 0
-    let asset = Asset(descriptor: file, options: options)
+    let asset = Asset(descriptor: file.descriptor, options: options)
     // Stored samples most of the time: they meet what the file says of itself, and encoders cost time.
     let session = ExportSession(asset: asset, preset: data[0] & 6 == 6 ? .lowQuality : .passthrough)
     session.shouldOptimizeForNetworkUse = data[0] & 8 != 0
@@ -46,16 +40,8 @@ public func fuzzExport(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
-// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// Where the program begins.
 @_cdecl("FuzzExport_main")
 public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runFuzzer(&count, &arguments, fuzzExport)
+    runFuzzer(count, arguments, fuzzExport)
 }

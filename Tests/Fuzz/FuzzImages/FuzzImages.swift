@@ -1,24 +1,17 @@
 import AssetKit
-import Glibc
-import SystemPackage
+import FuzzSupport
 
-/// One file without a name for all inputs, which is written anew for each.
-private let file: FileDescriptor = {
-    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
-    unlink(name)
-    return FileDescriptor(rawValue: descriptor)
-}()
+private let file = InputFile()
 
 /// Makes images of any bytes as a video file: the first byte says how, the second at which times.
 @_cdecl("fuzzImages")
 public func fuzzImages(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 2, let data else { return 0 }
-    guard ftruncate(file.rawValue, 0) == 0, pwrite(file.rawValue, data + 2, size - 2, 0) == size - 2 else { return 0 }
+    guard file.write(UnsafeRawBufferPointer(start: data + 2, count: size - 2)) else { return 0 }
     var options = Asset.Options()
     options.limits.pixels = 1 << 20
     options.limits.deadline = .now + .seconds(5)
-    let asset = Asset(descriptor: file, options: options)
+    let asset = Asset(descriptor: file.descriptor, options: options)
     let generator = ImageGenerator(asset: asset)
     if data[0] & 1 != 0 {
         generator.configuration.requestedTimeToleranceBefore = .zero
@@ -36,16 +29,8 @@ public func fuzzImages(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
-// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// Where the program begins.
 @_cdecl("FuzzImages_main")
 public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runFuzzer(&count, &arguments, fuzzImages)
+    runFuzzer(count, arguments, fuzzImages)
 }

@@ -1,16 +1,9 @@
 import AssetKit
-import Glibc
+import FuzzSupport
 import MediaBase
 import QualityControl
-import SystemPackage
 
-/// One file without a name for all inputs, which is written anew for each.
-private let file: FileDescriptor = {
-    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
-    unlink(name)
-    return FileDescriptor(rawValue: descriptor)
-}()
+private let file = InputFile()
 
 /// Reads the bytes before the first zero as a policy, and checks what follows it against that policy as a media file.
 @_cdecl("fuzzQC")
@@ -20,13 +13,11 @@ public func fuzzQC(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard let policy = try? Policy(bytes: text, named: "fuzz") else { return 0 }
     precondition(!policy.rules.isEmpty)
     let media = Array(bytes.dropFirst(text.count + 1))
-    guard !media.isEmpty, ftruncate(file.rawValue, 0) == 0,
-        pwrite(file.rawValue, media, media.count, 0) == media.count
-    else { return 0 }
+    guard !media.isEmpty, media.withUnsafeBytes({ file.write($0) }) else { return 0 }
     var options = Asset.Options()
     options.limits.pixels = 1 << 18
     options.limits.deadline = .now + .seconds(5)
-    let job = QCJob(asset: Asset(descriptor: file, options: options), policy: policy, threads: 1)
+    let job = QCJob(asset: Asset(descriptor: file.descriptor, options: options), policy: policy, threads: 1)
     guard let report = try? job.run() else { return 0 }
     precondition(report.rules.count == policy.rules.count)
     for finding in report.findings {
@@ -37,16 +28,6 @@ public func fuzzQC(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
-// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// Where the program begins.
 @_cdecl("FuzzQC_main")
-public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runFuzzer(&count, &arguments, fuzzQC)
-}
+public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt { runFuzzer(count, arguments, fuzzQC) }

@@ -1,25 +1,18 @@
 import AssetKit
-import Glibc
-import SystemPackage
+import FuzzSupport
 
-/// One file without a name for all inputs, which is written anew for each.
-private let file: FileDescriptor = {
-    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
-    let descriptor = mkstemp(&name)
-    unlink(name)
-    return FileDescriptor(rawValue: descriptor)
-}()
+private let file = InputFile()
 
 /// Opens any bytes as a media file, looks at all that is known of it, and reads all tracks, stored and decoded.
 @_cdecl("fuzzReading")
 public func fuzzReading(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     guard size > 1, let data else { return 0 }
-    guard ftruncate(file.rawValue, 0) == 0, pwrite(file.rawValue, data + 1, size - 1, 0) == size - 1 else { return 0 }
+    guard file.write(UnsafeRawBufferPointer(start: data + 1, count: size - 1)) else { return 0 }
     var options = Asset.Options()
     options.limits.pixels = 1 << 20
     options.limits.deadline = .now + .seconds(5)
     options.isPrecise = data[0] & 1 != 0
-    read(Asset(descriptor: file, options: options), isDecoding: data[0] & 2 != 0)
+    read(Asset(descriptor: file.descriptor, options: options), isDecoding: data[0] & 2 != 0)
     return 0
 }
 
@@ -45,16 +38,8 @@ private func read(_ asset: Asset, isDecoding: Bool) {
     _ = reader.damage
 }
 
-// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// Where the program begins.
 @_cdecl("FuzzReading_main")
 public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runFuzzer(&count, &arguments, fuzzReading)
+    runFuzzer(count, arguments, fuzzReading)
 }

@@ -1,14 +1,12 @@
 import AssetKit
-import Glibc
+import FuzzSupport
 import MediaBase
 import SystemPackage
 import Timelines
 
 /// A folder with a timeline and a second of sound, which it may name as `a.wav`.
 private let folder: FilePath = {
-    var name = Array("/tmp/fuzz-XXXXXX".utf8CString)
-    _ = mkdtemp(&name)
-    let folder = FilePath(platformString: name)
+    let folder = makeTemporaryFolder()
     let sizes: [UInt32] = [48_000, 96_000]
     var wave = Array("RIFF".utf8) + little(96_036) + Array("WAVEfmt ".utf8) + little(16)
     wave += [1, 0, 1, 0] + little(sizes[0]) + little(sizes[1]) + [2, 0, 16, 0] + Array("data".utf8) + little(sizes[1])
@@ -46,16 +44,8 @@ public func fuzzTimelines(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
     return 0
 }
 
-// libFuzzer's own `main` cannot be used: the package manager names the entry point after the target.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-    _ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 /// Where the program begins.
 @_cdecl("FuzzTimelines_main")
 public func begin(_ count: CInt, _ arguments: UnsafeMutableRawPointer?) -> CInt {
-    var (count, arguments) = (count, arguments)
-    return runFuzzer(&count, &arguments, fuzzTimelines)
+    runFuzzer(count, arguments, fuzzTimelines)
 }
