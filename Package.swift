@@ -72,7 +72,10 @@ let package = Package(
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "Threading", swiftSettings: common),
         .target(name: "CSandbox"),
-        .target(name: "Isolation", dependencies: ["CSandbox", "Threading", system], swiftSettings: common),
+        .target(
+            name: "Isolation",
+            dependencies: ["CSandbox", "MediaBase", "SystemCalls", "FileOutput", "Threading", system],
+            swiftSettings: common),
         .target(
             name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", "Threading", system], swiftSettings: safe),
         .target(
@@ -130,7 +133,8 @@ let package = Package(
             name: "mediatool",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
-                "MediaAnalysis", "Pictures", "Peaks", "Timelines", "JSONText", "EmbeddedFiles", "CStartup", system,
+                "MediaAnalysis", "Pictures", "Peaks", "Timelines", "JSONText", "EmbeddedFiles", "Isolation", "CStartup",
+                system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: safe),
@@ -142,7 +146,8 @@ let package = Package(
             swiftSettings: common),
         // What a sandboxed process tries, for IsolationTests; no product.
         .executableTarget(
-            name: "isolationcheck", dependencies: ["Isolation", system], path: "Tests/IsolationCheck",
+            name: "isolationcheck", dependencies: ["Isolation", "FileOutput", "MediaBase", "SystemCalls", system],
+            path: "Tests/IsolationCheck",
             swiftSettings: common),
         .testTarget(
             name: "IsolationTests", dependencies: ["Isolation", "isolationcheck", "TestSupport", system],

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,14 +44,11 @@ int csb_restrict_files(const char *const *readable, size_t count) {
     for (size_t i = 0; i < count; i++) {
         int place = open(readable[i], O_PATH | O_CLOEXEC);
         if (place < 0) continue;
-        struct landlock_path_beneath_attr rule = {
-            .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR, .parent_fd = place};
-        long added = syscall(add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        struct landlock_path_beneath_attr rule = {.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE, .parent_fd = place};
         // A file cannot have the rights of a folder.
-        if (added < 0 && errno == EINVAL) {
-            rule.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
-            added = syscall(add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
-        }
+        struct stat status;
+        if (fstat(place, &status) == 0 && S_ISDIR(status.st_mode)) rule.allowed_access |= LANDLOCK_ACCESS_FS_READ_DIR;
+        long added = syscall(add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
         close(place);
         if (added < 0) goto failed;
     }
@@ -79,12 +77,12 @@ static const int allowed[] = {
     SYS_mprotect, SYS_mremap, SYS_madvise, SYS_brk, SYS_clock_gettime, SYS_clock_nanosleep, SYS_nanosleep,
     SYS_sched_yield, SYS_close, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_openat, SYS_getdents64,
     SYS_getcwd, SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_fsync, SYS_fdatasync, SYS_ftruncate, SYS_fallocate,
-    SYS_dup, SYS_fadvise64, SYS_recvmsg, SYS_sendmsg, SYS_ppoll, SYS_eventfd2, SYS_epoll_create1, SYS_epoll_ctl,
+    SYS_dup, SYS_tee, SYS_fadvise64, SYS_recvmsg, SYS_sendmsg, SYS_ppoll, SYS_eventfd2, SYS_epoll_create1, SYS_epoll_ctl,
     SYS_epoll_pwait, SYS_timerfd_create, SYS_timerfd_settime, SYS_gettimeofday, SYS_clock_getres, SYS_times, SYS_getrusage,
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_rt_sigtimedwait, SYS_restart_syscall,
     SYS_exit, SYS_exit_group, SYS_set_robust_list, SYS_rseq, SYS_membarrier, SYS_getrandom, SYS_getpid, SYS_getppid,
     SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_uname, SYS_sysinfo, SYS_sched_getaffinity,
-    SYS_sched_setaffinity, SYS_get_mempolicy, SYS_setpriority, SYS_getpriority, SYS_pipe2,
+    SYS_sched_setaffinity, SYS_get_mempolicy, SYS_set_mempolicy, SYS_setpriority, SYS_getpriority, SYS_pipe2,
 #ifdef __x86_64__
     SYS_poll, SYS_epoll_wait, SYS_access, SYS_readlink, SYS_open, SYS_stat, SYS_lstat, SYS_time,
 #endif
@@ -223,7 +221,7 @@ union control {
     struct cmsghdr header;
 };
 
-ssize_t csb_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count) {
+ssize_t csb_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count, int waits) {
     if (count > most_descriptors) {
         errno = EINVAL;
         return -1;
@@ -242,12 +240,12 @@ ssize_t csb_send(int socket, const void *bytes, size_t length, const int *descri
         memcpy(CMSG_DATA(header), descriptors, sizeof(int) * count);
     }
     ssize_t sent;
-    do sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    do sent = sendmsg(socket, &message, MSG_NOSIGNAL | (waits ? 0 : MSG_DONTWAIT));
     while (sent < 0 && errno == EINTR);
     return sent;
 }
 
-ssize_t csb_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count) {
+ssize_t csb_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count, int waits) {
     size_t room = *count;
     *count = 0;
     struct iovec part = {.iov_base = bytes, .iov_len = length};
@@ -255,7 +253,7 @@ ssize_t csb_receive(int socket, void *bytes, size_t length, int *descriptors, si
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
     ssize_t received;
-    do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    do received = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (waits ? 0 : MSG_DONTWAIT));
     while (received < 0 && errno == EINTR);
     if (received < 0) return received;
     for (struct cmsghdr *header = CMSG_FIRSTHDR(&message); header; header = CMSG_NXTHDR(&message, header)) {

@@ -30,6 +30,8 @@ package final class OutputFile: Sendable {
     /// The path at which ``commit()`` puts the file; differs from ``path`` if that is a symbolic link.
     let finalPath: FilePath
     private let rules: OutputFileSet.Rules
+    /// The process that puts the output in place, and its name for it; `nil` if this process does.
+    private let keeping: (keeper: any OutputKeeper, id: Int)?
     /// The byte allowance shared by all outputs of the job; `nil` for no limit.
     package let allowance: OutputAllowance?
     private let state = Mutex(State.open)
@@ -42,6 +44,9 @@ package final class OutputFile: Sendable {
         case ended
     }
 
+    /// The keeper's name of the output; `nil` if this process puts it in place.
+    package var keptID: Int? { keeping?.id }
+
     /// True if the output is a regular file that is put in place by the commit.
     package var isReplaced: Bool { temporaryPath != nil }
 
@@ -52,8 +57,10 @@ package final class OutputFile: Sendable {
 
     init(
         path: FilePath, finalPath: FilePath, descriptor: FileDescriptor, temporaryPath: FilePath?,
-        destination: FileDescriptor? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?
+        destination: FileDescriptor? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?,
+        keeping: (keeper: any OutputKeeper, id: Int)? = nil
     ) {
+        self.keeping = keeping
         self.path = path
         self.finalPath = finalPath
         self.descriptor = descriptor
@@ -105,6 +112,7 @@ package final class OutputFile: Sendable {
         do {
             state.withLock { $0 = .complete(waiting: []) }
             try descriptor.close()
+            if let keeping { keeping.keeper.complete(keeping.id) }
         } catch {
             discard()
             throw MediaError(error as? Errno ?? .ioError, "write", path: path)
@@ -115,6 +123,7 @@ package final class OutputFile: Sendable {
     ///
     /// Throws `invalidArgument` if this output would replace one of the files.
     package func refuse(_ inputs: [FileIdentity]) throws(MediaError) {
+        if let keeping { return try keeping.keeper.refuse(inputs, as: keeping.id) }
         rules.addInputs(inputs)
         try rules.refuseInput(finalPath, named: path)
     }
@@ -124,6 +133,10 @@ package final class OutputFile: Sendable {
     /// Without `force`, a file created at the final name meanwhile is left alone, which is checked atomically; the
     /// commit then throws `alreadyExists`. If it throws any error, nothing remains of the output.
     package func commit() throws(MediaError) {
+        if keeping != nil {
+            if let failure = Self.commit([self]).first { throw failure.error }
+            return
+        }
         let last = takeState()
         if case .ended = last { return }
         defer { if let temporaryPath { rules.pending.remove(temporaryPath) } }
@@ -153,6 +166,9 @@ package final class OutputFile: Sendable {
     /// - Returns: The index and error of each output that failed.
     package static func commit(_ files: [OutputFile], together: Bool = false) -> [(index: Int, error: MediaError)] {
         var failures: [(index: Int, error: MediaError)] = []
+        if let keeper = files.lazy.compactMap(\.keeping).first?.keeper {
+            return commit(files, together: together, by: keeper)
+        }
         CommitTurn.during(files) {
             if together, let taken = files.firstIndex(where: \.isNameTaken) {
                 for file in files { file.discard() }
@@ -164,6 +180,34 @@ package final class OutputFile: Sendable {
             }
         }
         return failures
+    }
+
+    /// Closes the files, and lets the keeper put those in place that it keeps.
+    private static func commit(
+        _ files: [OutputFile], together: Bool, by keeper: any OutputKeeper
+    ) -> [(index: Int, error: MediaError)] {
+        var failures: [(index: Int, error: MediaError)] = []
+        var kept: [(index: Int, id: Int)] = []
+        for (index, file) in files.enumerated() {
+            guard let keeping = file.keeping else {
+                do throws(MediaError) { try file.commit() } catch { failures.append((index, error)) }
+                continue
+            }
+            let last = file.takeState()
+            if case .ended = last { continue }
+            do {
+                try file.close(after: last)
+                kept.append((index, keeping.id))
+            } catch {
+                keeping.keeper.discard(keeping.id)
+                failures.append((index, MediaError(error as? Errno ?? .ioError, "write", path: file.path)))
+            }
+        }
+        guard !kept.isEmpty else { return failures }
+        failures += keeper.commit(kept.map(\.id), together: together).compactMap { failure in
+            kept.indices.contains(failure.index) ? (kept[failure.index].index, failure.error) : nil
+        }
+        return failures.sorted { $0.index < $1.index }
     }
 
     /// True if the final name exists and may not be replaced.
@@ -182,7 +226,15 @@ package final class OutputFile: Sendable {
             if let destination { try? destination.close() }
             if descriptor != .standardOutput { try? descriptor.close() }
         }
+        if let keeping { return keeping.keeper.discard(keeping.id) }
         if let temporaryPath { rules.pending.remove(temporaryPath) }
+    }
+
+    /// Ends this object's part in an output that is written directly, and returns the file and, if it has one, the
+    /// destination; the caller owns both.
+    package func detach() -> [FileDescriptor] {
+        _ = takeState()
+        return [descriptor] + [destination].compactMap(\.self)
     }
 
     private func takeState() -> State {

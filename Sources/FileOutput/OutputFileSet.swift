@@ -111,7 +111,10 @@ package final class OutputFileSet: Sendable {
     }
 
     /// Prevents outputs of the run that begin from now on from replacing these files, which are also read.
-    package func protect(_ identities: [FileIdentity]) { rules.addInputs(identities) }
+    package func protect(_ identities: [FileIdentity]) {
+        rules.addInputs(identities)
+        try? OutputKeeping.current?.refuse(identities, as: nil)
+    }
 
     /// Opens an output for writing; `-` is standard output (a file of that name is `./-`).
     ///
@@ -119,9 +122,16 @@ package final class OutputFileSet: Sendable {
     /// output is an input (also through a link) or another output, `notFound` if its folder is missing, and the errors
     /// of the system. Opening a FIFO waits for its reader.
     ///
-    /// - Parameter goesBack: Whether the writer later changes content written before. An output that is not a regular
-    ///   file is then written to a temporary file and copied at the commit.
-    package func begin(_ path: FilePath, goesBack: Bool = false) throws(MediaError) -> OutputFile {
+    /// - Parameters:
+    ///   - goesBack: Whether the writer later changes content written before. An output that is not a regular file is
+    ///     then written to a temporary file and copied at the commit.
+    ///   - waits: False to throw `notReady` in place of waiting for the reader of a FIFO.
+    package func begin(
+        _ path: FilePath, goesBack: Bool = false, waits: Bool = true
+    ) throws(MediaError) -> OutputFile {
+        if let keeper = OutputKeeping.current {
+            return try begin(path, goesBack: goesBack, makesFolder: false, by: keeper)
+        }
         let file: OutputFile
         switch try OutputPlace(of: path) {
         case .standardOutput:
@@ -135,8 +145,10 @@ package final class OutputFileSet: Sendable {
         case .direct(let target):
             try rules.refuseInput(target, named: path)
             let descriptor = try opening(path) {
-                try FileDescriptor.open(target, .writeOnly, options: [.closeOnExec])
+                try FileDescriptor.open(
+                    target, .writeOnly, options: waits ? [.closeOnExec] : [.closeOnExec, .nonBlocking])
             }
+            if !waits { setWaits(true, for: descriptor) }
             var destination: FileDescriptor?
             var written = descriptor
             if goesBack {
@@ -168,6 +180,18 @@ package final class OutputFileSet: Sendable {
         return file
     }
 
+    private func begin(
+        _ path: FilePath, goesBack: Bool, makesFolder: Bool, by keeper: any OutputKeeper
+    ) throws(MediaError) -> OutputFile {
+        let output = try keeper.begin(path, goesBack: goesBack, makesFolder: makesFolder)
+        let file = OutputFile(
+            path: path, finalPath: path, descriptor: output.descriptor, temporaryPath: output.kept?.temporaryPath,
+            destination: output.destination, rules: rules, allowance: allowance,
+            keeping: output.kept.map { (keeper, $0.id) })
+        files.withLock { $0.append(file) }
+        return file
+    }
+
     /// Puts every output in place, in the order in which they were begun.
     ///
     /// If one output fails, the others are still put in place and the first error is thrown at the end. In a whole
@@ -180,6 +204,9 @@ package final class OutputFileSet: Sendable {
     package func discard() {
         for file in takeFiles() { file.discard() }
     }
+
+    /// Leaves the outputs to those who hold them.
+    package func release() { _ = takeFiles() }
 
     private func takeFiles() -> [OutputFile] {
         files.withLock { files in
@@ -222,10 +249,15 @@ extension OutputFileSet {
     }
 
     /// Opens an output as ``begin(_:goesBack:)`` does, in a folder that is made if it is missing.
-    package func beginInFolder(_ path: FilePath, goesBack: Bool = false) throws(MediaError) -> OutputFile {
+    package func beginInFolder(
+        _ path: FilePath, goesBack: Bool = false, waits: Bool = true
+    ) throws(MediaError) -> OutputFile {
+        if let keeper = OutputKeeping.current {
+            return try begin(path, goesBack: goesBack, makesFolder: true, by: keeper)
+        }
         let folder = path.removingLastComponent()
         if !folder.isEmpty { try createFolder(at: folder) }
-        return try begin(path, goesBack: goesBack)
+        return try begin(path, goesBack: goesBack, waits: waits)
     }
 }
 

@@ -94,8 +94,16 @@ package func createFolder(at path: FilePath) throws(MediaError) {
 ///
 /// Two hard links, or a file and a symbolic link to it, have the same identity.
 package struct FileIdentity: Hashable, Sendable {
-    private let device: DeviceID
-    private let inode: Inode
+    /// The device's number.
+    package let device: DeviceID
+    /// The file's number on the device.
+    package let inode: Inode
+
+    /// Creates an identity from its parts.
+    package init(device: DeviceID, inode: Inode) {
+        self.device = device
+        self.inode = inode
+    }
 
     /// Creates the identity from the result of stat(2).
     package init(_ status: Stat) {
@@ -241,6 +249,7 @@ extension MediaError {
         case .tooManyOpenFiles, .tooManyOpenFilesInSystem:
             (.outOfResources, "too many files are open; work on fewer at a time")
         case .noMemory: (.outOfResources, "memory ran out")
+        case .noSuchAddressOrDevice where !reading: (.notReady, "nobody reads it")
         case .badFileDescriptor: (.inputOutput, "it is closed")
         default: (.inputOutput, "the system reports an error")
         }
@@ -250,6 +259,9 @@ extension MediaError {
 extension MediaError.Code {
     /// The program that reads the output has ended; on standard output this need not be reported.
     package static let brokenPipe = Self(rawValue: "brokenPipe")
+
+    /// An output is a FIFO whose reader has not come yet.
+    package static let notReady = Self(rawValue: "notReady")
 }
 
 /// Returns what `body` returns; a failure is reported as that of an operation on a file.

@@ -15,6 +15,21 @@ package final class MessageChannel: Sendable {
         package var bytes: [UInt8]
         /// The descriptors that came with the message; the receiver owns them.
         package var descriptors: [FileDescriptor] = []
+
+        /// Closes the descriptors.
+        package func close() {
+            for descriptor in descriptors { try? descriptor.close() }
+        }
+    }
+
+    /// The result of looking for a message without waiting.
+    package enum Arrival: Sendable {
+        /// A message.
+        case message(Message)
+        /// Nothing, or a part of a message whose rest has not come.
+        case none
+        /// The other end is closed.
+        case end
     }
 
     /// The reason why no message could be received.
@@ -28,16 +43,26 @@ package final class MessageChannel: Sendable {
     /// The descriptor of the socket, for poll(2); the channel owns it.
     package let descriptor: FileDescriptor
     private let sending = Mutex(())
-    private let receiving = Mutex([UInt8](repeating: 0, count: MessageChannel.packetBytes))
+    private let receiving = Mutex(Receiving())
+
+    private struct Receiving: Sendable {
+        var packet = [UInt8](repeating: 0, count: MessageChannel.packetBytes)
+        /// The parts of the next message that have come.
+        var message = Message(bytes: [])
+    }
 
     /// The size of the largest packet; a Unix socket holds at least two of these.
     private static let packetBytes = 1 << 16
     /// The maximum number of descriptors in a message.
     package static let maximumDescriptors = 16
 
-    private init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
+    /// Creates a channel over one end of a connection, which it then owns.
+    package init(_ descriptor: FileDescriptor) { self.descriptor = descriptor }
 
-    deinit { try? descriptor.close() }
+    deinit {
+        receiving.withLock { $0.message.close() }
+        try? descriptor.close()
+    }
 
     /// Returns the two ends of a new connection: socketpair(2).
     package static func pair() throws(Errno) -> (MessageChannel, MessageChannel) {
@@ -54,8 +79,11 @@ package final class MessageChannel: Sendable {
     /// - Parameters:
     ///   - bytes: The contents.
     ///   - descriptors: Open descriptors, which the receiver gets copies of; at most ``maximumDescriptors``.
+    ///   - waits: False to throw `resourceTemporarilyUnavailable` in place of waiting; the channel is then unusable.
     /// - Throws: `brokenPipe` if the other end is closed.
-    package func send(_ bytes: [UInt8], descriptors: [FileDescriptor] = []) throws(Errno) {
+    package func send(
+        _ bytes: [UInt8], descriptors: [FileDescriptor] = [], waits: Bool = true
+    ) throws(Errno) {
         try sending.withLock { _ throws(Errno) in
             var rest = bytes[...]
             var numbers = descriptors.map(\.rawValue)
@@ -64,7 +92,9 @@ package final class MessageChannel: Sendable {
                 rest = rest.dropFirst(part.count)
                 // The first byte of a packet says whether another one follows.
                 let packet = [rest.isEmpty ? 0 : 1] + part
-                guard csb_send(descriptor.rawValue, packet, packet.count, numbers, numbers.count) == packet.count
+                let sent = csb_send(
+                    descriptor.rawValue, packet, packet.count, numbers, numbers.count, waits ? 1 : 0)
+                guard sent == packet.count
                 else { throw Errno(rawValue: errno) }
                 numbers = []
             } while !rest.isEmpty
@@ -75,28 +105,44 @@ package final class MessageChannel: Sendable {
     ///
     /// - Parameter maximumBytes: The maximum length of the message.
     package func receive(atMost maximumBytes: Int) throws(Failure) -> Message? {
-        try receiving.withLock { packet throws(Failure) in
-            var message = Message(bytes: [])
-            var isComplete = false
-            defer {
-                if !isComplete { for descriptor in message.descriptors { try? descriptor.close() } }
+        while true {
+            switch try receive(atMost: maximumBytes, waits: true) {
+            case .message(let message): return message
+            case .end: return nil
+            case .none: continue
             }
+        }
+    }
+
+    /// Returns the next message if it has come.
+    ///
+    /// - Parameter maximumBytes: The maximum length of the message.
+    package func receiveAvailable(atMost maximumBytes: Int) throws(Failure) -> Arrival {
+        try receive(atMost: maximumBytes, waits: false)
+    }
+
+    /// Receives packets until a message is complete, the other end is closed, or none is there.
+    private func receive(atMost maximumBytes: Int, waits: Bool) throws(Failure) -> Arrival {
+        try receiving.withLock { state throws(Failure) in
             while true {
                 var numbers = [CInt](repeating: -1, count: Self.maximumDescriptors)
                 var count = numbers.count
-                let length = csb_receive(descriptor.rawValue, &packet, packet.count, &numbers, &count)
-                guard length >= 0 else { throw errno == EMSGSIZE ? .isInvalid : .system(Errno(rawValue: errno)) }
-                message.descriptors += numbers.prefix(count).map { FileDescriptor(rawValue: $0) }
-                // A worker that is killed while it sends leaves part of a message.
-                guard length > 0 else { return nil }
-                guard packet[0] <= 1, message.descriptors.count <= Self.maximumDescriptors,
-                    message.bytes.count + length - 1 <= maximumBytes
-                else { throw .isInvalid }
-                message.bytes += packet[1..<length]
-                if packet[0] == 0 {
-                    isComplete = true
-                    return message
+                let length = csb_receive(
+                    descriptor.rawValue, &state.packet, state.packet.count, &numbers, &count, waits ? 1 : 0)
+                guard length >= 0 else {
+                    if errno == EAGAIN { return .none }
+                    throw errno == EMSGSIZE ? .isInvalid : .system(Errno(rawValue: errno))
                 }
+                state.message.descriptors += numbers.prefix(count).map { FileDescriptor(rawValue: $0) }
+                // A worker that is killed while it sends leaves part of a message.
+                guard length > 0 else { return .end }
+                guard state.packet[0] <= 1, state.message.descriptors.count <= Self.maximumDescriptors,
+                    state.message.bytes.count + length - 1 <= maximumBytes
+                else { throw .isInvalid }
+                state.message.bytes += state.packet[1..<length]
+                guard state.packet[0] == 0 else { continue }
+                defer { state.message = Message(bytes: []) }
+                return .message(state.message)
             }
         }
     }

@@ -1,11 +1,12 @@
 import CSandbox
 import Glibc
 package import SystemPackage
+import Threading
 
 /// A child process that works in a ``Sandbox`` on what its supervisor sends it.
 ///
-/// The supervisor has a single thread, so that it can start another worker at any time: fork(2) copies only the calling
-/// thread, and locks held by others would stay locked. A worker that is released without ``end()`` is killed.
+/// The supervisor's other threads only wait, so that it can start another worker at any time: fork(2) copies only the
+/// calling thread, and locks held by others would stay locked. A worker that is released without ``end()`` is killed.
 ///
 /// ```swift
 /// let worker = try WorkerProcess.start(limits: ResourceLimits()) { channel in
@@ -42,17 +43,20 @@ package struct WorkerProcess: ~Copyable {
 
     /// Starts a worker: fork(2).
     ///
-    /// The calling process must have a single thread. The worker keeps the three standard descriptors and its end of the channel; all others are closed. It ends when
-    /// its supervisor does.
+    /// Other threads of the calling process may only wait. The worker keeps the three standard descriptors and its end
+    /// of the channel; all others are closed. It ends when its supervisor does.
     ///
     /// - Parameters:
     ///   - limits: The limits of the worker.
     ///   - isRestricted: False to leave out the sandbox, for debugging.
+    ///   - readable: The files and folders that the worker may open itself.
     ///   - body: The work, called in the new process. Its result is the exit status.
     /// - Throws: `resourceTemporarilyUnavailable` or `noMemory` if no process can be started.
     package static func start(
-        limits: ResourceLimits, isRestricted: Bool = true, _ body: (MessageChannel) -> CInt
+        limits: ResourceLimits, isRestricted: Bool = true, readable: [FilePath] = Sandbox.systemFiles,
+        _ body: (MessageChannel) -> CInt
     ) throws(Errno) -> WorkerProcess {
+        forgetAbandoned()
         let (mine, theirs) = try MessageChannel.pair()
         let supervisor = getpid()
         let id = csb_fork()
@@ -62,7 +66,7 @@ package struct WorkerProcess: ~Copyable {
         guard csb_end_with_parent() == 0, getppid() == supervisor else { _exit(1) }
         csb_close_all_but(theirs.descriptor.rawValue)
         guard limits.apply() else { _exit(1) }
-        if isRestricted { _ = Sandbox.enter() }
+        if isRestricted { _ = Sandbox.enter(readable: readable) }
         _exit(body(theirs))
     }
 
@@ -77,6 +81,23 @@ package struct WorkerProcess: ~Copyable {
         }
         let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
         return pages.flatMap { $0 > 0 ? $0 * sysconf(CInt(_SC_PAGESIZE)) : nil }
+    }
+
+    /// Kills the worker without waiting for its end, which takes milliseconds.
+    ///
+    /// The system keeps the worker's status until another worker is started or this process ends.
+    package consuming func abandon() {
+        hasEnded = true
+        kill(id, SIGKILL)
+        Self.abandoned.withLock { $0.append(id) }
+    }
+
+    /// The abandoned workers whose status the system keeps.
+    private static let abandoned = Mutex<[CInt]>([])
+
+    /// Lets the system forget the abandoned workers that have ended.
+    private static func forgetAbandoned() {
+        abandoned.withLock { ids in ids.removeAll { waitpid($0, nil, WNOHANG) != 0 } }
     }
 
     /// Kills the worker: SIGKILL of kill(2).

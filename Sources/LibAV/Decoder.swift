@@ -1,5 +1,6 @@
 import CFFmpeg
 package import MediaBase
+import SystemCalls
 
 /// Owner of an `AVCodecContext` that decodes one audio or video stream.
 ///
@@ -127,6 +128,8 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
         if sentKey != nil { sentKey = packet.isKey }
         // A drained decoder starts on the packet immediately and passes this setting to the thread that decodes it.
         context.pointee.skip_frame = unlessUnreferenced ? AVDISCARD_NONREF : AVDISCARD_DEFAULT
+        Activity.note(
+            .decoding, track: packet.streamIndex, time: packet.pts, unit: av_q2d(context.pointee.pkt_timebase))
         try AVStatus.check(
             avcodec_send_packet(context, packet.pointer), "avcodec_send_packet", doing: "decode a packet")
     }

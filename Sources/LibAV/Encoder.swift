@@ -1,6 +1,7 @@
 import CFFmpeg
 import Glibc
 package import MediaBase
+import SystemCalls
 
 /// Owner of an `AVCodecContext` that encodes one audio or video track.
 ///
@@ -171,6 +172,7 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
         stamped.pointer.pointee.pts = ticks
         // The picture type that the decoder reported must not bind the encoder.
         stamped.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+        Activity.note(.encoding, time: ticks, unit: av_q2d(context.pointee.time_base))
         try AVStatus.check(
             avcodec_send_frame(context, stamped.pointer), "avcodec_send_frame", doing: "encode a frame")
     }

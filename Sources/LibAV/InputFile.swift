@@ -296,6 +296,7 @@ extension InputFile {
     func readStored() throws(MediaError) -> Packet? {
         prepareForPackets()
         let packet = try Packet()
+        Activity.note(.reading)
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
         if let stop = io.stop { throw stop }
         if status == .endOfFile { return nil }

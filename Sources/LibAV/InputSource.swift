@@ -41,7 +41,7 @@ package enum InputSource: Sendable, Hashable {
         case .path(let path):
             return try Self.adopt(deadline) {
                 // Otherwise, opening a FIFO would wait for a writer, and nothing could interrupt that.
-                try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+                try openForReading(path)
             }
         case .beneath(let folder, let path): return try Self.adopt(deadline) { try folder.open(path) }
         case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline: deadline)
@@ -61,8 +61,7 @@ package enum InputSource: Sendable, Hashable {
         } catch {
             throw MediaError(.inputOutput, "cannot open the file", cause: "\(error)")
         }
-        let flags = fcntl(descriptor.rawValue, F_GETFL)
-        if flags >= 0 { _ = fcntl(descriptor.rawValue, F_SETFL, flags & ~O_NONBLOCK) }
+        setWaits(true, for: descriptor)
         return try adopt(descriptor, closes: true, deadline: deadline)
     }
 

@@ -248,3 +248,14 @@ func entries(of dictionary: OpaquePointer?) -> [(key: String, value: String)] {
         result.append((String(cString: entry.pointee.key), String(cString: entry.pointee.value)))
     }
 }
+
+/// The FFmpeg libraries that this process uses.
+package enum LoadedLibraries {
+    /// The name and the version of each, such as `libavcodec` and `59.37.100`: avcodec_version().
+    package static var versions: [(name: String, version: String)] {
+        [
+            ("libavformat", avformat_version()), ("libavcodec", avcodec_version()), ("libswscale", swscale_version()),
+            ("libswresample", swresample_version()), ("libavutil", avutil_version()),
+        ].map { ($0.0, "\($0.1 >> 16).\($0.1 >> 8 & 0xFF).\($0.1 & 0xFF)") }
+    }
+}

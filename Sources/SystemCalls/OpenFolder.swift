@@ -9,6 +9,20 @@ package import SystemPackage
 /// let file = try folder.open("media/a.mov")  // throws `Errno.improperLink` if that leads out of the folder
 /// ```
 package final class OpenFolder: Sendable, Hashable {
+    /// A name in a folder.
+    package struct Entry: Sendable, Hashable {
+        /// The name's bytes.
+        package let name: [UInt8]
+        /// True if the name denotes a folder, not a link to one.
+        package let isFolder: Bool
+
+        /// Creates an entry.
+        package init(name: [UInt8], isFolder: Bool) {
+            self.name = name
+            self.isFolder = isFolder
+        }
+    }
+
     /// The path given for the folder; empty for the current folder.
     package let path: FilePath
     private let descriptor: FileDescriptor
@@ -42,6 +56,7 @@ package final class OpenFolder: Sendable, Hashable {
     /// - Parameter asksKernel: Whether to try openat2(2); otherwise the path is walked name by name.
     /// - Throws: `improperLink` (`EXDEV`) if the path leads out of the folder, and the errors of open(2).
     package func open(_ relative: FilePath, asksKernel: Bool = true) throws(Errno) -> FileDescriptor {
+        if let opener = FileAccess.current { return try opener.open(relative, beneath: path) }
         var attempts = 0
         while asksKernel {
             let number = relative.withPlatformString { csc_open_beneath(descriptor.rawValue, $0) }
@@ -65,7 +80,8 @@ package final class OpenFolder: Sendable, Hashable {
     /// - Parameters:
     ///   - relative: The path relative to this folder; empty for the folder itself. Links are not followed.
     ///   - most: The maximum number of entries returned.
-    package func contents(of relative: FilePath, atMost most: Int) throws(Errno) -> [(name: [UInt8], isFolder: Bool)] {
+    package func contents(of relative: FilePath, atMost most: Int) throws(Errno) -> [Entry] {
+        if let opener = FileAccess.current { return try opener.contents(of: relative, beneath: path, atMost: most) }
         var place = try Self.plain(descriptor, ".", O_DIRECTORY)
         for component in relative.components {
             guard component.kind == .regular else {
@@ -82,7 +98,7 @@ package final class OpenFolder: Sendable, Hashable {
             throw error
         }
         defer { closedir(stream) }
-        var found: [(name: [UInt8], isFolder: Bool)] = []
+        var found: [Entry] = []
         while found.count < most, let entry = readdir(stream) {
             let kind = entry.pointee.d_type
             let length = MemoryLayout.size(ofValue: entry.pointee.d_name)
@@ -96,7 +112,7 @@ package final class OpenFolder: Sendable, Hashable {
                         fstatat(dirfd(stream), $0, &status, AT_SYMLINK_NOFOLLOW)
                     } == 0 && status.st_mode & S_IFMT == S_IFDIR
             }
-            found.append((name, isFolder))
+            found.append(Entry(name: name, isFolder: isFolder))
         }
         return found
     }

@@ -131,9 +131,7 @@ struct MediaPlace {
     func identity() throws(MediaError) -> FileIdentity? {
         let file: FileDescriptor
         do {
-            file =
-                try folder?.open(relative)
-                ?? FileDescriptor.open(relative, .readOnly, options: [.closeOnExec, .nonBlocking])
+            file = try folder?.open(relative) ?? openForReading(relative)
         } catch {
             switch error as? Errno ?? .ioError {
             case .noSuchFileOrDirectory, .notDirectory, .fileNameTooLong: return nil

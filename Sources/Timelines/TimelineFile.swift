@@ -14,6 +14,17 @@ package struct TimelineFile: Sendable {
     /// The number of bytes by which a file is recognised.
     private static let prefixBytes = 4096
 
+    /// Returns true if the file at a path may be a timeline, judged by its name and its first bytes.
+    package static func isLikely(at path: FilePath) -> Bool {
+        if path.extension?.lowercased() == "otio" { return true }
+        guard let status = try? Stat(path), status.type == .regular, let file = try? openForReading(path) else {
+            return false
+        }
+        defer { try? file.close() }
+        let prefix = (try? readSome(from: file, atMost: prefixBytes)) ?? []
+        return isTimeline(prefix, requiresSchema: false)
+    }
+
     /// Reads the file at a path; `nil` if it is not a regular file, cannot be opened, or is not a timeline.
     ///
     /// A file whose name ends with `.otio` is a timeline regardless of its contents.
@@ -24,7 +35,7 @@ package struct TimelineFile: Sendable {
         path: FilePath, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant? = nil
     ) throws(MediaError) {
         guard let status = try? Stat(path), status.type == .regular,
-            let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+            let file = try? openForReading(path)
         else { return nil }
         defer { try? file.close() }
         let folder = path.removingLastComponent()

@@ -1,4 +1,7 @@
 import ArgumentParser
+import AssetKit
+import Isolation
+import JSONText
 import MediaBase
 import MediaJobs
 import SystemCalls
@@ -50,6 +53,10 @@ struct MediaTool: ParsableCommand {
     /// Runs the command named by the arguments, and returns the exit code.
     private static func run(arguments: [String]) -> ExitCode {
         do {
+            if Set(arguments) == ["--version", "--json"] {
+                try StandardOutput.write(VersionReport().json)
+                return .success
+            }
             var command = try CommandLineParsing.command(in: arguments)
             try command.run()
             return .success
@@ -81,6 +88,33 @@ struct MediaTool: ParsableCommand {
         if error.isClosedStandardOutput { return .brokenPipe }
         StandardError.report(error)
         return .notDelivered
+    }
+}
+
+/// The JSON of `--version --json`: the versions of the program and of FFmpeg's libraries, and what holds a worker.
+private struct VersionReport: Encodable {
+    let version = mediatool.version
+    let libraries = Dictionary(uniqueKeysWithValues: LinkedLibraries.versions)
+    let sandbox = SandboxReport()
+
+    struct SandboxReport: Encodable {
+        private let available = Sandbox.available
+
+        private enum Key: String, CodingKey {
+            case landlock, seccomp, noNewPrivs
+        }
+
+        /// Encodes the version of Landlock's interface, or `null`, and whether the kernel has the others.
+        func encode(to encoder: any Encoder) throws {
+            var object = encoder.container(keyedBy: Key.self)
+            try object.encode(available.landlock, forKey: .landlock)
+            try object.encode(available.filtersCalls, forKey: .seccomp)
+            try object.encode(available.hasNoPrivileges, forKey: .noNewPrivs)
+        }
+    }
+
+    var json: String {
+        get throws { String(decoding: try OrderedJSONEncoder(layout: .pretty).encode(self), as: UTF8.self) + "\n" }
     }
 }
 
@@ -163,12 +197,16 @@ enum SignalHandling {
         let signals = SignalSet(notIgnoredOf: stopSignals)
         signals.block()
         do throws(WorkerThread.CannotStart) {
+            // Workers are forked while this thread waits, and not while it starts, when it may hold a lock.
+            let waits = Monitor(false)
             let thread = try WorkerThread {
+                waits.update { $0 = true }
                 guard let signal = signals.wait() else { return }
                 StatusLine.clear()
                 PendingOutputs.shared.removeAll { exitImmediately(ExitCode.interrupted(by: signal).rawValue) }
             }
             thread.detach()
+            waits.wait { $0 ? () : nil }
         } catch {
             // Without the thread, the signals must end the program themselves.
             signals.unblock()

@@ -1,6 +1,9 @@
 // Starts workers for IsolationTests and prints what became of them. It has one thread, as a supervisor must.
+import FileOutput
 import Glibc
 import Isolation
+import MediaBase
+import SystemCalls
 import SystemPackage
 
 /// The result of a call: "allowed", or the name of the error.
@@ -35,6 +38,41 @@ func tries(_ file: FileDescriptor, beside other: FilePath) -> [(String, String)]
         ("read a font", outcome(open("/usr/share", O_RDONLY | O_DIRECTORY))),
         ("write a font", outcome(open("/usr/share/isolation-check", O_CREAT | O_WRONLY, 0o600))),
         ("start a thread", pthread_create(&thread, nil, { _ in nil }, nil) == 0 ? "allowed" : "refused"),
+    ]
+}
+
+/// What a worker asks its supervisor for, each with the answer.
+func asks(_ folder: FilePath) -> [String] {
+    func answer(_ name: String, _ body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "\(name): allowed"
+        } catch let error as MediaError {
+            return "\(name): \(error.code.rawValue)"
+        } catch {
+            return "\(name): \(error)"
+        }
+    }
+    let outputs = OutputFileSet(force: false, inputs: [])
+    func write(_ name: String) throws {
+        let output = try outputs.begin(folder.appending(name))
+        try output.write("whole")
+        try output.commit()
+    }
+    return [
+        answer("the input") { try openForReading(folder.appending("input")).close() },
+        answer("another file") { _ = try openForReading(folder.appending("secret")) },
+        answer("another way to it") {
+            _ = try openForReading(folder.appending("../\(folder.lastComponent?.string ?? "")/secret"))
+        },
+        answer("a folder") { _ = try OpenFolder(folder).contents(of: "", atMost: 10) },
+        answer("a file below it") { _ = try OpenFolder(folder).open("secret") },
+        answer("a descriptor of its supervisor") { _ = try openForReading("/proc/self/fd/0") },
+        answer("a temporary file") { try makeTemporaryFile().close() },
+        answer("an output") { try write("a.dat") },
+        answer("the output again") { try write("a.dat") },
+        answer("another output") { try write("a.txt") },
+        answer("an output elsewhere") { try write("../a.dat") },
     ]
 }
 
@@ -130,8 +168,33 @@ case "descriptors":
         (3..<200).filter { fcntl($0, F_GETFD) >= 0 && $0 != channel.descriptor.rawValue }.map(String.init)
             .joined(separator: " ")
     }
+case "asks":
+    // What a worker asks its supervisor for, in a folder with a file `input` and a file `secret`.
+    let folder = FilePath(CommandLine.arguments[2])
+    var pool = WorkerPool(outputs: OutputFileSet(force: false, inputs: []))
+    pool.timeout = .seconds(10)
+    var policy = FilePolicy()
+    policy.readable = [folder.appending("input")]
+    policy.outputs = [folder.appending("{stem}.dat")]
+    var lines: [String] = []
+    try pool.run(count: 2, policy: { _ in policy }) { job, _ in
+        let lines = asks(folder)
+        if job == 1 {
+            let output = try? OutputFileSet(force: false, inputs: []).begin(folder.appending("left.dat"))
+            try? output?.write("unfinished")
+            abort()
+        }
+        return Array(lines.joined(separator: "\n").utf8)
+    } deliver: { _, result in
+        switch result {
+        case .success(let bytes): lines.append(String(decoding: bytes, as: UTF8.self))
+        case .failure(let error): lines.append(error.code.rawValue)
+        }
+    }
+    print(lines.joined(separator: "\n"))
+    exit(0)
 default:
-    print("usage: isolationcheck tries|abort|trap|loop|sleep|disk|memory|resident|long|endless|descriptors")
+    print("usage: isolationcheck asks|tries|abort|trap|loop|sleep|disk|memory|resident|long|endless|descriptors")
     exit(64)
 }
 print(result.text.count > 10_000 ? "\(result.text.count) characters" : result.text)

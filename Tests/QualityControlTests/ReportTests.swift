@@ -70,8 +70,8 @@ import Testing
 
     @Test func eachRuleIsATestCase() {
         var junit = JUnitReport()
-        junit.add(.success(Self.report), path: "f&g")
-        junit.add(.failure(MediaError(.notFound, "no such file")), path: "h")
+        junit.add(JUnitReport.suite(of: .success(Self.report), path: "f&g"))
+        junit.add(JUnitReport.suite(of: .failure(MediaError(.notFound, "no such file")), path: "h"))
         let wanted = [
             "<testsuites name=\"mediatool qc\" tests=\"5\" failures=\"1\" errors=\"1\" time=\"0\">",
             "<testsuite name=\"f&amp;g\" tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\" time=\"0\">",
@@ -85,9 +85,9 @@ import Testing
 
     @Test func thePageCountsFilesAndShowsTables() {
         var page = HTMLReport()
-        page.add(.success(Self.report), path: "f")
-        page.add(.success(Self.passed), path: "g")
-        page.add(.failure(MediaError(.notFound, "no such file")), path: "h")
+        page.add(HTMLReport.section(of: .success(Self.report), path: "f"))
+        page.add(HTMLReport.section(of: .success(Self.passed), path: "g"))
+        page.add(HTMLReport.section(of: .failure(MediaError(.notFound, "no such file")), path: "h"))
         let wanted = [
             "3 files: 1 failed, 0 with warnings, 1 not processed.", "<p>Policy: p&amp;q</p>",
             "<thead><tr><th></th><th>Rule</th><th>Track</th><th>Start</th><th>End</th><th>Timecode</th>"

@@ -25,7 +25,7 @@ int csb_restrict_calls(void);
 /// PR_SET_NO_NEW_PRIVS of prctl(2), capset(2).
 int csb_give_up_privileges(void);
 
-/// fork(2); the process must have one thread only.
+/// fork(2); other threads of the process may only wait, since a lock that one of them holds stays locked in the child.
 pid_t csb_fork(void);
 
 /// Ends this process when its parent ends: PR_SET_PDEATHSIG of prctl(2).
@@ -38,11 +38,12 @@ void csb_close_all_but(int kept);
 /// each where it is not negative; no core files: setrlimit(2).
 int csb_limit(long long file_bytes, long long processor_seconds, long long data_bytes);
 
-/// Sends a packet with descriptors through a Unix socket: sendmsg(2) with SCM_RIGHTS, without SIGPIPE.
-ssize_t csb_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count);
+/// Sends a packet with descriptors through a Unix socket: sendmsg(2) with SCM_RIGHTS, without SIGPIPE. With `waits` 0 it fails
+/// with EAGAIN where the other end does not take more.
+ssize_t csb_send(int socket, const void *bytes, size_t length, const int *descriptors, size_t count, int waits);
 
 /// Receives a packet and its descriptors, which are closed on exec: recvmsg(2). `count` is the room in `descriptors` before
-/// and their number after. Fails with EMSGSIZE where the packet was cut.
-ssize_t csb_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count);
+/// and their number after. Fails with EMSGSIZE where the packet was cut, and with `waits` 0 with EAGAIN where there is none.
+ssize_t csb_receive(int socket, void *bytes, size_t length, int *descriptors, size_t *count, int waits);
 
 #endif

@@ -14,9 +14,7 @@ struct ThumbsIndexFile {
         self.path = path
         self.outputs = outputs.isWhole ? outputs : outputs.setForAnotherJob()
         do {
-            let folder = path.removingLastComponent()
-            if !folder.isEmpty { try createFolder(at: folder) }
-            file = try self.outputs.begin(path)
+            file = try self.outputs.beginInFolder(path)
         } catch {
             throw Self.failure(error, path)
         }

@@ -127,6 +127,14 @@ package enum ThumbsDestination: Sendable, Hashable {
     }
 }
 
+extension ThumbsOutput {
+    /// The names of all files, with placeholders in braces.
+    package var patterns: [FilePath] {
+        let image: ThumbsNameTemplate? = if case .files(let template) = images { template } else { nil }
+        return [image, sheets?.names, index].compactMap { $0?.pattern }
+    }
+}
+
 /// Names and writes the single image files of one input.
 struct ThumbsFiles {
     private let destination: ThumbsDestination
@@ -243,6 +251,17 @@ package struct ThumbsNameTemplate: Sendable, Hashable {
             rest = rest[(end + 1)...]
         }
         if !literal.isEmpty { pieces.append(.literal(literal)) }
+    }
+
+    /// The name with its placeholders in braces, and literal braces as they are.
+    package var pattern: FilePath {
+        FilePath(
+            bytes: pieces.flatMap { piece in
+                switch piece {
+                case .literal(let bytes): bytes
+                case .field(let field): Array("{\(field.rawValue)}".utf8)
+                }
+            })
     }
 
     /// Creates a name without placeholders, in which braces are literal.

@@ -21,7 +21,7 @@ package struct PeaksFileInput: Sendable {
     package init?(path: FilePath) throws {
         // Never open a FIFO: its writer would take closing it for the end.
         guard let status = try? Stat(path), status.type == .regular,
-            let file = try? FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
+            let file = try? openForReading(path)
         else { return nil }
         defer { try? file.close() }
         try self.init(reading: file, path: path)

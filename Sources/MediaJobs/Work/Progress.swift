@@ -28,6 +28,7 @@ package final class Progress: Sendable {
         var fractions: [Double]
         var lastDrawn: Duration?
         var isFinished = false
+        var forward: (@Sendable (Double, String) -> Void)?
     }
 
     private let label: String
@@ -91,10 +92,19 @@ package final class Progress: Sendable {
             let pause: Duration = output.isTerminal ? .milliseconds(100) : .seconds(1)
             if let last = state.lastDrawn, elapsed - last < pause { return }
             state.lastDrawn = elapsed
+            if let forward = state.forward { return forward(state.fractions[part], speed()) }
             let whole = state.fractions.reduce(0, +) / Double(state.fractions.count)
             output.write(
                 Self.line(
                     label: label, fraction: whole, speed: speed(), elapsed: elapsed, columns: output.columns() - 1))
+        }
+    }
+
+    /// Passes on the fraction and the speed of a part from now on, when a redraw is due, and draws nothing.
+    package func forward(_ update: @escaping @Sendable (Double, String) -> Void) {
+        state.withLock {
+            $0.forward = update
+            $0.lastDrawn = nil
         }
     }
 
@@ -104,7 +114,7 @@ package final class Progress: Sendable {
         state.withLock { state in
             guard !state.isFinished else { return }
             state.isFinished = true
-            if state.lastDrawn != nil, output.isTerminal { output.write("") }
+            if state.lastDrawn != nil, output.isTerminal, state.forward == nil { output.write("") }
         }
     }
 

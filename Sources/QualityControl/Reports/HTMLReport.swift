@@ -19,24 +19,63 @@ package struct HTMLReport {
     /// Makes a page without files.
     package init() {}
 
-    /// Adds the result of a file.
-    package mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
+    /// The section of one file.
+    package struct Section: Sendable {
+        /// The HTML element.
+        package var text: String
+        /// The HTML element without images; `nil` if it has none.
+        package var textWithoutImages: String?
+        /// The number of images.
+        package var images: Int
+        /// The verdict, or `error` for a file that could not be processed.
+        package var status: String
+
+        /// Creates a section from its parts.
+        package init(text: String, textWithoutImages: String?, images: Int, status: String) {
+            self.text = text
+            self.textWithoutImages = textWithoutImages
+            self.images = images
+            self.status = status
+        }
+    }
+
+    /// Adds the section of a file; without its images, if the page has too many.
+    package mutating func add(_ section: Section) {
         counts.files += 1
+        switch section.status {
+        case QCReport.Verdict.fail.rawValue: counts.failed += 1
+        case QCReport.Verdict.warn.rawValue: counts.warned += 1
+        case Self.errorStatus: counts.errors += 1
+        default: break
+        }
+        spotCount += section.images
+        body += (spotCount > Self.maximumSpots ? section.textWithoutImages : nil) ?? section.text
+    }
+
+    private static let errorStatus = "error"
+
+    /// Returns the section of a file.
+    package static func section(of result: Result<QCReport, MediaError>, path: String) -> Section {
         switch result {
         case .failure(let error):
-            counts.errors += 1
-            body += section(path, "error", "<p>\(Markup.escaped(error.message))</p>\n")
+            return Section(
+                text: section(path, errorStatus, "<p>\(Markup.escaped(error.message))</p>\n"), textWithoutImages: nil,
+                images: 0, status: errorStatus)
         case .success(let report):
-            if report.verdict == .fail { counts.failed += 1 }
-            if report.verdict == .warn { counts.warned += 1 }
-            var report = report
-            spotCount += report.illustrations?.spots.count ?? 0
-            if spotCount > Self.maximumSpots { report.illustrations = nil }
-            body += section(
-                path, report.verdict.rawValue,
-                "<p>Policy: \(Markup.escaped(report.policy))</p>\n" + FindingsTimeline(report: report).svg
-                    + spots(report) + findings(report) + rules(report) + levels(report) + comparison(report))
+            let images = report.illustrations?.spots.count ?? 0
+            var plain = report
+            plain.illustrations = nil
+            return Section(
+                text: section(path, report), textWithoutImages: images > 0 ? section(path, plain) : nil,
+                images: images, status: report.verdict.rawValue)
         }
+    }
+
+    private static func section(_ path: String, _ report: QCReport) -> String {
+        section(
+            path, report.verdict.rawValue,
+            "<p>Policy: \(Markup.escaped(report.policy))</p>\n" + FindingsTimeline(report: report).svg
+                + spots(report) + findings(report) + rules(report) + levels(report) + comparison(report))
     }
 
     /// The HTML text.
@@ -48,21 +87,22 @@ package struct HTMLReport {
         ])
     }
 
-    private func section(_ path: String, _ status: String, _ inner: String) -> String {
+    private static func section(_ path: String, _ status: String, _ inner: String) -> String {
         "<section>\n<h2>\(badge(status)) \(Markup.escaped(path))</h2>\n\(inner)</section>\n"
     }
 
-    private func badge(_ status: String) -> String {
+    private static func badge(_ status: String) -> String {
         let word = status == "notApplicable" ? "not applicable" : status
         return "<span class=\"\(status)\">\(word)</span>"
     }
 
-    private func clock(_ time: MediaTime?) -> String { time.map { "<time>\($0.clockText())</time>" } ?? "" }
+    private static func clock(_ time: MediaTime?) -> String { time.map { "<time>\($0.clockText())</time>" } ?? "" }
 
-    private func timecode(_ text: String?) -> String { text.map { "<time>\($0)</time>" } ?? "" }
+    private static func timecode(_ text: String?) -> String { text.map { "<time>\($0)</time>" } ?? "" }
 
     /// Returns a table under a heading; without column names, it has no head.
-    private func table(_ title: String, intro: String = "", columns: [String] = [], _ rows: [[String]]) -> String {
+    private static func table(_ title: String, intro: String = "", columns: [String] = [], _ rows: [[String]]) -> String
+    {
         func row(_ cells: [String], _ tag: String) -> String {
             "<tr>" + cells.map { "<\(tag)>\($0)</\(tag)>" }.joined() + "</tr>"
         }
@@ -71,9 +111,9 @@ package struct HTMLReport {
         return "<h3>\(title)</h3>\n\(intro)<table>\n\(head)" + rows.map { row($0, "td") + "\n" }.joined() + "</table>\n"
     }
 
-    private func findings(_ report: QCReport) -> String {
+    private static func findings(_ report: QCReport) -> String {
         guard !report.findings.isEmpty else { return "<p>Nothing was found.</p>\n" }
-        let rows = report.findings.prefix(Self.maximumFindings).map { finding in
+        let rows = report.findings.prefix(maximumFindings).map { finding in
             [
                 badge(finding.severity.rawValue), Markup.escaped(finding.rule),
                 finding.trackIndex.map(String.init) ?? "", clock(finding.start), clock(finding.end),
@@ -87,7 +127,7 @@ package struct HTMLReport {
     }
 
     /// Returns images of the places that findings refer to.
-    private func spots(_ report: QCReport) -> String {
+    private static func spots(_ report: QCReport) -> String {
         guard let spots = report.illustrations?.spots, !spots.isEmpty else { return "" }
         return "<div class=\"spots\">\n"
             + spots.map { spot in
@@ -99,7 +139,7 @@ package struct HTMLReport {
             }.joined() + "</div>\n"
     }
 
-    private func comparison(_ report: QCReport) -> String {
+    private static func comparison(_ report: QCReport) -> String {
         guard let pictures = report.measurements.reference?.pictures else { return "" }
         func text(_ number: Double?, _ digits: Int) -> String {
             number.map { $0.text(decimals: digits) } ?? "same"
@@ -118,7 +158,7 @@ package struct HTMLReport {
             [row("PSNR, dB", pictures.psnr, 2), row("SSIM", pictures.ssim, 4)])
     }
 
-    private func rules(_ report: QCReport) -> String {
+    private static func rules(_ report: QCReport) -> String {
         table(
             "Rules",
             report.rules.map {
@@ -126,7 +166,7 @@ package struct HTMLReport {
             })
     }
 
-    private func levels(_ report: QCReport) -> String {
+    private static func levels(_ report: QCReport) -> String {
         let columns: [(name: String, value: (Measurements.Sound) -> Double?)] = [
             ("Integrated, LUFS", { $0.integratedLoudness }), ("Range, LU", { $0.loudnessRange }),
             ("Momentary, LUFS", { $0.momentaryMaximum?.loudness }),

@@ -266,8 +266,31 @@ package struct JUnitReport {
     /// Makes a result without files.
     package init() {}
 
-    /// Adds the result of a file.
-    package mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
+    /// The suite of one file.
+    package struct Suite: Sendable {
+        /// The XML element.
+        package var text: String
+        /// The numbers of tests, failures and errors.
+        package var counts: [Int]
+
+        /// Creates a suite from its parts.
+        package init(text: String, counts: [Int]) {
+            self.text = text
+            self.counts = counts
+        }
+    }
+
+    /// Adds the suite of a file.
+    package mutating func add(_ suite: Suite) {
+        guard suite.counts.count == 3 else { return }
+        suites += suite.text
+        counts.tests += suite.counts[0]
+        counts.failures += suite.counts[1]
+        counts.errors += suite.counts[2]
+    }
+
+    /// Returns the suite of a file.
+    package static func suite(of result: Result<QCReport, MediaError>, path: String) -> Suite {
         var cases = ""
         var (tests, failures, errors, skipped) = (0, 0, 0, 0)
         let name = Markup.escaped(path)
@@ -301,9 +324,10 @@ package struct JUnitReport {
                 }
             }
         }
-        suites += "  <testsuite name=\"\(name)\" tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" "
-        suites += "skipped=\"\(skipped)\" time=\"0\">\n\(cases)  </testsuite>\n"
-        counts = (counts.tests + tests, counts.failures + failures, counts.errors + errors)
+        return Suite(
+            text: "  <testsuite name=\"\(name)\" tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" "
+                + "skipped=\"\(skipped)\" time=\"0\">\n\(cases)  </testsuite>\n",
+            counts: [tests, failures, errors])
     }
 
     /// The XML text.

@@ -106,6 +106,12 @@ struct RunOptions: ParsableArguments {
         transform: CommonArgument.limit)
     var limits: [LimitArgument] = []
 
+    @Flag(help: "Start a fresh process for each file.")
+    var isolate = false
+
+    @Flag(help: "Read the files in this process, without a sandbox: for debugging, not for files of others.")
+    var noSandbox = false
+
     @Option(
         help: ArgumentHelp(
             "Give up on a file when reading it takes longer than this many seconds. (default: never)",
@@ -122,9 +128,17 @@ struct RunOptions: ParsableArguments {
     func assetOptions() -> Asset.Options {
         var options = Asset.Options()
         options.allowsNestedFiles = allowNested
-        for limit in limits { options.limits[limit.name] = limit.value }
+        for limit in limits {
+            if case .media(let name) = limit.name { options.limits[name] = limit.value }
+        }
         options.limits.deadline = timeout.map { .now + $0.duration }
         return options
+    }
+
+    /// The memory in RAM that the work on a file may take; by default a quarter of the machine's, shared by the jobs.
+    var memoryPerFile: Int? {
+        if let limit = limits.last(where: { $0.name == .memory }) { return limit.value }
+        return availableMemory().map { $0 / 4 / max(1, jobs) }
     }
 
     /// Applies the options to a request.
@@ -364,6 +378,11 @@ struct MediaOutputOptions: ParsableArguments {
         guard output.endsWithSlash || isFolder(output.path) else { return output.path.replacing("{stem}", with: stem) }
         let name = FilePath("{stem}.\(ending)").replacing("{stem}", with: stem)
         return output.path.appending(name.components)
+    }
+
+    /// Returns the output paths for all inputs.
+    func names(of files: [PathArgument], ending: String) -> [FilePath] {
+        files.map { path(for: $0.path, ending: ending) }
     }
 
     private func isFolder(_ path: FilePath) -> Bool {

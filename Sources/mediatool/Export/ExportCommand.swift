@@ -65,13 +65,19 @@ struct ExportCommand: ParsableCommand {
         }
         if result.schema { return try StandardOutput.write(EmbeddedFile.exportSchema.text) }
         var request = TranscodeRequest(preset: .export(encoding.chosenPreset))
-        try encoding.apply(to: &request)
+        encoding.apply(to: &request)
         content.apply(to: &request)
         running.apply(to: &request)
         request.export.timelines = timelines.settings
-        let run = FilesRun(files, result, running, reading: [encoding.watermark].compactMap(\.self))
+        let run = FilesRun(
+            files, result, running,
+            .init(
+                reading: [encoding.watermark].compactMap(\.self), timelines: timelines,
+                writing: output.names(of: files, ending: Self.ending)))
+        let watermark = try encoding.readWatermark()
         throw try run.transcode(to: output, ending: Self.ending) { [request, running] file in
             var request = request
+            request.export.watermark = try watermark?.decoded()
             request.export.opening = running.assetOptions()
             return TranscodeJob(request, try Self.input(file, request))
         }
@@ -164,18 +170,32 @@ struct ExportEncodingOptions: ParsableArguments {
         }
     }
 
-    /// Applies the options to a request.
-    ///
-    /// - Throws: The errors of reading the watermark.
-    func apply(to request: inout TranscodeRequest) throws {
-        encoding.apply(to: &request)
-        if let watermark {
-            let path = watermark.path
-            let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark")
-            let image: Bitmap
-            do throws(MediaError) { image = try PNGFile.decode(bytes) } catch { throw error.at(path: path.string) }
-            request.export.watermark = .init(image: image, place: watermarkPlace.map { ($0.x, $0.y) })
+    /// A watermark that is decoded only by the worker, since its file may be anybody's.
+    struct Watermark {
+        fileprivate let path: FilePath
+        fileprivate let bytes: [UInt8]
+        fileprivate let place: Place?
+
+        /// Returns the image and its place.
+        func decoded() throws(MediaError) -> TranscodeRequest.Watermark {
+            do throws(MediaError) {
+                return .init(image: try PNGFile.decode(bytes), place: place.map { ($0.x, $0.y) })
+            } catch {
+                throw error.at(path: path.string)
+            }
         }
+    }
+
+    /// Reads the file of the watermark; `nil` without one.
+    func readWatermark() throws(MediaError) -> Watermark? {
+        guard let path = watermark?.path else { return nil }
+        let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark")
+        return Watermark(path: path, bytes: bytes, place: watermarkPlace)
+    }
+
+    /// Applies the options to a request, except for the watermark.
+    func apply(to request: inout TranscodeRequest) {
+        encoding.apply(to: &request)
         request.export.copyFrom = copyFrom ?? .exact
         request.export.size = size
         request.export.frameRate = frameRate

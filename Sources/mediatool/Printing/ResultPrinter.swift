@@ -43,6 +43,7 @@ struct FileResult<Value: Encodable>: Encodable {
 struct ResultPrinter {
     private let form: OutputFormatOptions.Form
     private let selection: JSONPath?
+    private let separatesFiles: Bool
     private let write: (String) throws -> Void
     private let report: (MediaError) -> Void
     private var count = 0
@@ -53,15 +54,17 @@ struct ResultPrinter {
     /// - Parameters:
     ///   - form: The form in which results are printed.
     ///   - selection: The path of the value to print for each result; `nil` for the whole result.
+    ///   - separatesFiles: True for an empty line between the readable lines of files.
     ///   - write: Writes to standard output.
     ///   - report: Reports errors on standard error.
     init(
-        form: OutputFormatOptions.Form, selection: JSONPath? = nil,
+        form: OutputFormatOptions.Form, selection: JSONPath? = nil, separatesFiles: Bool = false,
         write: @escaping (String) throws -> Void = StandardOutput.write,
         report: @escaping (MediaError) -> Void = StandardError.report
     ) {
         self.form = form
         self.selection = selection
+        self.separatesFiles = separatesFiles
         self.write = write
         self.report = report
     }
@@ -79,38 +82,67 @@ struct ResultPrinter {
     mutating func print<Value: Encodable>(
         _ result: Result<Value, any Error>, of path: FilePath, isComplete: Bool = true, lines: (Value) -> [String]
     ) throws {
-        let result = result.mapError { MediaError(describing: $0) }
-        if case .failure(let error) = result {
-            if error.isClosedStandardOutput { throw error }
-            report(error.at(path: path.displayPath))
-        }
-        if !isComplete { self.isComplete = false }
-        if case .failure = result { self.isComplete = false }
-        if let selection { return try print(selection, of: path, result) }
-        if form == .text {
-            if case .success(let value) = result { try write(StandardOutput.text(of: lines(value))) }
-        } else {
-            try write(object: FileResult(path: path, result: result))
-        }
+        let inspection = FileInspection(isComplete: isComplete)
+        try print(try outcome(result.mapError { MediaError(describing: $0) }, of: path, inspection, lines: lines))
     }
 
-    /// Prints the selected value, or the error of a file that does not have it.
+    /// Returns what is to be printed about one file; see ``print(_:of:isComplete:lines:)``.
+    func outcome<Value: Encodable>(
+        _ result: Result<Value, MediaError>, of path: FilePath, _ inspection: FileInspection,
+        lines: (Value) -> [String]
+    ) throws -> FileOutcome {
+        var outcome = FileOutcome(inspection)
+        if case .failure(let error) = result {
+            outcome.isOutputClosed = error.isClosedStandardOutput
+            outcome.errors.append(error.at(path: path.displayPath))
+            outcome.isComplete = false
+        }
+        if let selection {
+            try select(selection, of: path, result, &outcome)
+        } else if form != .text {
+            outcome.entry = try text(of: FileResult(path: path, result: result))
+        } else if case .success(let value) = result {
+            outcome.entry = StandardOutput.text(of: lines(value))
+        }
+        return outcome
+    }
+
+    /// Adds the selected value to what is printed, or the error of a file that does not have it.
     ///
     /// As text, a file without the value has no line.
-    private mutating func print<Value: Encodable>(
-        _ selection: JSONPath, of path: FilePath, _ result: Result<Value, MediaError>
+    private func select<Value: Encodable>(
+        _ selection: JSONPath, of path: FilePath, _ result: Result<Value, MediaError>, _ outcome: inout FileOutcome
     ) throws {
         let value = FileResult(path: path, result: result)
         if case .success = result {
             let text = try selection.text(
                 in: value, layout: layout, depth: form == .array ? 1 : 0, quotesStrings: form != .text)
-            if let text { return try write(entry: form == .text ? VisibleText.line(text) : text) }
+            if let text { return outcome.entry = form == .text ? VisibleText.line(text) + "\n" : text }
             let error = MediaError(.notFound, "has no \(selection.text)", path: path.displayPath)
-            isComplete = false
-            report(error)
-            if form != .text { try write(object: FileResult<Value>(path: path, result: .failure(error))) }
+            outcome.isComplete = false
+            outcome.errors.append(error)
+            if form != .text {
+                outcome.entry = try self.text(of: FileResult<Value>(path: path, result: .failure(error)))
+            }
         } else if form != .text {
-            try write(object: value)
+            outcome.entry = try text(of: value)
+        }
+    }
+
+    /// Prints what is to be printed about a file; its warnings come first.
+    ///
+    /// Throws if standard output cannot be written or its reader is gone.
+    mutating func print(_ outcome: FileOutcome) throws {
+        if outcome.isOutputClosed { throw MediaError.closedStandardOutput }
+        for error in outcome.errors { report(error) }
+        if !outcome.isComplete { isComplete = false }
+        guard let entry = outcome.entry else { return }
+        if form == .text {
+            if selection == nil, separatesFiles, count > 0 { try write("\n") }
+            count += 1
+            try write(entry)
+        } else {
+            try write(entry: entry)
         }
     }
 
@@ -122,9 +154,9 @@ struct ResultPrinter {
 
     private var layout: OrderedJSONEncoder.Layout { form == .lines || form == .text ? .compact : .pretty }
 
-    private mutating func write(object: some Encodable) throws {
+    private func text(of object: some Encodable) throws -> String {
         let encoder = OrderedJSONEncoder(layout: layout)
-        try write(entry: String(decoding: try encoder.encode(object, depth: form == .array ? 1 : 0), as: UTF8.self))
+        return String(decoding: try encoder.encode(object, depth: form == .array ? 1 : 0), as: UTF8.self)
     }
 
     /// Writes the entry of one file, which is a line or an element of the array.
@@ -145,6 +177,9 @@ extension MediaError {
         }
     }
 
+    /// The error of a run whose reader has closed the pipe.
+    static var closedStandardOutput: MediaError { MediaError(Errno.brokenPipe, "write", path: "-") }
+
     /// True if the error is that the reader of standard output has closed the pipe.
     var isClosedStandardOutput: Bool { code == .brokenPipe && path == "-" }
 }
@@ -156,6 +191,7 @@ enum StandardOutput {
     /// Throws ``MediaError`` with the path `-`: `brokenPipe` if the reader has closed the pipe, `inputOutput` if the
     /// disk is full.
     static func write(_ bytes: [UInt8]) throws {
+        if let supervision = Supervision.current { return supervision.send(.output(bytes)) }
         do throws(Errno) {
             try writeAll(bytes.span, to: .standardOutput)
         } catch {
@@ -208,6 +244,7 @@ enum StandardError {
     ///
     /// Errors are ignored, as there is no other place to report them.
     static func write(_ text: String) {
+        if let supervision = Supervision.current { return supervision.send(.message(text)) }
         StatusLine.clear()
         try? writeAll(Array(text.utf8).span, to: .standardError)
     }
@@ -215,135 +252,5 @@ enum StandardError {
     /// Returns a message as one line that ends with the only line break.
     static func line(path: String?, message: String) -> String {
         VisibleText.line(["mediatool", path, message].compactMap(\.self).joined(separator: ": ")) + "\n"
-    }
-}
-
-/// Runs a command's work on each of its files, in parallel and with progress, and prints warnings and results in order.
-struct FilesRun: Sendable {
-    /// The inputs.
-    let files: [PathArgument]
-    /// The options that control the run.
-    let running: RunOptions
-    /// The form in which results are printed.
-    let form: OutputFormatOptions.Form
-    /// The set of the run's outputs, none of which may replace an input.
-    let outputs: OutputFileSet
-    /// The progress of the run, with one part per file.
-    let progress: Progress
-
-    /// - Parameter others: Additional files that are read, and which no output may replace.
-    init(
-        _ files: [PathArgument], _ result: OutputFormatOptions, _ running: RunOptions,
-        reading others: [PathArgument] = []
-    ) {
-        self.files = files
-        self.running = running
-        form = result.form(fileCount: files.count)
-        outputs = OutputFileSet(force: running.force, inputs: (files + others).compactMap(\.identity))
-        progress = Progress(
-            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
-            isQuiet: running.quiet, parts: files.count)
-    }
-
-    /// Runs the work and prints the results.
-    ///
-    /// - Parameters:
-    ///   - make: Makes the result of one input, with its number; called on any thread.
-    ///   - warnings: Returns the warnings about a result.
-    ///   - inspect: Receives each result before it is printed; returns false if a part of the request was not
-    ///     delivered.
-    ///   - lines: Returns a result as readable lines.
-    /// - Returns: The exit code.
-    func callAsFunction<Report: Encodable & Sendable>(
-        _ make: @escaping @Sendable (Int, PathArgument) throws -> Report, warnings: (Report) -> [String],
-        inspect: (Result<Report, MediaError>, FilePath) -> Bool = { _, _ in true },
-        lines: (Report, FilePath) -> [String]
-    ) throws -> ExitCode {
-        var printer = ResultPrinter(form: form)
-        try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { number, file in
-            Result { try make(number, file) }
-        } deliver: { index, result in
-            let path = files[index].path
-            StatusLine.clear()
-            if index == files.count - 1 { progress.finish() }
-            let isComplete = inspect(result.mapError { MediaError(describing: $0) }, path)
-            if case .success(let report) = result { warn(warnings(report), path) }
-            try printer.print(result, of: path, isComplete: isComplete) { lines($0, path) }
-        }
-        return try printer.finish()
-    }
-
-    /// Reports warnings about an input, unless the run is quiet.
-    func warn(_ warnings: [String], _ path: FilePath) {
-        guard !running.quiet else { return }
-        for warning in warnings { StandardError.warn(warning, path: path) }
-    }
-
-    /// Opens the timeline in an input, and reports its warnings; returns `nil` for media, of which nothing is consumed.
-    func timeline(
-        in file: PathArgument, _ timelines: TimelineOptions, opening: Asset.Options
-    ) throws(MediaError) -> OpenTimeline? {
-        guard let found = try TimelineOptions.file(file, requiresSchema: true, until: opening.limits.deadline) else {
-            return nil
-        }
-        let timeline = try OpenTimeline(found, timelines.settings, opening: opening)
-        warn(timeline.warnings, file.path)
-        return timeline
-    }
-
-    /// Returns a closure that receives the progress of one file: the completed fraction, and the processed seconds.
-    func report(part: Int) -> @Sendable (Double, Double) -> Void {
-        let begun = ContinuousClock.now
-        return { [progress] fraction, seconds in
-            progress.update(
-                part: part, fraction: fraction, speed: QuantityText.speed(seconds, in: ContinuousClock.now - begun))
-        }
-    }
-
-    /// Runs a command that writes one media file per input; throws the exit code.
-    ///
-    /// - Parameters:
-    ///   - output: The output option.
-    ///   - ending: The extension of outputs in a folder.
-    ///   - job: Returns the job for one input, on any thread.
-    func transcode(
-        to output: MediaOutputOptions, ending: String,
-        _ job: @escaping @Sendable (PathArgument) throws -> TranscodeJob
-    ) throws -> ExitCode {
-        try callAsFunction { number, file in
-            let report = report(part: number)
-            return try job(file).run(
-                to: output.path(for: file.path, ending: ending), outputs: outputs.setForAnotherJob(),
-                makesFolder: output.namesFolder
-            ) { report($0.fraction, $0.seconds) }
-        } warnings: { report in
-            (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings + (report.comparison?.changes ?? [])
-        } lines: { report, _ in
-            [Self.line(of: report)]
-        }
-    }
-
-    /// Returns a line about a media file that was written.
-    private static func line(of report: TranscodeReport) -> String {
-        var parts: [String] = []
-        if let timeline = report.timeline {
-            parts.append("\(timeline.clips) clips of \(timeline.mediaFiles) files")
-        }
-        if let video = report.video { parts.append("\(video.codec) \(video.encodedSize)") }
-        if !report.audio.isEmpty {
-            parts.append(
-                report.audio.map { "\($0.codec) \($0.channelLayout ?? "\($0.channels) channels")" }
-                    .joined(separator: " + "))
-        }
-        if let video = report.video { parts.append("\(video.frameCount) frames") }
-        if report.comparison == nil { parts.append("\(report.duration.seconds) s") }
-        parts.append(QuantityText.bytes(report.sizeBytes))
-        if report.copied == true { parts.append("copied") }
-        if let timecode = report.startTimecode { parts.append("from \(timecode)") }
-        if !report.leftOut.isEmpty {
-            let tracks = report.leftOut.map { "\($0.trackIndex) (\($0.type))" }.joined(separator: ", ")
-            parts.append("without track \(tracks)")
-        }
-        return report.output.displayPath + ": " + parts.joined(separator: ", ")
     }
 }

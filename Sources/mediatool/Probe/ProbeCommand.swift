@@ -64,21 +64,17 @@ struct ProbeCommand: ParsableCommand {
 
     func run() throws {
         if output.schema { return try StandardOutput.write(EmbeddedFile.probeSchema.text) }
-        var printer = ResultPrinter(form: output.form(fileCount: files.count), selection: select)
-        var isFirst = true
-        try concurrentForEach(files, workers: options.wantedJobs ?? availableProcessors()) { [options, scan] file in
-            Result { try Self.probe(file, scans: scan, options: options) }
-        } deliver: { index, result in
-            let path = files[index].path
-            if case .success(let report) = result, !options.quiet {
-                for warning in report.warnings { StandardError.warn(warning, path: path) }
-            }
-            try printer.print(result, of: path) { report in
-                defer { isFirst = false }
-                return (isFirst ? [] : [""]) + ProbeText.lines(of: report, path: path.displayPath)
-            }
+        var options = options
+        options.wantedJobs = options.wantedJobs ?? availableProcessors()
+        let run = FilesRun(files, output, options)
+        let printer = ResultPrinter(form: run.form, selection: select, separatesFiles: true)
+        throw try run(printer: printer) { [options, scan] _, file in
+            try Self.probe(file, scans: scan, options: options)
+        } warnings: { report in
+            report.warnings
+        } lines: { report, path in
+            ProbeText.lines(of: report, path: path.displayPath)
         }
-        throw try printer.finish()
     }
 
     private static func probe(_ file: PathArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {

@@ -52,14 +52,17 @@ struct ProxyCommand: ParsableCommand {
             return try StandardOutput.write(CommonArgument.table(ProxyPreset.all.map { ($0.name, $0.summary) }))
         }
         if result.schema { return try StandardOutput.write(EmbeddedFile.proxySchema.text) }
-        let run = FilesRun(files, result, running)
-        throw try run.transcode(to: output, ending: encoding.preset.fileType.rawValue) { [request, running] file in
+        let run = FilesRun(files, result, running, .init(writing: output.names(of: files, ending: ending)))
+        throw try run.transcode(to: output, ending: ending) { [request, running] file in
             var opening = running.assetOptions()
             opening.isPrecise = request.needsExactDuration
             opening.spoolsPipe = opening.isPrecise
             return TranscodeJob(request, .media(file.asset(opening)))
         }
     }
+
+    /// The extension of outputs in a folder.
+    private var ending: String { encoding.preset.fileType.rawValue }
 
     private var request: TranscodeRequest {
         var request = TranscodeRequest(preset: .proxy(encoding.preset))

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AssetKit
 import EmbeddedFiles
+import Isolation
 import MediaBase
 import MediaJobs
 import QualityControl
@@ -115,12 +116,11 @@ struct QCCommand: ParsableCommand {
         }
         let policy = try loadPolicy()
         let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
-        let run = FilesRun(files, output, options, reading: others)
+        let run = FilesRun(files, output, options, .init(reading: others))
         let outputs = run.outputs.limited(to: reportAllowance)
         // Open the reports now, to refuse those that cannot be written before hours of measuring.
         let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
         var pages = Pages()
-        var hasFailed = false
         var job = QCJob.Options()
         (job.illustrates, job.keepsFrames, job.maximumListed) = (html != nil, frames != nil, findings)
         let code = try run { [proxyOf, reference, job] index, file in
@@ -130,21 +130,20 @@ struct QCCommand: ParsableCommand {
         } warnings: {
             $0.warnings
         } inspect: { result, path in
-            if case .success(let report) = result {
-                if report.verdict == .fail || report.verdict == .warn && failOn == .warn { hasFailed = true }
-            }
-            pages.add(result, path: path.displayPath)
-            return true
+            FileInspection(attachment: Pages.Part(result, path: path.displayPath, of: self).message)
+        } collect: { message in
+            if let part = try? Pages.Part(message: message) { pages.add(part) }
         } lines: { report, path in
             QCText.lines(of: report, path: path.displayPath)
         }
         // If one report cannot be written, write the others nevertheless.
         var failures: [MediaError] = []
         var filled: [OpenedOutput] = []
-        for (page, text) in zip(opened, [pages.junit.text, pages.html.text, pages.csv, pages.frames]) {
+        let texts: [() -> String] = [{ pages.junit.text }, { pages.html.text }, { pages.csv }, { pages.frames }]
+        for case (let page?, let text) in zip(opened, texts) {
             do throws(MediaError) {
-                try page?.fill(Array(text.utf8))
-                if let page { filled.append(page) }
+                try page.fill(Array(text().utf8))
+                filled.append(page)
             } catch {
                 failures.append(error)
             }
@@ -152,7 +151,7 @@ struct QCCommand: ParsableCommand {
         failures += OpenedOutput.commit(filled)
         for failure in failures.dropLast() { StandardError.report(failure) }
         if let failure = failures.last { throw failure }
-        throw code == .success && hasFailed ? ExitCode.checkFailed : code
+        throw code == .success && pages.hasFailed ? ExitCode.checkFailed : code
     }
 
     /// The maximum size of all reports together.
@@ -213,13 +212,73 @@ private struct Pages {
     var html = HTMLReport()
     var csv = CSVReport.header
     var frames = CSVReport.frameHeader
+    /// True if a file has failed.
+    var hasFailed = false
 
-    mutating func add(_ result: Result<QCReport, MediaError>, path: String) {
-        junit.add(result, path: path)
-        html.add(result, path: path)
-        csv += CSVReport.lines(of: result, path: path)
-        if case .success(let report) = result {
-            frames += CSVReport.frames(report.measurements.reference?.frames ?? [], path: path)
+    mutating func add(_ part: Part) {
+        if let suite = part.suite { junit.add(suite) }
+        if let section = part.section { html.add(section) }
+        csv += part.csv
+        frames += part.frames
+        if part.hasFailed { hasFailed = true }
+    }
+
+    /// The parts of the reports that are about one file; those of reports that nobody asked for are empty.
+    struct Part {
+        var suite: JUnitReport.Suite?
+        var section: HTMLReport.Section?
+        var csv = ""
+        var frames = ""
+        var hasFailed = false
+
+        init(_ result: Result<QCReport, MediaError>, path: String, of command: QCCommand) {
+            if command.junit != nil { suite = JUnitReport.suite(of: result, path: path) }
+            if command.html != nil { section = HTMLReport.section(of: result, path: path) }
+            if command.csv != nil { csv = CSVReport.lines(of: result, path: path) }
+            guard case .success(let report) = result else { return }
+            if command.frames != nil {
+                frames = CSVReport.frames(report.measurements.reference?.frames ?? [], path: path)
+            }
+            hasFailed = report.verdict == .fail || report.verdict == .warn && command.failOn == .warn
+        }
+
+        /// The part as the message of a worker.
+        var message: [UInt8] {
+            var writer = MessageWriter()
+            writer.write(suite) { writer, suite in
+                writer.write(suite.text)
+                writer.write(suite.counts) { $0.write($1) }
+            }
+            writer.write(section) { writer, section in
+                writer.write(section.text)
+                writer.write(section.textWithoutImages) { $0.write($1) }
+                writer.write(section.images)
+                writer.write(section.status)
+            }
+            writer.write(csv)
+            writer.write(frames)
+            writer.write(hasFailed)
+            return writer.bytes
+        }
+
+        /// Reads the message of a worker.
+        init(message: [UInt8]) throws(MessageReader.Invalid) {
+            typealias Invalid = MessageReader.Invalid
+            var reader = MessageReader(message)
+            suite = try reader.optional { reader throws(Invalid) in
+                JUnitReport.Suite(
+                    text: try reader.text(),
+                    counts: try reader.list { reader throws(Invalid) in try reader.number() })
+            }
+            section = try reader.optional { reader throws(Invalid) in
+                HTMLReport.Section(
+                    text: try reader.text(),
+                    textWithoutImages: try reader.optional { reader throws(Invalid) in try reader.text() },
+                    images: try reader.number(), status: try reader.text())
+            }
+            csv = try reader.text()
+            frames = try reader.text()
+            hasFailed = try reader.condition()
         }
     }
 }

@@ -71,8 +71,9 @@ struct ThumbsCommand: ParsableCommand {
         guard !result.schema, let request = request(threads: running.threadsPerFile) else {
             return try StandardOutput.write(EmbeddedFile.thumbsSchema.text)
         }
-        let job = ThumbsJob(request, output: try output.result(pad: size.pad))
-        let run = FilesRun(files, result, running)
+        let output = try output.result(pad: size.pad)
+        let job = ThumbsJob(request, output: output)
+        let run = FilesRun(files, result, running, .init(timelines: timelines, writing: output.patterns))
         // If files are processed in parallel, each file's lines wait for its turn.
         let isAlone = min(running.jobs, files.count) <= 1
         throw try run { [timelines] index, file in
@@ -88,8 +89,7 @@ struct ThumbsCommand: ParsableCommand {
             [outcome.report.damage?.text].compactMap(\.self) + outcome.report.warnings
         } inspect: { result, path in
             let failures = (try? result.get().report.failures) ?? []
-            Self.report(failures, of: path)
-            return failures.isEmpty
+            return FileInspection(isComplete: failures.isEmpty, errors: Self.shown(failures, of: path))
         } lines: { outcome, _ in
             outcome.lines
         }
@@ -165,23 +165,21 @@ extension ThumbsCommand {
     }
 
     private static func print(_ line: String) throws(MediaError) {
-        StatusLine.clear()
+        if Supervision.current == nil { StatusLine.clear() }
         do { try StandardOutput.write(StandardOutput.text(of: [line])) } catch { throw MediaError(describing: error) }
     }
 
-    /// Reports failures on standard error in at most a few lines.
-    private static func report(_ failures: [MediaError], of path: FilePath) {
+    /// Returns the failures to report, which are at most a few.
+    private static func shown(_ failures: [MediaError], of path: FilePath) -> [MediaError] {
         var shown: [MediaError] = []
         // If a sheet cannot be written, all its images fail for the same reason.
         for failure in failures where shown.count < 5 && !shown.contains(failure) { shown.append(failure) }
-        for failure in shown { StandardError.report(failure.at(path: path.displayPath)) }
         let more = failures.count { !shown.contains($0) }
-        guard more > 0 else { return }
-        StandardError.report(
-            MediaError(
-                .outOfRange,
-                more == 1 ? "1 more image was not made either" : "\(more) more images were not made either",
-                path: path.displayPath))
+        if more > 0 {
+            let message = more == 1 ? "1 more image was not made either" : "\(more) more images were not made either"
+            shown.append(MediaError(.outOfRange, message))
+        }
+        return shown.map { $0.at(path: path.displayPath) }
     }
 }
 

@@ -87,7 +87,7 @@ struct WaveformCommand: ParsableCommand {
         settings.picture = picture.picture()
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
-        let run = FilesRun(files, output, options)
+        let run = FilesRun(files, output, options, .init(timelines: timelines, writing: outputs.output.map(\.path)))
         let work = Work(options: settings, raw: sound.raw, outputs: outputs, timelines: timelines, run: run)
         let code = try run { part, file in
             try work.run(file, part: part)
@@ -95,8 +95,7 @@ struct WaveformCommand: ParsableCommand {
             result.warnings(namesEnd: sound.namesEnd)
         } inspect: { result, _ in
             let errors = (try? result.get().outputErrors) ?? []
-            for error in errors { StandardError.report(error) }
-            return errors.isEmpty
+            return FileInspection(isComplete: errors.isEmpty, errors: errors)
         } lines: { _, _ in
             []
         }

@@ -1,0 +1,181 @@
+import FileOutput
+import Glibc
+import MediaBase
+import SystemCalls
+import SystemPackage
+
+/// Opens files and makes outputs for one worker, as far as the policies of its jobs allow.
+///
+/// It runs in the supervisor, so no call may wait: a FIFO is opened only if its other end is there.
+final class FileService {
+    private let process: CInt
+    private let outputs: OutputFileSet
+    private var jobs: [Int: Job] = [:]
+    private var beginnings = 0
+
+    /// A job that has begun and not ended.
+    private struct Job {
+        let policy: FilePolicy
+        /// The outputs that are not in place yet.
+        var begun: [Int: OutputFile] = [:]
+        /// The folders that were opened, so that a folder that is replaced meanwhile does not matter.
+        var folders: [FilePath: OpenFolder] = [:]
+    }
+
+    /// The greatest number of outputs that a job may have begun and not put in place.
+    private static let maximumBegun = 100_000
+
+    /// Creates the service of a process, whose outputs belong to a set.
+    init(process: CInt, outputs: OutputFileSet) {
+        self.process = process
+        self.outputs = outputs
+    }
+
+    /// Begins a job, and returns its open input, so that the worker need not ask for it; `nil` if it is not a regular file.
+    func begin(_ number: Int, _ policy: FilePolicy) -> (path: FilePath, descriptor: FileDescriptor)? {
+        jobs[number] = Job(policy: policy)
+        // Closing a FIFO that the worker does not want would be the end for its writer.
+        guard let path = policy.input, let status = try? Stat(path), status.type == .regular,
+            let descriptor = try? openForReading(path)
+        else { return nil }
+        return (path, descriptor)
+    }
+
+    /// Ends a job, and removes its outputs that were not put in place.
+    func end(_ number: Int) {
+        for output in jobs.removeValue(forKey: number)?.begun.values.map(\.self) ?? [] { output.discard() }
+    }
+
+    /// Returns the answer to a call of a job, and the descriptors to send with it.
+    func answer(_ call: FileCall, of number: Int) -> (FileAnswer, Sent) {
+        guard var job = jobs[number] else { return (.system(.permissionDenied), Sent()) }
+        defer { jobs[number] = job }
+        do {
+            switch call {
+            case .read(let path): return (.done, Sent([try read(path, job)], isOurs: true))
+            case .readBeneath(let folder, let path):
+                return (.done, Sent([try self.folder(folder, &job).open(path)], isOurs: true))
+            case .contents(let folder, let path, let most):
+                return (.done, Sent([try contents(of: path, beneath: folder, atMost: most, &job)], isOurs: true))
+            case .temporaryFile: return (.done, Sent([try makeTemporaryFile()], isOurs: true))
+            case .begin(let path, let goesBack, let makesFolder):
+                return try begin(path, goesBack: goesBack, makesFolder: makesFolder, &job)
+            case .complete(let id): try job.begun[id]?.complete(with: [])
+            case .commit(let ids, let together): return (.failures(commit(ids, together: together, &job)), Sent())
+            case .discard(let id): job.begun.removeValue(forKey: id)?.discard()
+            case .refuse(let inputs, let output):
+                if let output { try job.begun[output]?.refuse(inputs) } else { outputs.protect(inputs) }
+            }
+            return (.done, Sent())
+        } catch let error as MediaError {
+            return (.error(error), Sent())
+        } catch {
+            return (.system(error as? Errno ?? .ioError), Sent())
+        }
+    }
+
+    /// Descriptors to send, and whether to close them afterwards.
+    struct Sent {
+        let descriptors: [FileDescriptor]
+        private let isOurs: Bool
+
+        init(_ descriptors: [FileDescriptor] = [], isOurs: Bool = false) {
+            self.descriptors = descriptors
+            self.isOurs = isOurs
+        }
+
+        /// Closes what was opened only to be sent.
+        func close() {
+            if isOurs { for descriptor in descriptors { try? descriptor.close() } }
+        }
+    }
+
+    // MARK: Reading
+
+    private func read(_ path: FilePath, _ job: Job) throws -> FileDescriptor {
+        if let number = Self.numberOfOwnDescriptor(path) { return try reopen(number) }
+        guard
+            job.policy.readsEverything || job.policy.readable.contains(path)
+                || job.begun.values.contains(where: { $0.temporaryPath == path })
+        else { throw Errno.permissionDenied }
+        return try openForReading(path)
+    }
+
+    /// Returns N if a path is `/proc/self/fd/N`, which means another file here than in the worker.
+    private static func numberOfOwnDescriptor(_ path: FilePath) -> CInt? {
+        guard path.removingLastComponent() == "/proc/self/fd" else { return nil }
+        return path.lastComponent.flatMap { CInt($0.string) }
+    }
+
+    /// Opens a file again that the worker has open: a nameless one, as it may read any other only under its name.
+    private func reopen(_ number: CInt) throws -> FileDescriptor {
+        let file = try openForReading(FilePath("/proc/\(process)/fd/\(number)"))
+        guard let status = try? file.stat(), status.type == .regular, status.linkCount == 0 else {
+            try? file.close()
+            throw Errno.permissionDenied
+        }
+        return file
+    }
+
+    private func folder(_ path: FilePath, _ job: inout Job) throws -> OpenFolder {
+        if let folder = job.folders[path] { return folder }
+        guard job.policy.readsEverything || job.policy.folders.contains(path) else { throw Errno.permissionDenied }
+        let folder = try OpenFolder(path)
+        job.folders[path] = folder
+        return folder
+    }
+
+    /// Returns a file with the contents of a folder, which may be longer than a message.
+    private func contents(
+        of relative: FilePath, beneath folder: FilePath, atMost most: Int, _ job: inout Job
+    ) throws -> FileDescriptor {
+        let entries = try self.folder(folder, &job).contents(of: relative, atMost: min(max(0, most), 1 << 20))
+        var writer = MessageWriter()
+        writer.write(entries) { writer, entry in
+            writer.write(entry.name)
+            writer.write(entry.isFolder)
+        }
+        let file = try makeTemporaryFile()
+        do {
+            try writeAll(writer.bytes.span, to: file, at: 0)
+        } catch {
+            try? file.close()
+            throw error
+        }
+        return file
+    }
+
+    // MARK: Outputs
+
+    private func begin(
+        _ path: FilePath, goesBack: Bool, makesFolder: Bool, _ job: inout Job
+    ) throws(MediaError) -> (FileAnswer, Sent) {
+        guard job.policy.allowsOutput(path), job.begun.count < Self.maximumBegun else {
+            throw MediaError(.permissionDenied, "is not an output of this command", path: path.string)
+        }
+        let set = outputs.setForAnotherJob()
+        let output =
+            makesFolder
+            ? try set.beginInFolder(path, goesBack: goesBack, waits: false)
+            : try set.begin(path, goesBack: goesBack, waits: false)
+        set.release()
+        guard let temporaryPath = output.temporaryPath else {
+            // Written directly, by the worker alone; standard output is the worker's own.
+            guard output.descriptor != .standardOutput else { return (.output(kept: nil), Sent()) }
+            return (.output(kept: nil), Sent(output.detach(), isOurs: true))
+        }
+        beginnings += 1
+        job.begun[beginnings] = output
+        return (.output(kept: (beginnings, temporaryPath)), Sent([output.descriptor]))
+    }
+
+    private func commit(
+        _ ids: [Int], together: Bool, _ job: inout Job
+    ) -> [(index: Int, error: MediaError)] {
+        var files: [(index: Int, file: OutputFile)] = []
+        for (index, id) in ids.enumerated() {
+            if let file = job.begun.removeValue(forKey: id) { files.append((index, file)) }
+        }
+        return OutputFile.commit(files.map(\.file), together: together).map { (files[$0.index].index, $0.error) }
+    }
+}

@@ -1,0 +1,400 @@
+package import FileOutput
+import Glibc
+package import MediaBase
+import SystemCalls
+package import SystemPackage
+
+/// Workers that do numbered jobs in processes of their own, and their supervisor, which is the calling process.
+///
+/// A job that crashes, takes too long or too much memory ends alone: its worker is killed and its unfinished outputs are
+/// removed, and the other jobs go on in other workers.
+///
+/// ```swift
+/// var pool = WorkerPool(outputs: outputs)
+/// pool.timeout = .seconds(30)
+/// try pool.run(count: files.count, policy: { policies[$0] }) { index, link in
+///     measure(files[index])  // in a worker
+/// } deliver: { index, result in
+///     print(result)  // in the supervisor, in order
+/// }
+/// ```
+package struct WorkerPool {
+    /// The outputs of all jobs.
+    package let outputs: OutputFileSet
+    /// The number of workers at once.
+    package var workers = 1
+    /// The longest time that a job may take; `nil` for no limit.
+    package var timeout: Duration?
+    /// Returns the memory in RAM that a worker may use, in bytes, or `nil` for no limit.
+    ///
+    /// It is called once, after the first worker has started.
+    package var memoryBytes: () -> Int? = { nil }
+    /// The number of jobs after which a worker is replaced by a fresh one.
+    package var jobsPerWorker = 64
+    /// The files and folders that workers may open themselves.
+    package var readable = Sandbox.systemFiles
+    /// The limits that the kernel enforces on each worker.
+    package var limits = ResourceLimits()
+
+    /// Creates a pool whose workers make outputs of a set.
+    package init(outputs: OutputFileSet) { self.outputs = outputs }
+
+    /// The longest result of a job in bytes.
+    private static let maximumResult = 1 << 30
+    /// The time after a job's time limit at which its worker is killed; the worker itself gives up at the limit.
+    private static let grace = Duration.milliseconds(100)
+    /// The number of jobs for each worker that may be begun and not delivered yet.
+    private static let room = 3
+    /// The time between two looks at the memory of the workers.
+    private static let lookInterval = Duration.milliseconds(50)
+
+    /// Does all jobs, and leaves the last workers to the system, since the process ends soon.
+    ///
+    /// The other threads of the calling process may only wait.
+    ///
+    /// - Parameters:
+    ///   - count: The number of jobs.
+    ///   - policy: Returns the files that a job may use.
+    ///   - work: Does a job, in a worker, and returns its result.
+    ///   - notice: Receives what a job sends by ``WorkerLink/notify(_:)``, as it comes.
+    ///   - deliver: Receives the result of each job in order, or the error that ended its worker.
+    /// - Throws: The errors of `notice` and `deliver`, and `outOfResources` if no worker can be started.
+    package func run(
+        count: Int, policy: (Int) -> FilePolicy, work: (Int, WorkerLink) -> [UInt8],
+        notice: (Int, [UInt8]) throws -> Void = { _, _ in },
+        deliver: (Int, Result<[UInt8], MediaError>) throws -> Void
+    ) throws {
+        var next = 0
+        var due = 0
+        var returned: [Int] = []
+        var waiting: [Int: Result<[UInt8], MediaError>] = [:]
+        var seats: [WorkerSeat] = []
+        var lastLook = ContinuousClock.now
+        var memory: Int??
+        while due < count {
+            // Results wait for earlier ones, but not without limit.
+            while !returned.isEmpty || next < min(count, due + Self.room * max(1, workers)) {
+                guard let seat = try seat(for: next, in: &seats, work) else { break }
+                let job = returned.popLast() ?? next
+                guard seat.begin(job, policy(job), timeout.map { $0 + Self.grace }) else {
+                    returned += [job] + seat.takeBackAll()
+                    seats.removeAll(where: \.isOver)
+                    continue
+                }
+                if job == next { next += 1 }
+            }
+            if seats.contains(where: \.isIdle), let job = Self.takeBack(from: seats) {
+                returned.append(job)
+                continue
+            }
+            let memoryBytes = memory ?? self.memoryBytes()
+            memory = .some(memoryBytes)
+            wait(for: seats, looks: memoryBytes != nil)
+            let looks = .now - lastLook >= Self.lookInterval
+            if looks { lastLook = .now }
+            for seat in seats {
+                while let job = seat.job {
+                    try seat.receive(atMost: Self.maximumResult) { try notice(job, $0) }
+                    if seat.result == nil { seat.check(memoryBytes: looks ? memoryBytes : nil) }
+                    guard let result = seat.takeResult() else { break }
+                    waiting[job] = result
+                }
+                if seat.isOver { returned += seat.takeBackAll() }
+            }
+            for seat in seats where seat.isIdle && seat.jobs >= jobsPerWorker { seat.abandon() }
+            seats.removeAll(where: \.isOver)
+            // The last worker ends while its result is printed.
+            if next == count, returned.isEmpty { for seat in seats where seat.isIdle { seat.abandon() } }
+            while let result = waiting.removeValue(forKey: due) {
+                try deliver(due, result)
+                due += 1
+            }
+        }
+    }
+
+    /// Takes a job back that waits for a worker.
+    private static func takeBack(from seats: [WorkerSeat]) -> Int? {
+        for seat in seats {
+            if let job = seat.takeBack() { return job }
+        }
+        return nil
+    }
+
+    /// Returns the worker for the next job: one that waits, a new one, or one whose jobs are short; `nil` for none yet.
+    private func seat(
+        for job: Int, in seats: inout [WorkerSeat], _ work: (Int, WorkerLink) -> [UInt8]
+    ) throws(MediaError) -> WorkerSeat? {
+        if let idle = seats.first(where: \.isIdle) { return idle }
+        if seats.count < max(1, workers) {
+            do throws(MediaError) {
+                let seat = try start(work)
+                seats.append(seat)
+                return seat
+            } catch {
+                guard !seats.isEmpty else { throw error }
+            }
+        }
+        return seats.first { $0.isBrief && $0.jobs + 1 < jobsPerWorker }
+    }
+
+    private func start(_ work: (Int, WorkerLink) -> [UInt8]) throws(MediaError) -> WorkerSeat {
+        do throws(Errno) {
+            let (calls, workerCalls) = try MessageChannel.pair()
+            let (orders, workerOrders) = try MessageChannel.pair()
+            let activity = Activity()
+            let process = try WorkerProcess.start(limits: limits, readable: readable) { channel in
+                activity?.record()
+                return WorkerLink.serve(channel, work)
+            }
+            // Sent before the first job, since the worker keeps one descriptor only.
+            let ends = [workerOrders.descriptor, workerCalls.descriptor]
+            try process.channel.send([], descriptors: ends, waits: false)
+            return WorkerSeat(
+                process, calls: calls, orders: orders, workerOrders: workerOrders, activity: activity,
+                outputs: outputs.setForAnotherJob())
+        } catch {
+            throw MediaError(
+                .outOfResources, "no process can be started: \(error); --no-sandbox works without",
+                cause: error.description)
+        }
+    }
+
+    /// Waits until a worker sends something, or it is time to look at them.
+    private func wait(for seats: [WorkerSeat], looks: Bool) {
+        var descriptors = seats.flatMap { $0.descriptors }.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var pause = looks ? Self.lookInterval : Duration.seconds(1)
+        for case let deadline? in seats.map(\.deadline) { pause = min(pause, deadline - .now) }
+        let milliseconds = max(0, pause / .milliseconds(1))
+        _ = poll(&descriptors, nfds_t(descriptors.count), CInt(milliseconds.rounded(.up)))
+    }
+}
+
+/// A worker and the jobs that it has.
+///
+/// A worker whose jobs are short has the next one waiting in its socket, so that it need not wait for the supervisor,
+/// which takes a part of such a job's time. The supervisor holds the worker's end too: it can take that job back.
+private final class WorkerSeat {
+    private var process: WorkerProcess?
+    private let channel: MessageChannel
+    private let calls: MessageChannel
+    private let orders: MessageChannel
+    private let workerOrders: MessageChannel
+    private let service: FileService
+    private let activity: Activity?
+    /// The jobs that were given and are not done: the one that is being done, and the next.
+    private var given: [(job: Int, limit: Duration?)] = []
+    private var begun = ContinuousClock.now
+    /// True if the last job was so short that the way to the supervisor matters.
+    private var lastWasBrief = false
+    /// The number of jobs done.
+    private(set) var jobs = 0
+    /// The result of the job, once it has come.
+    private(set) var result: Result<[UInt8], MediaError>?
+
+    private static let briefness = Duration.milliseconds(20)
+
+    init(
+        _ process: consuming WorkerProcess, calls: MessageChannel, orders: MessageChannel, workerOrders: MessageChannel,
+        activity: Activity?, outputs: OutputFileSet
+    ) {
+        self.activity = activity
+        channel = process.channel
+        self.calls = calls
+        self.orders = orders
+        self.workerOrders = workerOrders
+        service = FileService(process: process.id, outputs: outputs)
+        self.process = consume process
+    }
+
+    deinit { activity?.release() }
+
+    /// The job that is being done; `nil` if the worker waits for one.
+    var job: Int? { given.first?.job }
+    /// The time at which the job is given up.
+    var deadline: ContinuousClock.Instant? { given.first?.limit.map { begun + $0 } }
+    /// True if the worker has ended.
+    var isOver: Bool { process == nil }
+    /// True if the worker waits for a job.
+    var isIdle: Bool { given.isEmpty && process != nil }
+    /// True if the worker does a job, and can be given the next because its jobs are short.
+    var isBrief: Bool { given.count == 1 && lastWasBrief && process != nil }
+    /// The descriptors on which the worker sends.
+    var descriptors: [CInt] { process == nil ? [] : [channel.descriptor.rawValue, calls.descriptor.rawValue] }
+
+    /// Gives the worker a job, with the time it may take; returns false if it has died meanwhile.
+    func begin(_ job: Int, _ policy: FilePolicy, _ limit: Duration?) -> Bool {
+        let input = service.begin(job, policy)
+        defer { try? input?.descriptor.close() }
+        var writer = MessageWriter()
+        writer.write(job)
+        writer.write(input) { $0.write($1.path) }
+        let descriptors = [input?.descriptor].compactMap(\.self)
+        guard process != nil, (try? orders.send(writer.bytes, descriptors: descriptors, waits: false)) != nil else {
+            service.end(job)
+            _ = end()
+            return false
+        }
+        if given.isEmpty { begun = .now }
+        given.append((job, limit))
+        return true
+    }
+
+    /// Takes the next job back if the worker has not begun it.
+    func takeBack() -> Int? {
+        guard given.count > 1, case .message(let message)? = try? workerOrders.receiveAvailable(atMost: 1 << 16) else {
+            return nil
+        }
+        message.close()
+        let job = given.removeLast().job
+        service.end(job)
+        return job
+    }
+
+    /// Takes back all jobs of a worker that has died, except for the one that it died of.
+    func takeBackAll() -> [Int] {
+        defer { given = [] }
+        for job in given { service.end(job.job) }
+        return given.map(\.job)
+    }
+
+    /// Serves what the worker has sent.
+    func receive(atMost maximumBytes: Int, notice: ([UInt8]) throws -> Void) throws {
+        do {
+            while case .message(let message) = try calls.receiveAvailable(atMost: FileCall.maximumBytes) {
+                message.close()
+                var job = 0
+                let call = try FileCall(message.bytes, job: &job)
+                let (answer, sent) = service.answer(call, of: job)
+                defer { sent.close() }
+                try calls.send(answer.message, descriptors: sent.descriptors, waits: false)
+            }
+            while true {
+                switch try channel.receiveAvailable(atMost: maximumBytes) {
+                case .none: return
+                case .end:
+                    guard let ending = end() else { return }
+                    return result = .failure(ending.error(during: activity?.latest))
+                case .message(let message):
+                    message.close()
+                    // The first byte tells a result from a notice.
+                    guard message.bytes.first == 1 else {
+                        try notice(Array(message.bytes.dropFirst()))
+                        continue
+                    }
+                    return result = .success(Array(message.bytes.dropFirst()))
+                }
+            }
+        } catch let error where error is MessageReader.Invalid || error is MessageChannel.Failure || error is Errno {
+            // The worker does not keep to the rules, or died while an answer was sent.
+            process?.stop()
+            let ending = end()
+            result = .failure(
+                ending?.error(during: activity?.latest)
+                    ?? MediaError(.crashed, "the process that read the file sent nonsense"))
+        }
+    }
+
+    /// Kills the worker if it has taken too long or too much memory.
+    func check(memoryBytes: Int?) {
+        if let deadline, ContinuousClock.now >= deadline {
+            result = .failure(MediaError(.timedOut, "was not done within the time limit (--timeout)"))
+        } else if let memoryBytes, let used = process?.residentBytes, used > memoryBytes {
+            let limit = max(1, memoryBytes >> 20)
+            result = .failure(
+                MediaError(.memoryLimit, "needs more memory than the limit of \(limit) MB; raise --limit memory="))
+        } else {
+            return
+        }
+        process?.stop()
+        _ = end()
+    }
+
+    /// Returns the result of the job, which is then over; `nil` if it has not come.
+    func takeResult() -> Result<[UInt8], MediaError>? {
+        guard let result, let job else { return nil }
+        service.end(job)
+        self.result = nil
+        given.removeFirst()
+        jobs += 1
+        lastWasBrief = .now - begun < Self.briefness
+        begun = .now
+        return result
+    }
+
+    /// Lets the worker end by itself.
+    func abandon() {
+        guard let process = process.take() else { return }
+        process.abandon()
+    }
+
+    /// Waits for the worker's end and returns how it ended; `nil` if it was known before.
+    private func end() -> WorkerProcess.Ending? {
+        guard let process = process.take() else { return nil }
+        return process.end()
+    }
+}
+
+extension WorkerProcess.Ending {
+    /// Returns the error for a worker that ended during a job.
+    fileprivate func error(during note: Activity.Note?) -> MediaError {
+        let subject =
+            switch note?.step ?? .none {
+            case .none, .reading: "the process that read the file"
+            case .decoding: "the decoder"
+            case .encoding: "the encoder"
+            }
+        let happened =
+            switch self {
+            case .signalled(let signal): "crashed (\(Self.name(of: signal)))"
+            case .exited(let status): "ended the process (\(status))"
+            }
+        var place = ""
+        if let seconds = note?.seconds {
+            place = " at \(MediaTime(seconds: seconds, preferredTimescale: 1000).clockText())"
+        }
+        if let track = note?.track { place += " of track \(track)" }
+        return MediaError(.crashed, "\(subject) \(happened)\(place); the file is damaged or hostile")
+    }
+
+    private static func name(of signal: CInt) -> String {
+        let names = [
+            SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE",
+            SIGTRAP: "SIGTRAP", SIGKILL: "SIGKILL", SIGSYS: "SIGSYS", SIGXCPU: "SIGXCPU",
+        ]
+        return names[signal] ?? "signal \(signal)"
+    }
+}
+
+/// A worker's connection to its supervisor.
+package struct WorkerLink: Sendable {
+    private let channel: MessageChannel
+
+    /// Sends the supervisor something before the job is done.
+    package func notify(_ bytes: [UInt8]) { try? channel.send([0] + bytes) }
+
+    /// Does jobs as they come, in a worker, and returns its exit status.
+    fileprivate static func serve(_ channel: MessageChannel, _ work: (Int, WorkerLink) -> [UInt8]) -> CInt {
+        guard let ends = try? channel.receive(atMost: 0)?.descriptors, ends.count == 2 else { return 1 }
+        let orders = MessageChannel(ends[0])
+        let files = SupervisedFiles(MessageChannel(ends[1]))
+        FileAccess.delegate(to: files)
+        OutputKeeping.delegate(to: files)
+        let link = WorkerLink(channel: channel)
+        while let message = try? orders.receive(atMost: 1 << 16) {
+            var reader = MessageReader(message.bytes)
+            guard let job = try? reader.number() else { return 1 }
+            let path = (try? reader.optional { reader throws(MessageReader.Invalid) in try reader.path() }) ?? nil
+            files.begin(job, path, message.descriptors.first)
+            let result = work(job, link)
+            guard (try? channel.send([1] + result)) != nil else { return 1 }
+        }
+        return 0
+    }
+}
+
+extension MediaError.Code {
+    /// The process that read a file died.
+    package static let crashed = Self(rawValue: "crashed")
+    /// The work on a file needs more memory than is allowed.
+    package static let memoryLimit = Self(rawValue: "memoryLimit")
+}

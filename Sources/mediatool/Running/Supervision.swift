@@ -1,0 +1,134 @@
+import Isolation
+import MediaBase
+import MediaJobs
+import SystemCalls
+import SystemPackage
+import Threading
+import Timelines
+
+/// A worker's connection to the process that prints.
+struct Supervision: Sendable {
+    /// Something that a worker sends while it works on a file.
+    enum Notice {
+        /// Bytes for standard output.
+        case output([UInt8])
+        /// Text for standard error.
+        case message(String)
+        /// The fraction done, and the speed.
+        case progress(Double, String)
+    }
+
+    private static let shared = Mutex<Supervision?>(nil)
+
+    /// The connection of this process; `nil` if it prints itself.
+    static var current: Supervision? { shared.withLock(\.self) }
+
+    private let link: WorkerLink
+
+    /// Sends what this process prints over a link from now on.
+    static func begin(_ link: WorkerLink, _ progress: Progress) {
+        guard current == nil else { return }
+        let supervision = Supervision(link: link)
+        shared.withLock { $0 = supervision }
+        progress.forward { supervision.send(.progress($0, $1)) }
+    }
+
+    /// Sends a notice.
+    func send(_ notice: Notice) {
+        var writer = MessageWriter()
+        switch notice {
+        case .output(let bytes):
+            writer.write(0)
+            writer.write(bytes)
+        case .message(let text):
+            writer.write(1)
+            writer.write(text)
+        case .progress(let fraction, let speed):
+            writer.write(2)
+            writer.write(Int(fraction * 1_000_000))
+            writer.write(speed)
+        }
+        link.notify(writer.bytes)
+    }
+}
+
+extension Supervision.Notice {
+    /// Reads a notice, which may be hostile.
+    init(_ message: [UInt8]) throws(MessageReader.Invalid) {
+        var reader = MessageReader(message)
+        switch try reader.number() {
+        case 0: self = .output(try reader.bytes())
+        case 1: self = .message(try reader.text())
+        case 2: self = .progress(Double(try reader.number()) / 1_000_000, try reader.text())
+        default: throw MessageReader.Invalid()
+        }
+    }
+}
+
+extension FilesRun {
+    /// The number of files that a worker handles before it is replaced by a fresh one.
+    private static let filesPerWorker = 64
+
+    /// Works on the files in workers, which print nothing themselves.
+    ///
+    /// - Parameters:
+    ///   - work: Works on a file, in a worker.
+    ///   - deliver: Receives what is to be printed about each file, in order, or the error that ended its worker.
+    func supervise(
+        _ work: (Int) throws -> FileOutcome, deliver: (Int, Result<FileOutcome, MediaError>) throws -> Void
+    ) throws {
+        var pool = WorkerPool(outputs: outputs)
+        pool.workers = min(running.jobs, files.count)
+        pool.timeout = running.timeout?.duration
+        pool.memoryBytes = { running.memoryPerFile }
+        // Should the memory in RAM grow faster than it is looked at.
+        pool.limits.dataBytes = physicalMemory()
+        // Should a worker write more than it counts.
+        pool.limits.fileBytes = running.limits.last { $0.name == .media(.outputBytes) }?.value
+        // libavformat opens the files that a list names, and those that these name.
+        if running.allowNested { pool.readable = ["/"] }
+        pool.jobsPerWorker = running.isolate ? 1 : Self.filesPerWorker
+        try pool.run(count: files.count, policy: policy) { index, link in
+            Supervision.begin(link, progress)
+            do {
+                return try work(index).message
+            } catch {
+                let error = MediaError(describing: error).at(path: files[index].path.displayPath)
+                return FileOutcome(FileInspection(isComplete: false, errors: [error])).message
+            }
+        } notice: { index, bytes in
+            switch try Supervision.Notice(bytes) {
+            case .output(let bytes):
+                StatusLine.clear()
+                try StandardOutput.write(bytes)
+            case .message(let text): StandardError.write(text)
+            case .progress(let fraction, let speed): progress.update(part: index, fraction: fraction, speed: speed)
+            }
+        } deliver: { index, result in
+            let outcome = result.flatMap { bytes in
+                do throws(MessageReader.Invalid) {
+                    return .success(try FileOutcome(message: bytes))
+                } catch {
+                    return .failure(MediaError(.crashed, "the process that read the file sent nonsense"))
+                }
+            }
+            try deliver(index, outcome)
+        }
+    }
+
+    /// Returns the files that the work on an input may use.
+    private func policy(of index: Int) -> FilePolicy {
+        let file = files[index]
+        var policy = FilePolicy()
+        policy.input = file.isStandardStream ? nil : file.path
+        policy.readable = Set((others.reading + [file]).map(\.path))
+        policy.outputs = others.writing
+        policy.readsEverything = running.allowNested
+        if let timelines = others.timelines, file.isStandardStream || TimelineFile.isLikely(at: file.path) {
+            policy.readsEverything = policy.readsEverything || timelines.allowOutside
+            policy.folders = Set(timelines.mediaFolder.map(\.path))
+            policy.folders.insert(file.isStandardStream ? FilePath() : file.path.removingLastComponent())
+        }
+        return policy
+    }
+}

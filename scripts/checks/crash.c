@@ -1,0 +1,42 @@
+/* A library for LD_PRELOAD that lets the decoder of one file crash, as a damaged file may.
+ *
+ *   CRASH=abort|segv|exit|loop|sleep|memory|disk    happens when audio at 11025 Hz is decoded
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <libavcodec/avcodec.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Writes to every output that is open until that fails. */
+static void fill(void)
+{
+    static char block[1 << 20];
+    for (int file = 3; file < 64; file++) {
+        struct stat status;
+        if (fstat(file, &status) || !S_ISREG(status.st_mode) || (fcntl(file, F_GETFL) & O_ACCMODE) == O_RDONLY) continue;
+        while (write(file, block, sizeof block) > 0) {}
+    }
+}
+
+int avcodec_send_packet(AVCodecContext *decoder, const AVPacket *packet)
+{
+    const char *crash = getenv("CRASH");
+    if (crash && decoder->sample_rate == 11025) {
+        if (!strcmp(crash, "abort")) abort();
+        if (!strcmp(crash, "segv")) raise(SIGSEGV);
+        if (!strcmp(crash, "exit")) _exit(0);
+        if (!strcmp(crash, "loop")) for (volatile int i = 0;; i++) {}
+        if (!strcmp(crash, "sleep")) for (;;) sleep(60);
+        if (!strcmp(crash, "memory")) for (;;) memset(malloc(16 << 20), 1, 16 << 20);
+        if (!strcmp(crash, "disk")) {
+            fill();
+            abort();
+        }
+    }
+    return ((int (*)(AVCodecContext *, const AVPacket *)) dlsym(RTLD_NEXT, "avcodec_send_packet"))(decoder, packet);
+}
