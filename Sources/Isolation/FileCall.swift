@@ -3,7 +3,7 @@ import MediaBase
 import SystemCalls
 import SystemPackage
 
-/// What a sandboxed process asks of its supervisor: to open a file, or to do something with an output.
+/// A request of a sandboxed process to its supervisor: to open a file, or to do something with an output.
 enum FileCall {
     /// Opens a file for reading.
     case read(FilePath)

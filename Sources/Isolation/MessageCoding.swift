@@ -6,7 +6,7 @@ package import SystemPackage
 ///
 /// Numbers have eight bytes, the lowest first; texts and bytes are preceded by their count.
 package struct MessageWriter {
-    /// What was written.
+    /// The bytes written so far.
     package private(set) var bytes: [UInt8] = []
 
     /// Creates an empty message.

@@ -1,8 +1,10 @@
 import Glibc
 
-/// What a process was doing with a file, in memory that another process can read after it has crashed: mmap(2).
+/// The latest step of a process in its work on a file, in memory that another process can read after it has crashed: mmap(2).
 ///
 /// A process that is forked after ``init()`` notes what it does by ``record()``; the one that forked it reads ``latest``.
+///
+/// Unchecked because the memory is shared without a lock: one process writes, and the other takes any mixture of two notes.
 package struct Activity: @unchecked Sendable {
     /// A step in the work on a file.
     package enum Step: Int64, Sendable {

@@ -127,14 +127,6 @@ package enum ThumbsDestination: Sendable, Hashable {
     }
 }
 
-extension ThumbsOutput {
-    /// The names of all files, with placeholders in braces.
-    package var patterns: [FilePath] {
-        let image: ThumbsNameTemplate? = if case .files(let template) = images { template } else { nil }
-        return [image, sheets?.names, index].compactMap { $0?.pattern }
-    }
-}
-
 /// Names and writes the single image files of one input.
 struct ThumbsFiles {
     private let destination: ThumbsDestination

@@ -114,7 +114,7 @@ struct RunOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Give up on a file when reading it takes longer than this many seconds. (default: never)",
+            "Give up on a file when it takes longer than this many seconds. (default: never)",
             valueName: "seconds"),
         transform: CommonArgument.timeout)
     var timeout: TimeoutArgument?

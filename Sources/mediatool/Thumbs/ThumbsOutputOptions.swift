@@ -3,6 +3,7 @@ import AssetKit
 import MediaBase
 import MediaJobs
 import Pictures
+import SystemPackage
 
 /// The options of `thumbs` that select the outputs.
 struct ThumbsOutputOptions: ParsableArguments {
@@ -171,5 +172,13 @@ struct ThumbsOutputOptions: ParsableArguments {
         } catch {
             throw ValidationError(error.message + ".")
         }
+    }
+}
+
+extension ThumbsOutput {
+    /// The names of all files, with placeholders in braces.
+    var patterns: [FilePath] {
+        let image: ThumbsNameTemplate? = if case .files(let template) = images { template } else { nil }
+        return [image, sheets?.names, index].compactMap { $0?.pattern }
     }
 }

@@ -1,17 +1,17 @@
 import Isolation
 import MediaBase
 
-/// What a result means for the run, in addition to what is printed of it.
+/// The consequences of a result for the run, in addition to what is printed of it.
 struct FileInspection {
     /// False if a part of the request was not delivered, so that the exit code becomes 2.
     var isComplete = true
     /// The errors of parts of the request.
     var errors: [MediaError] = []
-    /// What the command keeps of the result until all files are done.
+    /// The part of the result that the command keeps until all files are done.
     var attachment: [UInt8] = []
 }
 
-/// What is printed about one file, which may have been worked on in another process.
+/// Everything that is printed about one file, which may have been worked on in another process.
 struct FileOutcome {
     /// The warnings.
     var warnings: [String] = []

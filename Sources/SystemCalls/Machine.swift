@@ -1,0 +1,52 @@
+import CSystemCalls
+import Glibc
+import SystemPackage
+
+/// Returns the number of processors available to this process, at least one: sched_getaffinity(2).
+///
+/// The result honours `taskset` and cpusets.
+package func availableProcessors() -> Int {
+    // Room for 8192 processors, the maximum that the kernel can be built for.
+    var mask = [UInt8](repeating: 0, count: 1024)
+    guard csc_get_affinity(&mask, mask.count) == 0 else { return 1 }
+    return max(1, mask.reduce(0) { $0 + $1.nonzeroBitCount })
+}
+
+/// Returns the machine's memory in bytes; `nil` if it is unknown: sysconf(3) `_SC_PHYS_PAGES`.
+package func physicalMemory() -> Int? {
+    let (pages, pageBytes) = (sysconf(CInt(_SC_PHYS_PAGES)), sysconf(CInt(_SC_PAGESIZE)))
+    return pages > 0 && pageBytes > 0 ? pages * pageBytes : nil
+}
+
+/// Returns the memory that this process may use at most, in bytes; `nil` if it is unknown.
+///
+/// It is the smaller of the machine's and that of the control group: cgroups(7).
+package func availableMemory() -> Int? {
+    func contents(_ path: FilePath) -> String? {
+        guard let file = try? FileDescriptor.open(path, .readOnly, options: .closeOnExec) else { return nil }
+        return try? file.closeAfter { String(decoding: try readSome(from: file, atMost: 4096), as: UTF8.self) }
+    }
+    var found = [physicalMemory()].compactMap(\.self)
+    // Lines such as `0::/user.slice`, or with version 1 `4:memory:/docker/…`.
+    for line in contents("/proc/self/cgroup")?.split(separator: "\n") ?? [] {
+        let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == "0" || parts[1].split(separator: ",").contains("memory") else { continue }
+        let (root, name): (FilePath, String) =
+            parts[0] == "0"
+            ? ("/sys/fs/cgroup", "memory.max") : ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")
+        // A limit of any group above holds as well.
+        var group = FilePath(String(parts[2]))
+        while true {
+            let file = root.pushing(FilePath(root: nil, group.components)).appending(name)
+            if let text = contents(file), let limit = Int(text.filter(\.isNumber)), limit > 0 { found.append(limit) }
+            guard !group.components.isEmpty else { break }
+            group.removeLastComponent()
+        }
+    }
+    return found.min()
+}
+
+/// Returns freed memory to the system: malloc_trim(3).
+///
+/// Otherwise the gaps left by growing tables would remain in addition to later, larger allocations.
+package func returnFreeMemory() { csc_trim_heap() }
