@@ -1,0 +1,205 @@
+import FileOutput
+import Glibc
+import MediaBase
+import SystemCalls
+import SystemPackage
+
+/// A worker and the jobs that it has.
+///
+/// A worker whose jobs are short has the next one waiting in its socket, so that it need not wait for the supervisor,
+/// which takes a part of such a job's time. The supervisor holds the worker's end too: it can take that job back.
+final class WorkerSeat {
+    private var process: WorkerProcess?
+    private let channel: MessageChannel
+    private let calls: MessageChannel
+    private let orders: MessageChannel
+    private let workerOrders: MessageChannel
+    private let service: FileService
+    private let activity: Activity?
+    /// The jobs that were given and are not done: the one that is being done, and the next.
+    private var given: [(job: Int, limit: Duration?)] = []
+    private var begun = ContinuousClock.now
+    /// True if the last job was so short that the way to the supervisor matters.
+    private var lastWasBrief = false
+    /// The number of jobs done.
+    private(set) var jobs = 0
+    /// The result of the job, once it has come.
+    private(set) var result: Result<[UInt8], MediaError>?
+
+    private static let briefness = Duration.milliseconds(20)
+    private static let messagesAtOnce = 64
+
+    init(
+        _ process: consuming WorkerProcess, calls: MessageChannel, orders: MessageChannel, workerOrders: MessageChannel,
+        activity: Activity?, outputs: OutputFileSet
+    ) {
+        self.activity = activity
+        channel = process.channel
+        self.calls = calls
+        self.orders = orders
+        self.workerOrders = workerOrders
+        service = FileService(process: process.id, outputs: outputs)
+        self.process = consume process
+    }
+
+    deinit { activity?.release() }
+
+    /// The job that is being done; `nil` if the worker waits for one.
+    var job: Int? { given.first?.job }
+    /// The time at which the job is given up.
+    var deadline: ContinuousClock.Instant? { given.first?.limit.map { begun + $0 } }
+    /// True if the worker has ended.
+    var isOver: Bool { process == nil }
+    /// True if the worker waits for a job.
+    var isIdle: Bool { given.isEmpty && process != nil }
+    /// True if the worker does a job, and can be given the next because its jobs are short.
+    var isBrief: Bool { given.count == 1 && lastWasBrief && process != nil }
+    /// The descriptors on which the worker sends.
+    var descriptors: [CInt] { process == nil ? [] : [channel.descriptor.rawValue, calls.descriptor.rawValue] }
+
+    /// Gives the worker a job, with the time it may take; returns false if it has died meanwhile.
+    func begin(_ job: Int, _ policy: FilePolicy, _ limit: Duration?) -> Bool {
+        let input = service.begin(job, policy)
+        defer { try? input?.descriptor.close() }
+        var writer = MessageWriter()
+        writer.write(job)
+        writer.write(input) { $0.write($1.path) }
+        let descriptors = [input?.descriptor].compactMap(\.self)
+        guard process != nil, (try? orders.send(writer.bytes, descriptors: descriptors, waits: false)) != nil else {
+            service.end(job)
+            _ = end()
+            return false
+        }
+        if given.isEmpty { begun = .now }
+        given.append((job, limit))
+        return true
+    }
+
+    /// Takes the next job back if the worker has not begun it.
+    func takeBack() -> Int? {
+        guard given.count > 1, case .message(let message)? = try? workerOrders.receiveAvailable(atMost: 1 << 16) else {
+            return nil
+        }
+        message.close()
+        let job = given.removeLast().job
+        service.end(job)
+        return job
+    }
+
+    /// Takes back all jobs of a worker that has died, except for the one that it died of.
+    func takeBackAll() -> [Int] {
+        defer { given = [] }
+        for job in given { service.end(job.job) }
+        return given.map(\.job)
+    }
+
+    /// Serves what the worker has sent; only some of it, so that a worker that sends without end is noticed.
+    func receive(atMost maximumBytes: Int, notice: ([UInt8]) throws -> Void) throws {
+        do {
+            for _ in 0..<Self.messagesAtOnce {
+                guard case .message(let message) = try calls.receiveAvailable(atMost: FileCall.maximumBytes) else {
+                    break
+                }
+                message.close()
+                var job = 0
+                let call = try FileCall(message.bytes, job: &job)
+                let (answer, sent) = service.answer(call, of: job)
+                defer { sent.close() }
+                try calls.send(answer.message, descriptors: sent.descriptors, waits: false)
+            }
+            for _ in 0..<Self.messagesAtOnce {
+                switch try channel.receiveAvailable(atMost: maximumBytes) {
+                case .none: return
+                case .end:
+                    guard let ending = end() else { return }
+                    return result = .failure(ending.error(during: activity?.latest))
+                case .message(let message):
+                    message.close()
+                    // The first byte tells a result from a notice.
+                    guard message.bytes.first == 1 else {
+                        try notice(Array(message.bytes.dropFirst()))
+                        continue
+                    }
+                    return result = .success(Array(message.bytes.dropFirst()))
+                }
+            }
+        } catch let error where error is MessageReader.Invalid || error is MessageChannel.Failure || error is Errno {
+            // The worker does not keep to the rules, or died while an answer was sent.
+            process?.stop()
+            let ending = end()
+            result = .failure(
+                ending?.error(during: activity?.latest)
+                    ?? MediaError(.crashed, "the process that read the file sent nonsense"))
+        }
+    }
+
+    /// Kills the worker if it has taken too long or too much memory.
+    func check(memoryBytes: Int?) {
+        if let deadline, ContinuousClock.now >= deadline {
+            result = .failure(MediaError(.timedOut, "was not done within the time limit (--timeout)"))
+        } else if let memoryBytes, let used = process?.residentBytes, used > memoryBytes {
+            let limit = max(1, memoryBytes >> 20)
+            result = .failure(
+                MediaError(.memoryLimit, "needs more memory than the limit of \(limit) MB; raise --limit memory="))
+        } else {
+            return
+        }
+        process?.stop()
+        _ = end()
+    }
+
+    /// Returns the result of the job, which is then over; `nil` if it has not come.
+    func takeResult() -> Result<[UInt8], MediaError>? {
+        guard let result, let job else { return nil }
+        service.end(job)
+        self.result = nil
+        given.removeFirst()
+        jobs += 1
+        lastWasBrief = .now - begun < Self.briefness
+        begun = .now
+        return result
+    }
+
+    /// Lets the worker end by itself.
+    func abandon() {
+        guard let process = process.take() else { return }
+        process.abandon()
+    }
+
+    /// Waits for the worker's end and returns how it ended; `nil` if it was known before.
+    private func end() -> WorkerProcess.Ending? {
+        guard let process = process.take() else { return nil }
+        return process.end()
+    }
+}
+
+extension WorkerProcess.Ending {
+    /// Returns the error for a worker that ended during a job.
+    fileprivate func error(during note: Activity.Note?) -> MediaError {
+        let subject =
+            switch note?.step ?? .none {
+            case .none, .reading: "the process that read the file"
+            case .decoding: "the decoder"
+            case .encoding: "the encoder"
+            }
+        let happened =
+            switch self {
+            case .signalled(let signal): "crashed (\(Self.name(of: signal)))"
+            case .exited(let status): "ended the process (\(status))"
+            }
+        var place = ""
+        if let seconds = note?.seconds {
+            place = " at \(MediaTime(seconds: seconds, preferredTimescale: 1000).clockText())"
+        }
+        if let track = note?.track { place += " of track \(track)" }
+        return MediaError(.crashed, "\(subject) \(happened)\(place); the file is damaged or hostile")
+    }
+
+    private static func name(of signal: CInt) -> String {
+        let names = [
+            SIGABRT: "SIGABRT", SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE",
+            SIGTRAP: "SIGTRAP", SIGKILL: "SIGKILL", SIGSYS: "SIGSYS", SIGXCPU: "SIGXCPU",
+        ]
+        return names[signal] ?? "signal \(signal)"
+    }
+}
