@@ -92,7 +92,8 @@ def main():
     arguments = parser.parse_args()
     count = (100 if arguments.full else 1) if arguments.batches is None else arguments.batches
     passed, failed = batches.main(count)
-    if shutil.which("strace"):
+    missing = opened.missing()
+    if not missing:
         files = [Path(ROOT, "fixtures", name) for name in ("av.mp4", "h264-aac.mkv")]
         if arguments.full:
             files = [path for folder in ("fixtures", "../shared/corpus") for path in sorted(Path(ROOT, folder).rglob("*"))
@@ -100,7 +101,7 @@ def main():
         good, bad = opened.main(files)
         passed, failed = passed + good, failed + bad
     else:
-        print("strace is not here: what workers open was not looked at")
+        print(f"{missing}: what workers open was not looked at")
     with tempfile.TemporaryDirectory(prefix="crashes-") as folder:
         library = Path(folder, "crash.so")
         subprocess.run([shutil.which("cc") or "clang", "-O", "-shared", "-fPIC", "-o", library,
