@@ -74,7 +74,7 @@ package struct WorkerPool {
         while due < count {
             // Results wait for earlier ones, but not without limit.
             while !returned.isEmpty || next < min(count, due + Self.room * max(1, workers)) {
-                guard let seat = try seat(for: next, in: &seats, work) else { break }
+                guard let seat = try nextSeat(in: &seats, work) else { break }
                 let job = returned.popLast() ?? next
                 guard seat.begin(job, policy(job), timeout.map { $0 + Self.grace }) else {
                     returned += [job] + seat.takeBackAll()
@@ -121,8 +121,8 @@ package struct WorkerPool {
     }
 
     /// Returns the worker for the next job: one that waits, a new one, or one whose jobs are short; `nil` for none yet.
-    private func seat(
-        for job: Int, in seats: inout [WorkerSeat], _ work: (Int, WorkerLink) -> [UInt8]
+    private func nextSeat(
+        in seats: inout [WorkerSeat], _ work: (Int, WorkerLink) -> [UInt8]
     ) throws(MediaError) -> WorkerSeat? {
         if let idle = seats.first(where: \.isIdle) { return idle }
         if seats.count < max(1, workers) {
@@ -194,6 +194,11 @@ package struct WorkerLink: Sendable {
         }
         return 0
     }
+}
+
+extension MediaError {
+    /// The error for a worker that does not keep to the form of messages.
+    package static let nonsense = MediaError(.crashed, "the process that read the file sent nonsense")
 }
 
 extension MediaError.Code {

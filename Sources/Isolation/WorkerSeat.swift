@@ -129,7 +129,7 @@ final class WorkerSeat {
             let ending = end()
             result = .failure(
                 ending?.error(during: activity?.latest)
-                    ?? MediaError(.crashed, "the process that read the file sent nonsense"))
+                    ?? .nonsense)
         }
     }
 

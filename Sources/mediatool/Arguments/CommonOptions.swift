@@ -380,11 +380,6 @@ struct MediaOutputOptions: ParsableArguments {
         return output.path.appending(name.components)
     }
 
-    /// Returns the output paths for all inputs.
-    func names(of files: [PathArgument], ending: String) -> [FilePath] {
-        files.map { path(for: $0.path, ending: ending) }
-    }
-
     private func isFolder(_ path: FilePath) -> Bool {
         guard let status = try? path.stat() else { return false }
         return status.type == .directory

@@ -73,7 +73,7 @@ struct ExportCommand: ParsableCommand {
             files, result, running,
             .init(
                 reading: [encoding.watermark].compactMap(\.self), timelines: timelines,
-                writing: output.names(of: files, ending: Self.ending)))
+                writing: { [output] in [output.path(for: $0.path, ending: Self.ending)] }))
         let watermark = try encoding.readWatermark()
         throw try run.transcode(to: output, ending: Self.ending) { [request, running] file in
             var request = request

@@ -52,7 +52,9 @@ struct ProxyCommand: ParsableCommand {
             return try StandardOutput.write(CommonArgument.table(ProxyPreset.all.map { ($0.name, $0.summary) }))
         }
         if result.schema { return try StandardOutput.write(EmbeddedFile.proxySchema.text) }
-        let run = FilesRun(files, result, running, .init(writing: output.names(of: files, ending: ending)))
+        let ending = encoding.preset.fileType.rawValue
+        let run = FilesRun(
+            files, result, running, .init(writing: { [output] in [output.path(for: $0.path, ending: ending)] }))
         throw try run.transcode(to: output, ending: ending) { [request, running] file in
             var opening = running.assetOptions()
             opening.isPrecise = request.needsExactDuration
@@ -60,9 +62,6 @@ struct ProxyCommand: ParsableCommand {
             return TranscodeJob(request, .media(file.asset(opening)))
         }
     }
-
-    /// The extension of outputs in a folder.
-    private var ending: String { encoding.preset.fileType.rawValue }
 
     private var request: TranscodeRequest {
         var request = TranscodeRequest(preset: .proxy(encoding.preset))

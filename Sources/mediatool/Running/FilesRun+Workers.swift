@@ -6,9 +6,6 @@ import SystemPackage
 import Timelines
 
 extension FilesRun {
-    /// The number of files that a worker handles before it is replaced by a fresh one.
-    private static let filesPerWorker = 64
-
     /// Works on the files in workers, which print nothing themselves.
     ///
     /// - Parameters:
@@ -27,7 +24,7 @@ extension FilesRun {
         pool.limits.fileBytes = running.limits.last { $0.name == .media(.outputBytes) }?.value
         // libavformat opens the files that a list names, and those that these name.
         if running.allowNested { pool.readable = ["/"] }
-        pool.jobsPerWorker = running.isolate ? 1 : Self.filesPerWorker
+        if running.isolate { pool.jobsPerWorker = 1 }
         try pool.run(count: files.count, policy: policy) { index, link in
             Supervision.begin(link, progress)
             do {
@@ -49,7 +46,7 @@ extension FilesRun {
                 do throws(MessageReader.Invalid) {
                     return .success(try FileOutcome(message: bytes))
                 } catch {
-                    return .failure(MediaError(.crashed, "the process that read the file sent nonsense"))
+                    return .failure(.nonsense)
                 }
             }
             try deliver(index, outcome)
@@ -62,7 +59,7 @@ extension FilesRun {
         var policy = FilePolicy()
         policy.input = file.isStandardStream ? nil : file.path
         policy.readable = Set((others.reading + [file]).map(\.path))
-        policy.outputs = others.writing
+        policy.outputs = others.writing(file)
         policy.readsEverything = running.allowNested
         if let timelines = others.timelines, file.isStandardStream || TimelineFile.isLikely(at: file.path) {
             policy.readsEverything = policy.readsEverything || timelines.allowOutside

@@ -24,18 +24,19 @@ struct FilesRun: Sendable {
     let progress: Progress
 
     /// The files that a command reads and writes in addition to its inputs.
-    struct Files {
+    struct Files: Sendable {
         /// Additional files that are read, and which no output may replace.
         var reading: [PathArgument] = []
         /// The options of the timelines that inputs may be; `nil` if they are media only.
         var timelines: TimelineOptions?
-        /// The names of the outputs, in which parts in braces stand for others.
-        var writing: [FilePath] = []
+        /// Returns the names of an input's outputs, in which parts in braces stand for others.
+        var writing: @Sendable (PathArgument) -> [FilePath] = { _ in [] }
     }
 
+    /// The other files of the run.
     let others: Files
 
-    /// Prepares a run over files.
+    /// Prepares a run over files, and looks up which of them no output may replace.
     init(_ files: [PathArgument], _ result: OutputFormatOptions, _ running: RunOptions, _ others: Files = Files()) {
         self.files = files
         self.running = running

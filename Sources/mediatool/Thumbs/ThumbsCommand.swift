@@ -73,7 +73,7 @@ struct ThumbsCommand: ParsableCommand {
         }
         let output = try output.result(pad: size.pad)
         let job = ThumbsJob(request, output: output)
-        let run = FilesRun(files, result, running, .init(timelines: timelines, writing: output.patterns))
+        let run = FilesRun(files, result, running, .init(timelines: timelines, writing: { _ in output.patterns }))
         // If files are processed in parallel, each file's lines wait for its turn.
         let isAlone = min(running.jobs, files.count) <= 1
         throw try run { [timelines] index, file in

@@ -87,7 +87,8 @@ struct WaveformCommand: ParsableCommand {
         settings.picture = picture.picture()
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
-        let run = FilesRun(files, output, options, .init(timelines: timelines, writing: outputs.output.map(\.path)))
+        let run = FilesRun(
+            files, output, options, .init(timelines: timelines, writing: { [outputs] _ in outputs.output.map(\.path) }))
         let work = Work(options: settings, raw: sound.raw, outputs: outputs, timelines: timelines, run: run)
         let code = try run { part, file in
             try work.run(file, part: part)
