@@ -48,6 +48,7 @@ let package = Package(
     products: [
         .library(name: "AssetKit", targets: ["AssetKit"]),
         .library(name: "Peaks", targets: ["Peaks"]),
+        .library(name: "MediaWorker", targets: ["MediaWorker"]),
         .executable(name: "mediatool", targets: ["mediatool"]),
     ],
     dependencies: [
@@ -76,6 +77,10 @@ let package = Package(
             name: "Isolation",
             dependencies: ["CSandbox", "MediaBase", "SystemCalls", "FileOutput", "Threading", system],
             swiftSettings: common),
+        .target(
+            name: "MediaWorker",
+            dependencies: ["Isolation", "MediaBase", "SystemCalls", "FileOutput", "Threading", system],
+            swiftSettings: safe),
         .target(
             name: "FileOutput", dependencies: ["MediaBase", "SystemCalls", "Threading", system], swiftSettings: safe),
         .target(
@@ -151,6 +156,13 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "IsolationTests", dependencies: ["Isolation", "isolationcheck", "TestSupport", system],
+            swiftSettings: common),
+        // The helper whose jobs MediaWorkerTests runs; no product.
+        .executableTarget(
+            name: "mediaworkercheck", dependencies: ["MediaWorker", "AssetKit", system], path: "Tests/MediaWorkerCheck",
+            swiftSettings: common),
+        .testTarget(
+            name: "MediaWorkerTests", dependencies: ["MediaWorker", "mediaworkercheck", "TestSupport", system],
             swiftSettings: common),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),

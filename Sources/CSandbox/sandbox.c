@@ -9,7 +9,9 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -188,6 +190,36 @@ int csb_give_up_privileges(void) {
 }
 
 pid_t csb_fork(void) { return fork(); }
+
+pid_t csb_spawn(const char *path, const char *environment, size_t count, int socket) {
+    char **variables = calloc(count + 1, sizeof *variables);
+    if (!variables) return -1;
+    for (size_t i = 0; i < count; i++, environment += strlen(environment) + 1) variables[i] = (char *)environment;
+    char *const arguments[] = {(char *)path, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    pid_t process = -1;
+    // The socket first: its own number may be one of those that follow.
+    int error = posix_spawn_file_actions_adddup2(&actions, socket, 3);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
+    if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
+    if (!error) error = posix_spawnattr_setsigdefault(&attributes, &all);
+    if (!error) error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!error) error = posix_spawn(&process, path, &actions, &attributes, arguments, variables);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    free(variables);
+    if (!error) return process;
+    errno = error;
+    return -1;
+}
 
 int csb_end_with_parent(void) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0); }
 

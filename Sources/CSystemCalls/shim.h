@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 int renameat2(int old_folder, const char *old_path, int new_folder, const char *new_path, unsigned int flags);
 int fallocate64(int file, int mode, long long offset, long long length);
 int sched_getaffinity(int process, size_t mask_size, void *mask);
 int mkostemp(char *name, int flags);
 int malloc_trim(size_t padding);
+int memfd_create(const char *name, unsigned int flags);
 ssize_t tee(int from, int to, size_t count, unsigned int flags);
 long syscall(long number, ...);
 
@@ -51,6 +53,17 @@ static inline int csc_open_place(int folder, const char *name) {
 /// openat(2) for reading, refused with ELOOP where the name is a link: a descriptor, or -1 with errno.
 static inline int csc_open_plain(int folder, const char *name, int more) {
     return openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | more);
+}
+
+/// memfd_create(2): memory of a size that nobody can change any more, or -1 with errno. The flags are MFD_CLOEXEC and
+/// MFD_ALLOW_SEALING, then F_ADD_SEALS (1033) with F_SEAL_SEAL, F_SEAL_SHRINK and F_SEAL_GROW.
+static inline int csc_make_shared_memory(long long size) {
+    int memory = memfd_create("mediatool", 1 | 2);
+    if (memory >= 0 && (ftruncate(memory, size) != 0 || fcntl(memory, 1033, 1 | 2 | 4) != 0)) {
+        close(memory);
+        return -1;
+    }
+    return memory;
 }
 
 /// malloc_trim(3): gives memory back that nothing uses.

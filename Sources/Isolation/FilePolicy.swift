@@ -12,15 +12,17 @@ package struct FilePolicy: Sendable {
     package var folders: Set<FilePath> = []
     /// True if every file may be read that the supervisor can read.
     package var readsEverything = false
-    /// The names of outputs; each part in braces stands for any characters but `/`.
-    package var outputs: [FilePath] = []
+    /// The names of outputs.
+    package var outputNames: Set<FilePath> = []
+    /// The patterns of names of outputs; each part in braces stands for any characters but `/`.
+    package var outputPatterns: [FilePath] = []
 
     /// Creates a policy that allows nothing.
     package init() {}
 
     /// Returns true if an output may have a name.
     func allowsOutput(_ path: FilePath) -> Bool {
-        path == "-" || outputs.contains { Self.matches(path, pattern: $0) }
+        path == "-" || outputNames.contains(path) || outputPatterns.contains { Self.matches(path, pattern: $0) }
     }
 
     /// Returns true if a name matches a pattern, in which each part in braces stands for anything without `/`.

@@ -9,13 +9,13 @@ import SystemPackage
 /// It runs in the supervisor, so no call may wait: a FIFO is opened only if its other end is there.
 final class FileService {
     private let process: CInt
-    private let outputs: OutputFileSet
     private var jobs: [Int: Job] = [:]
     private var beginnings = 0
 
     /// A job that has begun and not ended.
     private struct Job {
         let policy: FilePolicy
+        let outputs: OutputFileSet
         /// The outputs that are not in place yet.
         var begun: [Int: OutputFile] = [:]
         /// The folders that were opened, so that a folder that is replaced meanwhile does not matter.
@@ -25,15 +25,14 @@ final class FileService {
     /// The greatest number of outputs that a job may have begun and not put in place.
     private static let maximumBegun = 100_000
 
-    /// Creates the service of a process, whose outputs belong to a set.
-    init(process: CInt, outputs: OutputFileSet) {
-        self.process = process
-        self.outputs = outputs
-    }
+    /// Creates the service of a process.
+    init(process: CInt) { self.process = process }
 
     /// Begins a job, and returns its open input, so that the worker need not ask for it; `nil` if it is not a regular file.
-    func begin(_ number: Int, _ policy: FilePolicy) -> (path: FilePath, descriptor: FileDescriptor)? {
-        jobs[number] = Job(policy: policy)
+    func begin(
+        _ number: Int, _ policy: FilePolicy, outputs: OutputFileSet
+    ) -> (path: FilePath, descriptor: FileDescriptor)? {
+        jobs[number] = Job(policy: policy, outputs: outputs)
         // Closing a FIFO that the worker does not want would be the end for its writer.
         guard let path = policy.input, let status = try? Stat(path), status.type == .regular,
             let descriptor = try? openForReading(path)
@@ -52,7 +51,7 @@ final class FileService {
         defer { jobs[number] = job }
         do {
             switch call {
-            case .read(let path): return (.done, Sent([try read(path, job)], isOurs: true))
+            case .read(let path): return (.done, Sent([try read(path, &job)], isOurs: true))
             case .readBeneath(let folder, let path):
                 return (.done, Sent([try self.folder(folder, &job).open(path)], isOurs: true))
             case .contents(let folder, let path, let most):
@@ -64,7 +63,7 @@ final class FileService {
             case .commit(let ids, let together): return (.failures(commit(ids, together: together, &job)), Sent())
             case .discard(let id): job.begun.removeValue(forKey: id)?.discard()
             case .refuse(let inputs, let output):
-                if let output { try job.begun[output]?.refuse(inputs) } else { outputs.protect(inputs) }
+                if let output { try job.begun[output]?.refuse(inputs) } else { job.outputs.protect(inputs) }
             }
             return (.done, Sent())
         } catch let error as MediaError {
@@ -92,13 +91,24 @@ final class FileService {
 
     // MARK: Reading
 
-    private func read(_ path: FilePath, _ job: Job) throws -> FileDescriptor {
+    private func read(_ path: FilePath, _ job: inout Job) throws -> FileDescriptor {
         if let number = Self.numberOfOwnDescriptor(path) { return try reopen(number) }
-        guard
-            job.policy.readsEverything || job.policy.readable.contains(path)
-                || job.begun.values.contains(where: { $0.temporaryPath == path })
-        else { throw Errno.permissionDenied }
-        return try openForReading(path)
+        if job.policy.readsEverything || job.policy.readable.contains(path)
+            || job.begun.values.contains(where: { $0.temporaryPath == path })
+        {
+            return try openForReading(path)
+        }
+        for folder in job.policy.folders {
+            var relative = path
+            // A path that leads out again by `..` or a link is refused by the open folder.
+            guard relative.removePrefix(folder), !relative.isEmpty, relative.isRelative else { continue }
+            do {
+                return try self.folder(folder, &job).open(relative)
+            } catch Errno.improperLink {
+                throw Errno.permissionDenied
+            }
+        }
+        throw Errno.permissionDenied
     }
 
     /// Returns N if a path is `/proc/self/fd/N`, which means another file here than in the worker.
@@ -135,14 +145,7 @@ final class FileService {
             writer.write(entry.name)
             writer.write(entry.isFolder)
         }
-        let file = try makeTemporaryFile()
-        do {
-            try writeAll(writer.bytes.span, to: file, at: 0)
-        } catch {
-            try? file.close()
-            throw error
-        }
-        return file
+        return try makeTemporaryFile(with: writer.bytes)
     }
 
     // MARK: Outputs
@@ -153,7 +156,7 @@ final class FileService {
         guard job.policy.allowsOutput(path), job.begun.count < Self.maximumBegun else {
             throw MediaError(.permissionDenied, "is not an output of this command", path: path.string)
         }
-        let set = outputs.setForAnotherJob()
+        let set = job.outputs.setForAnotherJob()
         let output =
             makesFolder
             ? try set.beginInFolder(path, goesBack: goesBack, waits: false)

@@ -22,11 +22,11 @@ package struct Sandbox: Sendable, Hashable {
     /// The files of the system that codecs, character sets and fonts need; each is read-only in the sandbox.
     ///
     /// Without them results change silently: iconv no longer knows legacy character sets, x265 counts the processors
-    /// differently, and text has no glyphs.
+    /// differently, and text has no glyphs. `/proc/self/task` is what the system tells of the process's own threads.
     package static let systemFiles: [FilePath] = [
         "/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/lib", "/usr/local/share", "/lib", "/lib64", "/etc/fonts",
         "/etc/ld.so.cache", "/etc/localtime", "/var/cache/fontconfig", "/sys/devices/system", "/proc/cpuinfo",
-        "/proc/meminfo", "/proc/stat", "/dev/null", "/dev/urandom",
+        "/proc/meminfo", "/proc/stat", "/proc/self/task", "/dev/null", "/dev/urandom",
     ]
 
     /// Restricts the calling process permanently, and returns the restrictions that hold.

@@ -71,10 +71,7 @@ final class SupervisedFiles: FileOpener, OutputKeeper {
     ) throws(Errno) -> [OpenFolder.Entry] {
         let file = try open(.contents(folder: folder, path: relative, most: most))
         defer { try? file.close() }
-        var bytes: [UInt8] = []
-        while case let more = try read(from: file, at: Int64(bytes.count), atMost: 1 << 20), !more.isEmpty {
-            bytes += more
-        }
+        let bytes = try readAll(file)
         do throws(MessageReader.Invalid) {
             var reader = MessageReader(bytes)
             return try reader.list { reader throws(MessageReader.Invalid) in

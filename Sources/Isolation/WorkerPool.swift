@@ -76,7 +76,7 @@ package struct WorkerPool {
             while !returned.isEmpty || next < min(count, due + Self.room * max(1, workers)) {
                 guard let seat = try nextSeat(in: &seats, work) else { break }
                 let job = returned.popLast() ?? next
-                guard seat.begin(job, policy(job), timeout.map { $0 + Self.grace }) else {
+                guard try seat.begin(job, policy(job), outputs: outputs, limit: timeout.map { $0 + Self.grace }) else {
                     returned += [job] + seat.takeBackAll()
                     seats.removeAll(where: \.isOver)
                     continue
@@ -89,13 +89,13 @@ package struct WorkerPool {
             }
             let memoryBytes = memory ?? self.memoryBytes()
             memory = .some(memoryBytes)
-            wait(for: seats, looks: memoryBytes != nil)
+            WorkerSeat.wait(for: seats, atMost: memoryBytes == nil ? .seconds(1) : Self.lookInterval)
             let looks = .now - lastLook >= Self.lookInterval
             if looks { lastLook = .now }
             for seat in seats {
                 while let job = seat.job {
                     try seat.receive(atMost: Self.maximumResult) { try notice(job, $0) }
-                    if seat.result == nil { seat.check(memoryBytes: looks ? memoryBytes : nil) }
+                    seat.check(memoryBytes: looks ? memoryBytes : nil)
                     guard let result = seat.takeResult() else { break }
                     waiting[job] = result
                 }
@@ -139,33 +139,15 @@ package struct WorkerPool {
 
     private func start(_ work: (Int, WorkerLink) -> [UInt8]) throws(MediaError) -> WorkerSeat {
         do throws(Errno) {
-            let (calls, workerCalls) = try MessageChannel.pair()
-            let (orders, workerOrders) = try MessageChannel.pair()
-            let activity = Activity()
-            let process = try WorkerProcess.start(limits: limits, readable: readable) { channel in
-                activity?.record()
-                return WorkerLink.serve(channel, work)
-            }
-            // Sent before the first job, since the worker keeps one descriptor only.
-            let ends = [workerOrders.descriptor, workerCalls.descriptor]
-            try process.channel.send([], descriptors: ends, waits: false)
-            return WorkerSeat(
-                process, calls: calls, orders: orders, workerOrders: workerOrders, activity: activity,
-                outputs: outputs.setForAnotherJob())
+            return try WorkerSeat(
+                WorkerProcess.start(limits: limits, readable: readable) { channel in
+                    WorkerLink.serve(channel) { job, _, link in work(job, link) }
+                })
         } catch {
             throw MediaError(
                 .outOfResources, "no process can be started: \(error); --no-sandbox works without",
                 cause: error.description)
         }
-    }
-
-    /// Waits until a worker sends something, or it is time to look at them.
-    private func wait(for seats: [WorkerSeat], looks: Bool) {
-        var descriptors = seats.flatMap { $0.descriptors }.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        var pause = looks ? Self.lookInterval : Duration.seconds(1)
-        for case let deadline? in seats.map(\.deadline) { pause = min(pause, deadline - .now) }
-        let milliseconds = max(0, pause / .milliseconds(1))
-        _ = poll(&descriptors, nfds_t(descriptors.count), CInt(milliseconds.rounded(.up)))
     }
 }
 
@@ -176,21 +158,44 @@ package struct WorkerLink: Sendable {
     /// Sends the supervisor something before the job is done.
     package func notify(_ bytes: [UInt8]) { try? channel.send([0] + bytes) }
 
+    /// The longest order of a supervisor, which need not be distrusted.
+    static let maximumOrder = 1 << 20
+
     /// Does jobs as they come, in a worker, and returns its exit status.
-    fileprivate static func serve(_ channel: MessageChannel, _ work: (Int, WorkerLink) -> [UInt8]) -> CInt {
-        guard let ends = try? channel.receive(atMost: 0)?.descriptors, ends.count == 2 else { return 1 }
+    ///
+    /// Call it before the process starts threads.
+    ///
+    /// - Parameters:
+    ///   - channel: The worker's end of the channel to its supervisor.
+    ///   - greeting: A notice that is sent before the first job, once the worker is ready.
+    ///   - work: Does a job: receives its number, and the request that the supervisor gave it.
+    package static func serve(
+        _ channel: MessageChannel, greeting: [UInt8]? = nil, _ work: (Int, [UInt8], WorkerLink) -> [UInt8]
+    ) -> CInt {
+        guard let ends = try? channel.receive(atMost: 0)?.descriptors, ends.count >= 2 else { return 1 }
         let orders = MessageChannel(ends[0])
         let files = SupervisedFiles(MessageChannel(ends[1]))
+        if ends.count > 2 { Activity(adopting: ends[2])?.record() }
         FileAccess.delegate(to: files)
         OutputKeeping.delegate(to: files)
         let link = WorkerLink(channel: channel)
-        while let message = try? orders.receive(atMost: 1 << 16) {
-            var reader = MessageReader(message.bytes)
-            guard let job = try? reader.number() else { return 1 }
-            let path = (try? reader.optional { reader throws(MessageReader.Invalid) in try reader.path() }) ?? nil
-            files.begin(job, path, message.descriptors.first)
-            let result = work(job, link)
-            guard (try? channel.send([1] + result)) != nil else { return 1 }
+        if let greeting { link.notify(greeting) }
+        while let message = try? orders.receive(atMost: maximumOrder) {
+            var order = MessageReader(message.bytes)
+            var descriptors = message.descriptors
+            do {
+                let job = try order.number()
+                let path = try order.optional { order throws(MessageReader.Invalid) in try order.path() }
+                var request = try order.optional { order throws(MessageReader.Invalid) in try order.bytes() }
+                if request == nil, let file = descriptors.popLast() {
+                    defer { try? file.close() }
+                    request = try readAll(file)
+                }
+                files.begin(job, path, descriptors.first)
+                try channel.send([1] + work(job, request ?? [], link))
+            } catch {
+                return 1
+            }
         }
         return 0
     }
@@ -199,11 +204,4 @@ package struct WorkerLink: Sendable {
 extension MediaError {
     /// The error for a worker that does not keep to the form of messages.
     package static let nonsense = MediaError(.crashed, "the process that read the file sent nonsense")
-}
-
-extension MediaError.Code {
-    /// The process that read a file died.
-    package static let crashed = Self(rawValue: "crashed")
-    /// The work on a file needs more memory than is allowed.
-    package static let memoryLimit = Self(rawValue: "memoryLimit")
 }

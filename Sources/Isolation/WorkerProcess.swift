@@ -5,8 +5,9 @@ import Threading
 
 /// A child process that works in a ``Sandbox`` on what its supervisor sends it.
 ///
-/// The supervisor's other threads only wait, so that it can start another worker at any time: fork(2) copies only the
-/// calling thread, and locks held by others would stay locked. A worker that is released without ``end()`` is killed.
+/// A supervisor whose other threads only wait forks its workers: fork(2) copies only the calling thread, and locks held
+/// by others would stay locked. Any other one starts a program (``spawn(_:environment:limits:readable:)``). A worker that
+/// is released without ``end()`` is killed.
 ///
 /// ```swift
 /// let worker = try WorkerProcess.start(limits: ResourceLimits()) { channel in
@@ -62,12 +63,82 @@ package struct WorkerProcess: ~Copyable {
         let id = csb_fork()
         guard id >= 0 else { throw Errno(rawValue: errno) }
         guard id == 0 else { return WorkerProcess(adopting: id, channel: mine) }
-        // The supervisor may have ended before the child asked to end with it.
-        guard csb_end_with_parent() == 0, getppid() == supervisor else { _exit(1) }
         csb_close_all_but(theirs.descriptor.rawValue)
-        guard limits.apply() else { _exit(1) }
-        if isRestricted { _ = Sandbox.enter(readable: readable) }
+        restrict(supervisor: supervisor, limits, isRestricted: isRestricted, readable)
         _exit(body(theirs))
+    }
+
+    /// Starts a program as a worker, which calls ``enter()``: posix_spawn(3).
+    ///
+    /// Unlike ``start(limits:isRestricted:readable:_:)`` it may be called by a process with busy threads. The worker ends
+    /// when the calling thread does. It keeps standard error and its end of the channel; standard input and output lead
+    /// nowhere.
+    ///
+    /// - Parameters:
+    ///   - program: The path of the program.
+    ///   - environment: The program's variables, such as `TZ=UTC`.
+    ///   - limits: The limits of the worker.
+    ///   - readable: The files and folders that the worker may open itself.
+    /// - Throws: The error of the system if the program cannot be started.
+    package static func spawn(
+        _ program: FilePath, environment: [String], limits: ResourceLimits,
+        readable: [FilePath] = Sandbox.systemFiles
+    ) throws(Errno) -> WorkerProcess {
+        forgetAbandoned()
+        let (mine, theirs) = try MessageChannel.pair()
+        var variables: [UInt8] = []
+        for variable in environment { variables += variable.utf8.filter { $0 != 0 } + [0] }
+        variables.append(0)
+        let id = program.withPlatformString { path in
+            variables.withUnsafeBytes {
+                csb_spawn(
+                    path, $0.bindMemory(to: CChar.self).baseAddress, environment.count, theirs.descriptor.rawValue)
+            }
+        }
+        guard id >= 0 else { throw Errno(rawValue: errno) }
+        let process = WorkerProcess(adopting: id, channel: mine)
+        var writer = MessageWriter()
+        writer.write(Int(getpid()))
+        for limit in [limits.fileBytes, limits.processorSeconds, limits.dataBytes] {
+            writer.write(limit) { $0.write($1) }
+        }
+        writer.write(readable) { $0.write($1) }
+        try mine.send(writer.bytes, waits: false)
+        return process
+    }
+
+    /// Makes this process the worker that ``spawn(_:environment:limits:readable:)`` has started, and returns its end of the
+    /// channel; `nil` if the process was not started so.
+    ///
+    /// Call this while the process has a single thread. The limits and the sandbox hold when it returns.
+    package static func enter() -> MessageChannel? {
+        let descriptor = FileDescriptor(rawValue: 3)
+        guard (try? descriptor.stat())?.type == .socket else { return nil }
+        let channel = MessageChannel(descriptor)
+        guard let message = try? channel.receive(atMost: 1 << 20) else { return nil }
+        do {
+            var reader = MessageReader(message.bytes)
+            let supervisor = try reader.number()
+            var limits = ResourceLimits()
+            limits.fileBytes = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
+            limits.processorSeconds = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number()
+            }
+            limits.dataBytes = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
+            let readable = try reader.list { reader throws(MessageReader.Invalid) in try reader.path() }
+            restrict(supervisor: CInt(truncatingIfNeeded: supervisor), limits, isRestricted: true, readable)
+            return channel
+        } catch {
+            return nil
+        }
+    }
+
+    /// Applies what holds for every worker to this process, which ends if that fails.
+    private static func restrict(
+        supervisor: CInt, _ limits: ResourceLimits, isRestricted: Bool, _ readable: [FilePath]
+    ) {
+        // The supervisor may have ended before the worker asked to end with it.
+        guard csb_end_with_parent() == 0, getppid() == supervisor, limits.apply() else { _exit(1) }
+        if isRestricted { _ = Sandbox.enter(readable: readable) }
     }
 
     /// The memory of the process that is in RAM, in bytes; `nil` once it has ended: `/proc/PID/statm` in proc(5).
@@ -98,6 +169,14 @@ package struct WorkerProcess: ~Copyable {
     /// Lets the system forget the abandoned workers that have ended.
     private static func forgetAbandoned() {
         abandoned.withLock { ids in ids.removeAll { waitpid($0, nil, WNOHANG) != 0 } }
+    }
+
+    /// Waits until the abandoned workers have ended.
+    package static func waitForAbandoned() {
+        abandoned.withLock { ids in
+            for id in ids { _ = wait(for: id) }
+            ids = []
+        }
     }
 
     /// Kills the worker: SIGKILL of kill(2).

@@ -1,14 +1,14 @@
-import FileOutput
+package import FileOutput
 import Glibc
-import MediaBase
+package import MediaBase
 import SystemCalls
-import SystemPackage
+package import SystemPackage
 
 /// A worker and the jobs that it has.
 ///
 /// A worker whose jobs are short has the next one waiting in its socket, so that it need not wait for the supervisor,
 /// which takes a part of such a job's time. The supervisor holds the worker's end too: it can take that job back.
-final class WorkerSeat {
+package final class WorkerSeat {
     private var process: WorkerProcess?
     private let channel: MessageChannel
     private let calls: MessageChannel
@@ -22,51 +22,69 @@ final class WorkerSeat {
     /// True if the last job was so short that the way to the supervisor matters.
     private var lastWasBrief = false
     /// The number of jobs done.
-    private(set) var jobs = 0
+    package private(set) var jobs = 0
     /// The result of the job, once it has come.
     private(set) var result: Result<[UInt8], MediaError>?
 
     private static let briefness = Duration.milliseconds(20)
     private static let messagesAtOnce = 64
+    /// The longest request that is part of a message.
+    private static let longestSent = 1 << 15
 
-    init(
-        _ process: consuming WorkerProcess, calls: MessageChannel, orders: MessageChannel, workerOrders: MessageChannel,
-        activity: Activity?, outputs: OutputFileSet
-    ) {
-        self.activity = activity
+    /// Connects a worker that was started and calls ``WorkerLink/serve(_:_:)``.
+    package init(_ process: consuming WorkerProcess) throws(Errno) {
+        let workerCalls: MessageChannel
+        (calls, workerCalls) = try MessageChannel.pair()
+        (orders, workerOrders) = try MessageChannel.pair()
+        activity = Activity()
         channel = process.channel
-        self.calls = calls
-        self.orders = orders
-        self.workerOrders = workerOrders
-        service = FileService(process: process.id, outputs: outputs)
+        service = FileService(process: process.id)
+        // Sent before the first job, since a worker that was just forked keeps one descriptor only.
+        let ends = [workerOrders.descriptor, workerCalls.descriptor] + [activity?.descriptor].compactMap(\.self)
+        try process.channel.send([], descriptors: ends, waits: false)
         self.process = consume process
     }
 
     deinit { activity?.release() }
 
     /// The job that is being done; `nil` if the worker waits for one.
-    var job: Int? { given.first?.job }
+    package var job: Int? { given.first?.job }
     /// The time at which the job is given up.
-    var deadline: ContinuousClock.Instant? { given.first?.limit.map { begun + $0 } }
+    package var deadline: ContinuousClock.Instant? { given.first?.limit.map { begun + $0 } }
     /// True if the worker has ended.
-    var isOver: Bool { process == nil }
+    package var isOver: Bool { process == nil }
     /// True if the worker waits for a job.
-    var isIdle: Bool { given.isEmpty && process != nil }
+    package var isIdle: Bool { given.isEmpty && process != nil }
     /// True if the worker does a job, and can be given the next because its jobs are short.
     var isBrief: Bool { given.count == 1 && lastWasBrief && process != nil }
     /// The descriptors on which the worker sends.
-    var descriptors: [CInt] { process == nil ? [] : [channel.descriptor.rawValue, calls.descriptor.rawValue] }
+    private var descriptors: [CInt] { process == nil ? [] : [channel.descriptor.rawValue, calls.descriptor.rawValue] }
 
-    /// Gives the worker a job, with the time it may take; returns false if it has died meanwhile.
-    func begin(_ job: Int, _ policy: FilePolicy, _ limit: Duration?) -> Bool {
-        let input = service.begin(job, policy)
+    /// Gives the worker a job; returns false if it has died meanwhile.
+    ///
+    /// - Parameters:
+    ///   - job: The number of the job.
+    ///   - request: What the worker has to know of it beside the number.
+    ///   - policy: The files that the job may use.
+    ///   - outputs: The set in which its outputs are made.
+    ///   - limit: The longest time that the job may take; `nil` for no limit.
+    /// - Throws: The error of the system if a long request cannot be put into a temporary file.
+    package func begin(
+        _ job: Int, request: [UInt8] = [], _ policy: FilePolicy, outputs: OutputFileSet, limit: Duration?
+    ) throws(Errno) -> Bool {
+        // A socket does not hold a long request, and the supervisor does not wait for the worker to read it.
+        let file = request.count > Self.longestSent ? try makeTemporaryFile(with: request) : nil
+        defer { try? file?.close() }
+        let input = service.begin(job, policy, outputs: outputs)
         defer { try? input?.descriptor.close() }
         var writer = MessageWriter()
         writer.write(job)
         writer.write(input) { $0.write($1.path) }
-        let descriptors = [input?.descriptor].compactMap(\.self)
+        writer.write(file == nil ? request : nil) { $0.write($1) }
+        let descriptors = [input?.descriptor, file].compactMap(\.self)
         guard process != nil, (try? orders.send(writer.bytes, descriptors: descriptors, waits: false)) != nil else {
             service.end(job)
+            process?.stop()
             _ = end()
             return false
         }
@@ -77,7 +95,9 @@ final class WorkerSeat {
 
     /// Takes the next job back if the worker has not begun it.
     func takeBack() -> Int? {
-        guard given.count > 1, case .message(let message)? = try? workerOrders.receiveAvailable(atMost: 1 << 16) else {
+        guard given.count > 1,
+            case .message(let message)? = try? workerOrders.receiveAvailable(atMost: WorkerLink.maximumOrder)
+        else {
             return nil
         }
         message.close()
@@ -87,14 +107,30 @@ final class WorkerSeat {
     }
 
     /// Takes back all jobs of a worker that has died, except for the one that it died of.
-    func takeBackAll() -> [Int] {
+    package func takeBackAll() -> [Int] {
         defer { given = [] }
         for job in given { service.end(job.job) }
         return given.map(\.job)
     }
 
+    /// Waits until a worker sends something, another descriptor can be read, or a job is to be given up: poll(2).
+    ///
+    /// - Parameters:
+    ///   - seats: The workers.
+    ///   - descriptors: The other descriptors.
+    ///   - maximum: The longest time to wait.
+    package static func wait(
+        for seats: [WorkerSeat], or descriptors: [FileDescriptor] = [], atMost maximum: Duration
+    ) {
+        let all = descriptors.map(\.rawValue) + seats.flatMap(\.descriptors)
+        var polled = all.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var pause = maximum
+        for case let deadline? in seats.map(\.deadline) { pause = min(pause, deadline - .now) }
+        _ = poll(&polled, nfds_t(polled.count), CInt(max(0, pause / .milliseconds(1)).rounded(.up)))
+    }
+
     /// Serves what the worker has sent; only some of it, so that a worker that sends without end is noticed.
-    func receive(atMost maximumBytes: Int, notice: ([UInt8]) throws -> Void) throws {
+    package func receive(atMost maximumBytes: Int, notice: ([UInt8]) throws -> Void) throws {
         do {
             for _ in 0..<Self.messagesAtOnce {
                 guard case .message(let message) = try calls.receiveAvailable(atMost: FileCall.maximumBytes) else {
@@ -134,22 +170,23 @@ final class WorkerSeat {
     }
 
     /// Kills the worker if it has taken too long or too much memory.
-    func check(memoryBytes: Int?) {
+    package func check(memoryBytes: Int?) {
+        guard result == nil else { return }
         if let deadline, ContinuousClock.now >= deadline {
-            result = .failure(MediaError(.timedOut, "was not done within the time limit (--timeout)"))
+            stop(MediaError(.timedOut, "was not done within the time limit"))
         } else if let memoryBytes, let used = process?.residentBytes, used > memoryBytes {
-            let limit = max(1, memoryBytes >> 20)
-            result = .failure(
-                MediaError(.memoryLimit, "needs more memory than the limit of \(limit) MB; raise --limit memory="))
-        } else {
-            return
+            stop(MediaError(.memoryLimit, "needs more memory than the limit of \(max(1, memoryBytes >> 20)) MB"))
         }
-        process?.stop()
-        _ = end()
+    }
+
+    /// Kills the worker, and gives its job up with an error.
+    package func stop(_ error: MediaError) {
+        result = .failure(error)
+        abandon()
     }
 
     /// Returns the result of the job, which is then over; `nil` if it has not come.
-    func takeResult() -> Result<[UInt8], MediaError>? {
+    package func takeResult() -> Result<[UInt8], MediaError>? {
         guard let result, let job else { return nil }
         service.end(job)
         self.result = nil
@@ -160,8 +197,8 @@ final class WorkerSeat {
         return result
     }
 
-    /// Lets the worker end by itself.
-    func abandon() {
+    /// Kills the worker without waiting for its end.
+    package func abandon() {
         guard let process = process.take() else { return }
         process.abandon()
     }

@@ -138,6 +138,10 @@ extension MediaError {
         public static let cancelled = Code(rawValue: "cancelled")
         /// The work took longer than ``MediaLimits/deadline`` allows.
         public static let timedOut = Code(rawValue: "timedOut")
+        /// The process that read the file died: see MediaJobPool, and the sandbox of `mediatool`.
+        public static let crashed = Code(rawValue: "crashed")
+        /// The process that read the file needed more memory than was allowed.
+        public static let memoryLimit = Code(rawValue: "memoryLimit")
         /// A libav call failed in a way that no other code describes.
         public static let libraryFailure = Code(rawValue: "libraryFailure")
     }

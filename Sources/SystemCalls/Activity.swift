@@ -1,8 +1,11 @@
+internal import CSystemCalls
 import Glibc
+package import SystemPackage
 
 /// The latest step of a process in its work on a file, in memory that another process can read after it has crashed: mmap(2).
 ///
-/// A process that is forked after ``init()`` notes what it does by ``record()``; the one that forked it reads ``latest``.
+/// A supervisor creates it and sends ``descriptor`` to its worker, which maps it by ``init(adopting:)`` and notes what it
+/// does after ``record()``; the supervisor reads ``latest``.
 ///
 /// Unchecked because the memory is shared without a lock: one process writes, and the other takes any mixture of two notes.
 package struct Activity: @unchecked Sendable {
@@ -34,24 +37,45 @@ package struct Activity: @unchecked Sendable {
     private static let unknown = Int64.min
     nonisolated(unsafe) private static var own: UnsafeMutablePointer<Int64>?
 
-    /// Creates memory for the notes of processes to be forked; `nil` if there is none.
+    /// The memory, for the process that notes its activity; owned by the activity until ``release()``.
+    package let descriptor: FileDescriptor
+
+    /// Creates memory for the notes of another process; `nil` if there is none.
     package init?() {
-        let bytes = Self.count * MemoryLayout<Int64>.stride
-        guard let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0),
-            memory != MAP_FAILED
-        else { return nil }
-        self.memory = memory.bindMemory(to: Int64.self, capacity: Self.count)
+        let memory = csc_make_shared_memory(Int64(Self.bytes))
+        guard memory >= 0 else { return nil }
+        self.init(adopting: FileDescriptor(rawValue: memory))
     }
 
+    /// Maps the memory of an activity, and takes over its descriptor; `nil` if it is not one.
+    package init?(adopting descriptor: FileDescriptor) {
+        // Access beyond the end of a shorter file is a signal.
+        guard let size = try? descriptor.stat().size, size >= Self.bytes,
+            let memory = mmap(nil, Self.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.rawValue, 0),
+            memory != MAP_FAILED
+        else {
+            try? descriptor.close()
+            return nil
+        }
+        self.memory = memory.bindMemory(to: Int64.self, capacity: Self.count)
+        self.descriptor = descriptor
+    }
+
+    private static var bytes: Int { count * MemoryLayout<Int64>.stride }
+
     /// Returns the memory to the system; nobody may use the activity after that.
-    package func release() { munmap(memory, Self.count * MemoryLayout<Int64>.stride) }
+    package func release() {
+        munmap(memory, Self.bytes)
+        try? descriptor.close()
+    }
 
     /// Lets this process note its activity from now on; call it before the process starts threads.
     package func record() { Self.own = memory }
 
     /// The latest note.
     package var latest: Note {
-        var note = Note(step: Step(rawValue: memory[0]) ?? .none)
+        guard let step = Step(rawValue: memory[0]), step != .none else { return Note() }
+        var note = Note(step: step)
         if memory[1] >= 0 { note.track = Int(memory[1]) }
         let unit = Double(bitPattern: UInt64(bitPattern: memory[3]))
         if memory[2] != Self.unknown, unit.isFinite { note.seconds = Double(memory[2]) * unit }

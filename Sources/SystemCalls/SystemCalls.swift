@@ -228,6 +228,25 @@ package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
     return FileDescriptor(rawValue: number)
 }
 
+/// Creates a file as ``makeTemporaryFile()`` does, with a content.
+package func makeTemporaryFile(with bytes: [UInt8]) throws(Errno) -> FileDescriptor {
+    let file = try makeTemporaryFile()
+    do {
+        try writeAll(bytes.span, to: file, at: 0)
+    } catch {
+        try? file.close()
+        throw error
+    }
+    return file
+}
+
+/// Returns the content of a regular file from its start.
+package func readAll(_ file: FileDescriptor) throws(Errno) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while case let more = try read(from: file, at: Int64(bytes.count), atMost: 1 << 20), !more.isEmpty { bytes += more }
+    return bytes
+}
+
 extension FilePath {
     /// The bytes of the path as passed to the system, without the final NUL.
     package var bytes: [UInt8] {

@@ -49,9 +49,9 @@ package struct WorkerThread: ~Copyable {
 ///
 /// An idle thread waits for more work, so that short tasks do not each pay for a new thread. Work never waits for
 /// other work to end: if no thread is idle, another one is started.
-package final class WorkerPool: Sendable {
+package final class ThreadPool: Sendable {
     /// The threads used by ``offload(onCancel:_:)``.
-    fileprivate static let offloading = WorkerPool(maximumIdleThreads: 8)
+    fileprivate static let offloading = ThreadPool(maximumIdleThreads: 8)
 
     private struct State: Sendable {
         var waiting = FIFO<@Sendable () -> Void>()
@@ -108,7 +108,7 @@ package func offload<Value: Sendable, Failure: Error>(
 ) async throws(Failure) -> Value {
     let result: Result<Value, Failure> = await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-            WorkerPool.offloading.run {
+            ThreadPool.offloading.run {
                 continuation.resume(returning: Result { () throws(Failure) in try work() })
             }
         }

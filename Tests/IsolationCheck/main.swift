@@ -175,7 +175,7 @@ case "asks":
     pool.timeout = .seconds(10)
     var policy = FilePolicy()
     policy.readable = [folder.appending("input")]
-    policy.outputs = [folder.appending("{stem}.dat")]
+    policy.outputPatterns = [folder.appending("{stem}.dat")]
     var lines: [String] = []
     try pool.run(count: 2, policy: { _ in policy }) { job, _ in
         let lines = asks(folder)

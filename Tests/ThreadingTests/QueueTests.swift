@@ -51,11 +51,11 @@ import Threading
     }
 }
 
-@Suite struct WorkerPoolTests {
+@Suite struct ThreadPoolTests {
     /// Work that waits for other work ends, as no number of threads is the most.
     @Test(arguments: [0, 1, 4])
     func workNeverWaitsForOther(maximumIdleThreads: Int) {
-        let pool = WorkerPool(maximumIdleThreads: maximumIdleThreads)
+        let pool = ThreadPool(maximumIdleThreads: maximumIdleThreads)
         for _ in 0..<20 {
             let arrived = Monitor(0)
             for _ in 0..<8 {
@@ -70,7 +70,7 @@ import Threading
     }
 
     @Test func allWorkIsDone() {
-        let pool = WorkerPool(maximumIdleThreads: 2)
+        let pool = ThreadPool(maximumIdleThreads: 2)
         let sum = Monitor(0)
         for number in 1...500 { pool.run { sum.update { $0 += number } } }
         sum.wait { $0 == 500 * 501 / 2 ? () : nil }

@@ -28,7 +28,13 @@ int csb_give_up_privileges(void);
 /// fork(2); other threads of the process may only wait, since a lock that one of them holds stays locked in the child.
 pid_t csb_fork(void);
 
+/// Starts a program whose descriptors are the standard ones and a socket with the number 3: posix_spawn(3). Its standard input
+/// and output are /dev/null, and no signal is blocked or ignored. `environment` holds `count` variables such as `TZ=UTC`, each
+/// with its NUL, one after the other. Returns the process's number.
+pid_t csb_spawn(const char *path, const char *environment, size_t count, int socket);
+
 /// Ends this process when its parent ends: PR_SET_PDEATHSIG of prctl(2).
+/// The parent is the thread that started this process.
 int csb_end_with_parent(void);
 
 /// Closes all descriptors from 3 on but one: close_range(2), or close(2) one by one.

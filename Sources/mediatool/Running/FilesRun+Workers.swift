@@ -42,7 +42,7 @@ extension FilesRun {
             case .progress(let fraction, let speed): progress.update(part: index, fraction: fraction, speed: speed)
             }
         } deliver: { index, result in
-            let outcome = result.flatMap { bytes in
+            let outcome = result.mapError(Self.advise).flatMap { bytes in
                 do throws(MessageReader.Invalid) {
                     return .success(try FileOutcome(message: bytes))
                 } catch {
@@ -53,13 +53,24 @@ extension FilesRun {
         }
     }
 
+    /// Adds the option that sets the limit to the error of a worker that exceeded one.
+    private static func advise(_ error: MediaError) -> MediaError {
+        var error = error
+        switch error.code {
+        case .timedOut: error.message += " (--timeout)"
+        case .memoryLimit: error.message += "; raise --limit memory="
+        default: break
+        }
+        return error
+    }
+
     /// Returns the files that the work on an input may use.
     private func policy(of index: Int) -> FilePolicy {
         let file = files[index]
         var policy = FilePolicy()
         policy.input = file.isStandardStream ? nil : file.path
         policy.readable = Set((others.reading + [file]).map(\.path))
-        policy.outputs = others.writing(file)
+        policy.outputPatterns = others.writing(file)
         policy.readsEverything = running.allowNested
         if let timelines = others.timelines, file.isStandardStream || TimelineFile.isLikely(at: file.path) {
             policy.readsEverything = policy.readsEverything || timelines.allowOutside

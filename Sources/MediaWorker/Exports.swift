@@ -1,0 +1,2 @@
+// The error that comes with `import MediaWorker`.
+@_exported public import MediaBase
