@@ -25,7 +25,8 @@ package struct Sandbox: Sendable, Hashable {
     /// differently, and text has no glyphs. `/proc/self/task` is what the system tells of the process's own threads.
     package static let systemFiles: [FilePath] = [
         "/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/lib", "/usr/local/share", "/lib", "/lib64", "/etc/fonts",
-        "/etc/ld.so.cache", "/etc/localtime", "/var/cache/fontconfig", "/sys/devices/system", "/proc/cpuinfo",
+        "/etc/ld.so.cache", "/etc/localtime", "/var/cache/fontconfig", "/sys/devices/system", "/sys/fs/cgroup",
+        "/proc/cpuinfo",
         "/proc/meminfo", "/proc/stat", "/proc/self/task", "/dev/null", "/dev/urandom",
     ]
 

@@ -53,8 +53,8 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - file: The file that contains the stream; it need not outlive the decoder.
     ///   - index: The index of the stream.
-    ///   - threads: The number of codec threads; 0 for one per core. The output for an intact stream does not depend on
-    ///     it.
+    ///   - threads: The number of codec threads, of which large pictures get fewer (``DecodingMemory``); 0 for one per
+    ///     core. The output for an intact stream does not depend on it.
     ///   - bySlices: Whether the threads work on slices of one frame instead of on several frames, all of which are
     ///     held (`FF_THREAD_SLICE`). This applies only to codecs whose frames are independent and have many slices
     ///     (ProRes, DNxHD).
@@ -83,7 +83,7 @@ package struct Decoder: ~Copyable, @unchecked Sendable {
             doing: "set up the \(name) decoder")
         context.pointee.pkt_timebase = setup.timeBase
         context.pointee.max_pixels = Int64(setup.limits.pixels)
-        context.pointee.thread_count = Int32(clamping: threads)
+        context.pointee.thread_count = Int32(clamping: setup.threads(atMost: threads))
         if bySlices, setup.hasManySlices, codec.pointee.capabilities & AV_CODEC_CAP_SLICE_THREADS != 0 {
             context.pointee.thread_type = FF_THREAD_SLICE
         }
@@ -243,6 +243,18 @@ package final class DecoderSetup: @unchecked Sendable {
 }
 
 extension DecoderSetup {
+    /// Returns the number of codec threads: `wanted`, or fewer for large pictures; 0 is one per core.
+    func threads(atMost wanted: Int) -> Int {
+        let parameters = parameters.pointee
+        guard parameters.codec_type == AVMEDIA_TYPE_VIDEO else { return wanted }
+        let size = Dimensions(width: Int(parameters.width), height: Int(parameters.height))
+        let memory = DecodingMemory(size, AVPixelFormat(parameters.format), limits: limits)
+        let number = wanted > 0 ? wanted : availableProcessors()
+        let possible = memory.threads(atMost: number)
+        // libavcodec's own choice for 0 differs a little.
+        return possible < number ? possible : wanted
+    }
+
     /// Throws if the header already exceeds the limits; libavcodec checks values that only packets state.
     func checkLimits() throws(MediaError) {
         // From 7.0 on, libavformat does not know layouts of more than 512 channels.

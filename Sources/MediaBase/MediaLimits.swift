@@ -38,6 +38,12 @@ public struct MediaLimits: Sendable, Hashable {
     /// The default, `nil`, depends on the input's size: ``standardOutputBytes(forInputOf:copying:)``.
     public var outputBytes: Int?
 
+    /// The memory in RAM that the work on the file may take, in bytes; `nil` for a quarter of what the process may use.
+    ///
+    /// Decoders get fewer threads for pictures so large that half of it would not hold those in work. Nothing is
+    /// refused: what a file takes in all is limited where it is read in a process of its own.
+    public var memory: Int?
+
     /// The time at which reading stops with ``MediaError/Code-swift.struct/timedOut``; `nil` for never.
     ///
     /// The deadline is checked between packets, so a decoder always finishes the current packet.
@@ -72,13 +78,15 @@ extension MediaLimits {
         case duration
         /// The limit ``MediaLimits/outputBytes``.
         case outputBytes = "output-bytes"
+        /// The limit ``MediaLimits/memory``.
+        case memory
 
         /// Returns the limit with a value in command-line form, such as `duration=168h` or `output-bytes=1G`.
         package func text(of value: Int) -> String {
             let units: [(Int, String)] =
                 switch self {
                 case .duration: [(3600, "h")]
-                case .outputBytes: [(1 << 30, "G"), (1 << 20, "M")]
+                case .outputBytes, .memory: [(1 << 30, "G"), (1 << 20, "M")]
                 default: []
                 }
             let unit = units.first { value >= $0.0 && value % $0.0 == 0 } ?? (1, "")
@@ -96,7 +104,7 @@ extension MediaLimits {
         return overflow || isLarger ? .max : sum
     }
 
-    /// Accesses a limit by name; reading ``outputBytes`` returns `Int.max` if it is `nil`.
+    /// Accesses a limit by name; reading ``outputBytes`` or ``memory`` returns `Int.max` if it is `nil`.
     public subscript(name: Name) -> Int {
         get { self[keyPath: Self.fields[name] ?? \.numberOfOutputBytes] }
         set { self[keyPath: Self.fields[name] ?? \.numberOfOutputBytes] = newValue }
@@ -105,11 +113,17 @@ extension MediaLimits {
     private static let fields: [Name: any WritableKeyPath<MediaLimits, Int> & Sendable] = [
         .streams: \.streams, .pixels: \.pixels, .channels: \.channels, .boxes: \.boxes, .probeBytes: \.probeBytes,
         .waitingBytes: \.waitingBytes, .duration: \.duration, .outputBytes: \.numberOfOutputBytes,
+        .memory: \.memoryOrAll,
     ]
 
     private var numberOfOutputBytes: Int {
         get { outputBytes ?? .max }
         set { outputBytes = newValue }
+    }
+
+    private var memoryOrAll: Int {
+        get { memory ?? .max }
+        set { memory = newValue }
     }
 
     /// Returns the error for exceeding a limit.

@@ -102,9 +102,11 @@ package struct QCJob: Sendable {
         let (rules, findings) = (collector.rules, collector.findings)
         let verdict: QCReport.Verdict =
             rules.contains { $0.status == .fail } ? .fail : rules.contains { $0.status == .warn } ? .warn : .pass
+        let decoded = request.needsPictures ? try asset.loadNow(.tracks) : []
+        let threadWarnings = decoded.compactMap { asset.warning(ofThreadsFor: $0, wanted: threads) }
         var report = QCReport(
             verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
-            warnings: probe.warnings + measurements.notes)
+            warnings: probe.warnings + measurements.notes + threadWarnings)
         report.maximumListed = options.maximumListed
         if options.illustrates { report.illustrations = Illustrations(asset, findings: findings) }
         return report

@@ -28,7 +28,7 @@ package func availableMemory() -> Int? {
     }
     var found = [physicalMemory()].compactMap(\.self)
     // Lines such as `0::/user.slice`, or with version 1 `4:memory:/docker/…`.
-    for line in contents("/proc/self/cgroup")?.split(separator: "\n") ?? [] {
+    for line in contents("/proc/thread-self/cgroup")?.split(separator: "\n") ?? [] {
         let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "0" || parts[1].split(separator: ",").contains("memory") else { continue }
         let (root, name): (FilePath, String) =

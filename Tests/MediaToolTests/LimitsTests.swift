@@ -101,6 +101,30 @@ import Testing
         #expect(try folder.names() == ["hole.mkv"])
     }
 
+    /// One picture of 6000 x 4000 in 64 bits takes 183 MB, so half of 1 GB holds too few for eight threads.
+    @Test func largePicturesAreDecodedWithFewerThreads() throws {
+        let folder = try TemporaryFolder()
+        let made = try Program.run(
+            "ffmpeg",
+            [
+                "-v", "error", "-f", "lavfi", "-i", "color=s=6000x4000:d=0.08:r=25", "-pix_fmt", "rgba64be", "-c:v",
+                "png",
+                folder.path("large.mov"),
+            ])
+        #expect(made.status == 0, "\(made.error)")
+        let command = ["thumbs", "--at", "0", "--width", "60", "--threads", "8", "-o", "a.png", "large.mov"]
+        let result = try Program.run(Program.mediatool, command + ["--limit", "memory=1G"], folder: folder.path)
+        #expect(result.status == 0)
+        #expect(
+            result.errorLines == [
+                "mediatool: large.mov: warning: each picture of track 0 takes 183 MB, so it is decoded with 1 thread in place "
+                    + "of 8; raise the limit memory to use more"
+            ])
+        let other = try Program.run(
+            Program.mediatool, command + ["--limit", "memory=8G", "--force"], folder: folder.path)
+        #expect(other.status == 0 && other.error.isEmpty)
+    }
+
     @Test func timeIsEnoughForWhatIsDoneInIt() throws {
         let result = try Program.run(
             Program.mediatool, ["waveform", "--json", "--timeout", "60", Fixtures.path("aac.m4a")])

@@ -19,6 +19,8 @@ struct FrameExtraction {
     /// The range from which images may be taken; `nil` for no limit.
     private let range: MediaTimeRange?
     private let threads: Int
+    /// Returns how many decoders may work at once, of a number that is wanted.
+    private let decoders: (Int) -> Int
 
     /// The maximum size in bytes of the images that wait for earlier ones to be delivered.
     private static let room = 48 << 20
@@ -36,6 +38,7 @@ struct FrameExtraction {
         configuration.deinterlaces = request.deinterlaces
         configuration.trackIndex = track.index
         threads = request.threads > 0 ? request.threads : availableProcessors()
+        decoders = { asset.decoders(of: track, atMost: $0) }
         generator = ImageGenerator(asset: asset)
         generator.configuration = configuration
         self.tolerance = tolerance
@@ -68,7 +71,7 @@ struct FrameExtraction {
         deliver: (Int, Prepared) throws(MediaError) -> Void
     ) throws(MediaError) {
         let runs = try generator.runs(of: times)
-        let workers = min(threads, runs.count)
+        let workers = decoders(min(threads, runs.count))
         generator.configuration.threads = max(1, threads / max(1, workers))
         let maker = RunMaker(times: times, tolerance: tolerance, range: range, prepare: prepare)
         let generators = [generator] + (1..<max(1, workers)).map { _ in ImageGenerator(sharing: generator) }

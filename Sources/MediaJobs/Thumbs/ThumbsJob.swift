@@ -135,7 +135,8 @@ package struct ThumbsJob: Sendable {
                 result: answer.1 ?? .failure(MediaError(.cancelled, "was not made")))
         }
         report.damage = damage.isEmpty ? nil : damage
-        report.warnings = [times.warning].compactMap(\.self)
+        report.warnings = [times.warning, asset.warning(ofThreadsFor: track, wanted: request.threads)].compactMap(
+            \.self)
         if let index, report.images.contains(where: { (try? $0.result.get()) != nil }) {
             do throws(MediaError) {
                 let cues = try index.write(writer.answers, range: times.range)

@@ -220,6 +220,11 @@ extension TranscodeReport {
         }
         for (item, track) in zip(checks.written, checks.found) { add(item, track, plan) }
         warnings = plan.warnings + silent.filter { undecodable[$0.trackIndex] != nil }.map(\.warning)
+        if request.isProxy || !request.copies {
+            warnings += plan.tracks.flatMap(\.sources).compactMap {
+                plan.asset.warning(ofThreadsFor: $0, wanted: request.threads)
+            }
+        }
         guard request.isProxy else {
             warnings += exportWarnings(checks)
             let end = video?.delivered?.end

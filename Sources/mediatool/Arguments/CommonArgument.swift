@@ -95,36 +95,18 @@ struct OutputNames {
 
 /// A limit as set on the command line: `pixels=200000000`, `output-bytes=20G`, `duration=300h`.
 struct LimitArgument: Hashable {
-    /// The name of a limit.
-    enum Name: Hashable {
-        /// A limit that reading observes.
-        case media(MediaLimits.Name)
-        /// The memory in RAM that the work on a file may take.
-        case memory
-
-        /// The name on the command line.
-        var text: String {
-            switch self {
-            case .media(let name): name.rawValue
-            case .memory: "memory"
-            }
-        }
-
-        static var all: [Name] { MediaLimits.Name.allCases.map(Name.media) + [.memory] }
-    }
-
     /// The name of the limit.
-    let name: Name
+    let name: MediaLimits.Name
     /// The value, at least 1.
     let value: Int
 
     /// The names and default values, for help and messages.
-    static let names = Name.all.map { name in
+    static let names = MediaLimits.Name.allCases.map { name in
         switch name {
         case .memory: "memory (a quarter of the machine's, shared by the jobs)"
-        case .media(.outputBytes): "output-bytes (16 times the input and 1G; with --copy 1.1 times and 64M)"
-        case .media(.duration): "duration (168h; seconds without h)"
-        case .media(let name): "\(name.rawValue) (\(MediaLimits()[name]))"
+        case .outputBytes: "output-bytes (16 times the input and 1G; with --copy 1.1 times and 64M)"
+        case .duration: "duration (168h; seconds without h)"
+        default: "\(name.rawValue) (\(MediaLimits()[name]))"
         }
     }.joined(separator: ", ")
 
@@ -133,10 +115,10 @@ struct LimitArgument: Hashable {
     /// - Throws: `invalidArgument`, stating the form and the names, if the text is not valid.
     init(parsing text: String) throws(MediaError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, let name = Name.all.first(where: { $0.text == parts[0] }),
+        guard parts.count == 2, let name = MediaLimits.Name(rawValue: String(parts[0])),
             let value = Self.number(parts[1], of: name), (1...Self.largest(name)).contains(value)
         else {
-            let names = Name.all.map(\.text).joined(separator: ", ")
+            let names = MediaLimits.Name.allCases.map(\.rawValue).joined(separator: ", ")
             throw MediaError(
                 .invalidArgument,
                 "'\(text)' is not a limit: write NAME=NUMBER, the number from 1 to \(Int32.max) (K, M and G may follow, "
@@ -147,13 +129,13 @@ struct LimitArgument: Hashable {
     }
 
     /// Returns the largest value: more bytes than any file system holds, or the maximum that libav can count.
-    private static func largest(_ name: Name) -> Int {
-        name == .media(.outputBytes) || name == .memory ? 1 << 60 : Int(Int32.max)
+    private static func largest(_ name: MediaLimits.Name) -> Int {
+        name == .outputBytes || name == .memory ? 1 << 60 : Int(Int32.max)
     }
 
-    private static func number(_ text: Substring, of name: Name) -> Int? {
+    private static func number(_ text: Substring, of name: MediaLimits.Name) -> Int? {
         let units: [Character: Int] =
-            name == .media(.duration) ? ["h": 3600] : ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
+            name == .duration ? ["h": 3600] : ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
         guard let last = text.last, let unit = units[last] else { return Int(text) }
         let (product, overflow) = (Int(text.dropLast()) ?? 0).multipliedReportingOverflow(by: unit)
         return overflow ? nil : product

@@ -128,9 +128,9 @@ struct RunOptions: ParsableArguments {
     func assetOptions() -> Asset.Options {
         var options = Asset.Options()
         options.allowsNestedFiles = allowNested
-        for limit in limits {
-            if case .media(let name) = limit.name { options.limits[name] = limit.value }
-        }
+        // The library's own default knows of no other jobs.
+        if jobs > 1 { options.limits.memory = memoryPerFile }
+        for limit in limits { options.limits[limit.name] = limit.value }
         options.limits.deadline = timeout.map { .now + $0.duration }
         return options
     }
@@ -138,8 +138,11 @@ struct RunOptions: ParsableArguments {
     /// The memory in RAM that the work on a file may take; by default a quarter of the machine's, shared by the jobs.
     var memoryPerFile: Int? {
         if let limit = limits.last(where: { $0.name == .memory }) { return limit.value }
-        return availableMemory().map { $0 / 4 / max(1, jobs) }
+        return Self.availableMemory.map { $0 / 4 / max(1, jobs) }
     }
+
+    /// Looked up once for all files.
+    private static let availableMemory = SystemCalls.availableMemory()
 
     /// Applies the options to a request.
     func apply(to request: inout TranscodeRequest) {

@@ -21,7 +21,7 @@ extension FilesRun {
         // Should the memory in RAM grow faster than it is looked at.
         pool.limits.dataBytes = physicalMemory()
         // Should a worker write more than it counts.
-        pool.limits.fileBytes = running.limits.last { $0.name == .media(.outputBytes) }?.value
+        pool.limits.fileBytes = running.limits.last { $0.name == .outputBytes }?.value
         // libavformat opens the files that a list names, and those that these name.
         if running.allowNested { pool.readable = ["/"] }
         if running.isolate { pool.jobsPerWorker = 1 }
