@@ -1,7 +1,9 @@
-// Names of other modules that come with `import AssetKit`: times, formats and errors, and pictures.
+// Names of other modules that come with `import AssetKit`: times, formats and errors, pictures, paths.
 import LibAV
 @_exported public import MediaBase
 @_exported public import Pictures
+@_exported public import struct SystemPackage.FileDescriptor
+@_exported public import struct SystemPackage.FilePath
 
 /// The FFmpeg libraries that do the work, for those who may not import LibAV.
 package enum LinkedLibraries {

@@ -1,6 +1,6 @@
 import CFFmpeg
 import Glibc
-package import MediaBase
+import MediaBase
 import SystemCalls
 import SystemPackage
 import Threading
@@ -54,15 +54,24 @@ package final class Cancellation: Sendable {
     }
 }
 
-/// Input from a file descriptor, with the package's own read functions for libavformat.
+/// Input from a file descriptor or a byte source, with the package's own read functions for libavformat.
 ///
 /// The read functions guarantee that only the named file is ever opened. A regular file is read with `pread`, which
 /// leaves the descriptor's own position unchanged. Any other input (a pipe, a terminal) is read sequentially and cannot
 /// be rewound unless it is spooled completely first. ``cancel()`` may be called from any thread; everything else
 /// belongs to the reading thread.
 final class InputIO: @unchecked Sendable {
-    private let descriptor: FileDescriptor
-    private let closesDescriptor: Bool
+    /// The place that the bytes come from.
+    enum Bytes {
+        /// A descriptor that is open for reading, and whether to close it at the end.
+        case descriptor(FileDescriptor, closes: Bool)
+        /// The user's own code.
+        case source(any ByteSource)
+    }
+
+    private let origin: Bytes
+    /// The first error of the user's own code.
+    private let sourceError = Mutex<MediaError?>(nil)
     private var size: Int64?
     /// The bytes received through a pipe until its format is recognised, or its beginning if that is kept; `nil` for
     /// files.
@@ -95,19 +104,15 @@ final class InputIO: @unchecked Sendable {
     /// The maximum number of bytes to keep of a pipe while its header is read.
     private static let longestHead = 1 << 20
 
-    /// Creates an input from a descriptor.
+    /// Creates an input.
     ///
     /// - Parameters:
-    ///   - descriptor: A descriptor that is open for reading.
-    ///   - closes: Whether to close the descriptor at the end.
+    ///   - bytes: The place that the bytes come from.
     ///   - size: The length in bytes of a file that can be read at any position; `nil` for a stream.
     ///   - deadline: The time at which reading ends; `nil` for never.
-    init(
-        _ descriptor: FileDescriptor, closes: Bool, size: Int64?, deadline: ContinuousClock.Instant?
-    ) throws(MediaError) {
+    init(_ bytes: Bytes, size: Int64?, deadline: ContinuousClock.Instant?) throws(MediaError) {
         self.deadline = deadline
-        self.descriptor = descriptor
-        self.closesDescriptor = closes
+        origin = bytes
         self.size = size
         recorded = size == nil ? [] : nil
         let buffer = try allocated(av_malloc(Int(Self.bufferSize)))
@@ -137,7 +142,7 @@ final class InputIO: @unchecked Sendable {
             av_freep(&context.pointee.buffer)
             avio_context_free(&self.context)
         }
-        if closesDescriptor { try? descriptor.close() }
+        if case .descriptor(let descriptor, closes: true) = origin { try? descriptor.close() }
     }
 
     /// True if reading may go back.
@@ -235,6 +240,7 @@ final class InputIO: @unchecked Sendable {
     /// The reason why reading must stop; `nil` if reading may continue.
     var stop: MediaError? {
         if isCancelled { return MediaError(.cancelled, "cancelled") }
+        if let error = sourceError.withLock(\.self) { return error }
         if shrunk.load(ordering: .relaxed) {
             return MediaError(.changed, "became shorter while it was read; try again when nobody writes to it")
         }
@@ -261,17 +267,45 @@ final class InputIO: @unchecked Sendable {
     func read(at start: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(MediaError) -> Int {
         guard size != nil, start >= 0, case let (place, isTooFar) = start.addingReportingOverflow(passedOver), !isTooFar
         else { return 0 }
-        let filled: Int
-        do throws(Errno) {
-            filled = try SystemCalls.read(from: source, at: place, into: buffer)
-        } catch {
-            throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(error)")
-        }
+        let filled = try fill(buffer, at: place)
         if filled < buffer.count {
             noteEnd(at: start + Int64(filled))
             if let stop, stop.code == .changed { throw stop }
         }
         return filled
+    }
+
+    /// Fills a buffer with bytes that begin at a place of the file, and returns the number of bytes before its end.
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer, at place: Int64) throws(MediaError) -> Int {
+        switch source {
+        case .descriptor(let descriptor, _):
+            do throws(Errno) {
+                return try SystemCalls.read(from: descriptor, at: place, into: buffer)
+            } catch {
+                throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(error)")
+            }
+        case .source(let source):
+            do throws(MediaError) {
+                let found = try source.read(at: UInt64(clamping: place), count: buffer.count)
+                buffer.copyBytes(from: found.prefix(buffer.count))
+                return min(found.count, buffer.count)
+            } catch {
+                sourceError.withLock { $0 = $0 ?? error }
+                throw error
+            }
+        }
+    }
+
+    /// Reads some bytes at a place of the file: the number of them, 0 at its end, or a negative error number.
+    private func readSome(into buffer: UnsafeMutablePointer<UInt8>, count: Int, at place: Int64) -> Int {
+        if case .descriptor(let descriptor, _) = source {
+            while true {
+                let result = pread(descriptor.rawValue, buffer, count, Int(place))
+                if result >= 0 { return result }
+                if errno != EINTR { return Int(-errno) }
+            }
+        }
+        return (try? fill(UnsafeMutableRawBufferPointer(start: buffer, count: count), at: place)) ?? Int(-EIO)
     }
 
     private func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
@@ -286,22 +320,19 @@ final class InputIO: @unchecked Sendable {
             }
             return result
         }
-        while true {
-            if stop != nil { return shim_error_exit }
-            let result = pread(source.rawValue, buffer, count, Int(offset + passedOver))
-            if result < 0, errno == EINTR { continue }
-            if result < 0 {
-                failure = failure ?? errno
-                return -errno
-            }
-            if result == 0 {
-                noteEnd(at: offset)
-                return stop == nil ? shim_error_eof : shim_error_exit
-            }
-            if !covered.isEmpty { cover(buffer, count: result, at: offset) }
-            offset += Int64(result)
+        if stop != nil { return shim_error_exit }
+        let result = readSome(into: buffer, count: count, at: offset + passedOver)
+        if result < 0 {
+            failure = failure ?? CInt(-result)
             return Int32(result)
         }
+        if result == 0 {
+            noteEnd(at: offset)
+            return stop == nil ? shim_error_eof : shim_error_exit
+        }
+        if !covered.isEmpty { cover(buffer, count: result, at: offset) }
+        offset += Int64(result)
+        return Int32(result)
     }
 
     /// Replaces the covered bytes in the data that was read.
@@ -318,19 +349,25 @@ final class InputIO: @unchecked Sendable {
     private func readStream(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int32 {
         while true {
             if stop != nil { return shim_error_exit }
-            guard waitForInput() else { continue }
-            let result = Glibc.read(descriptor.rawValue, buffer, count)
-            if result < 0, errno == EINTR { continue }
+            var result: Int
+            switch origin {
+            case .descriptor(let descriptor, _):
+                guard Self.waitForInput(descriptor) else { continue }
+                result = Glibc.read(descriptor.rawValue, buffer, count)
+                if result < 0, errno == EINTR { continue }
+                if result < 0 { result = Int(-errno) }
+            case .source: result = readSome(into: buffer, count: count, at: streamedBytes)
+            }
             if result > 0 { streamed.add(Int64(result), ordering: .relaxed) }
-            return result < 0 ? -errno : result == 0 ? shim_error_eof : Int32(result)
+            return result == 0 ? shim_error_eof : Int32(result)
         }
     }
 
-    /// The descriptor from which the file's bytes are read.
-    private var source: FileDescriptor { spool?.descriptor ?? descriptor }
+    /// The place from which the file's bytes are read: the spooled pipe, if it was one.
+    private var source: Bytes { spool.map { .descriptor($0.descriptor, closes: false) } ?? origin }
 
     /// Waits briefly for a stream to have bytes, so that a cancelled reader does not hang on a silent pipe.
-    private func waitForInput() -> Bool {
+    private static func waitForInput(_ descriptor: FileDescriptor) -> Bool {
         var request = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
         let ready = poll(&request, 1, 100)
         return ready > 0 || (ready < 0 && errno != EINTR)
@@ -353,20 +390,4 @@ func seekPosition(_ target: Int64, whence: Int32, at offset: Int64, length: Int6
     guard let base = bases[whence & ~AVSEEK_FORCE], case let (sum, overflow) = base.addingReportingOverflow(target)
     else { return nil }
     return overflow || sum < 0 ? nil : sum
-}
-
-/// The bytes of an open file, for parsing its structure independently of libavformat.
-package struct FileByteSource: ByteSource {
-    private let file: InputFile
-
-    /// Creates a source of a file's bytes.
-    package init(_ file: InputFile) { self.file = file }
-
-    /// The size of the file in bytes; `nil` for a stream.
-    package var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
-
-    /// Reads bytes; fewer at the end of the file.
-    package func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
-        try file.bytes(at: offset, count: count)
-    }
 }

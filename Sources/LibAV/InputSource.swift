@@ -1,5 +1,5 @@
 import Glibc
-import MediaBase
+package import MediaBase
 package import SystemCalls
 package import SystemPackage
 
@@ -13,6 +13,8 @@ package enum InputSource: Sendable, Hashable {
     case descriptor(FileDescriptor)
     /// The process's standard input.
     case standardInput
+    /// Bytes that are read by the user's own code.
+    case bytes(NamedBytes)
 
     /// The name of the source for users, repaired to valid UTF-8.
     package var displayName: String {
@@ -21,6 +23,7 @@ package enum InputSource: Sendable, Hashable {
         case .beneath(let folder, let path): folder.path.pushing(path).string
         case .descriptor(let descriptor): "descriptor \(descriptor.rawValue)"
         case .standardInput: "-"
+        case .bytes(let bytes): bytes.name
         }
     }
 
@@ -29,7 +32,7 @@ package enum InputSource: Sendable, Hashable {
         switch self {
         case .path(let path): path
         case .beneath(let folder, let path): folder.path.pushing(path)
-        case .descriptor, .standardInput: nil
+        case .descriptor, .standardInput, .bytes: nil
         }
     }
 
@@ -46,6 +49,10 @@ package enum InputSource: Sendable, Hashable {
         case .beneath(let folder, let path): return try Self.adopt(deadline) { try folder.open(path) }
         case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline: deadline)
         case .standardInput: return try Self.adopt(.standardInput, closes: false, deadline: deadline)
+        case .bytes(let bytes):
+            let size = bytes.source.size.map { Int64(clamping: $0) }
+            guard size != 0 else { throw MediaError(.unknownFormat, "is empty") }
+            return try InputIO(.source(bytes.source), size: size, deadline: deadline)
         }
     }
 
@@ -78,10 +85,46 @@ package enum InputSource: Sendable, Hashable {
         // fstat does not report the size of a block device; seeking to its end does.
         var size: Int64? = kind == S_IFREG ? Int64(status.st_size) : nil
         if kind == S_IFBLK { size = Int64(lseek(descriptor.rawValue, 0, SEEK_END)) }
-        let io = try InputIO(descriptor, closes: closes, size: size, deadline: deadline)
+        let io = try InputIO(.descriptor(descriptor, closes: closes), size: size, deadline: deadline)
         guard kind != S_IFDIR else { throw MediaError(.notAFile, "is a folder, not a media file") }
         guard size != 0 else { throw MediaError(.unknownFormat, "is empty") }
         return io
+    }
+}
+
+/// A source of bytes with its name for users, compared by identity.
+package final class NamedBytes: Sendable, Hashable {
+    /// The source.
+    package let source: any ByteSource
+    /// The name.
+    package let name: String
+
+    /// Gives a source a name.
+    package init(_ source: any ByteSource, name: String) {
+        self.source = source
+        self.name = name
+    }
+
+    /// Returns true if both are the same object.
+    package static func == (first: NamedBytes, second: NamedBytes) -> Bool { first === second }
+
+    /// Hashes the identity.
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The bytes of an open file, for parsing its structure independently of libavformat.
+package struct FileByteSource: ByteSource {
+    private let file: InputFile
+
+    /// Creates a source of a file's bytes.
+    package init(_ file: InputFile) { self.file = file }
+
+    /// The size of the file in bytes; `nil` for a stream.
+    package var size: UInt64? { file.length.flatMap { UInt64(exactly: $0) } }
+
+    /// Reads bytes; fewer at the end of the file.
+    package func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+        try file.bytes(at: offset, count: count)
     }
 }
 

@@ -1,18 +1,31 @@
-/// A source of bytes that can be read at any offset: a file, or an array in a test.
+/// A source of bytes that can be read at any offset: a file, memory, a database, a network.
 ///
-/// Reads never move a file position, so that a box reader and other users of the same file do not disturb each other.
-/// Corresponds to `pread(2)`.
-package protocol ByteSource {
-    /// The number of bytes, or `nil` if unknown.
+/// It is AVFoundation's `AVAssetResourceLoader`, and corresponds to `pread(2)`: reads move no position, so several readers
+/// of the same source do not disturb each other.
+///
+/// ```swift
+/// struct Blob: ByteSource {
+///     let database: Database, key: String
+///     var size: UInt64? { database.length(of: key) }
+///     func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] { try database.bytes(of: key, offset, count) }
+/// }
+/// let asset = Asset(source: Blob(database: database, key: "interview"), name: "interview")
+/// ```
+///
+/// The methods are called from any thread, from several at once, and never on Swift's cooperative threads, so they may
+/// block. A cancelled reader ends when the current call returns.
+public protocol ByteSource: Sendable {
+    /// The number of bytes; `nil` if it is unknown, and the bytes are then read once, in order, as those of a pipe.
     var size: UInt64? { get }
 
     /// Reads bytes starting at `offset`.
     ///
     /// - Parameters:
     ///   - offset: The offset of the first byte, from the start of the source.
-    ///   - count: The number of bytes to read; a reader asks for no more than its limits allow.
-    /// - Returns: `count` bytes; fewer if the source ends before that, and none at or past its end.
-    /// - Throws: `MediaError` if the system fails to read. Reaching the end of the source is not an error.
+    ///   - count: The number of bytes to read: 64 KiB at a time while media are read, at most some MiB for headers.
+    /// - Returns: `count` bytes; fewer if the source ends before that, and none at or past its end. More are ignored.
+    /// - Throws: `MediaError` if reading fails, which ends the work on the asset with this error. Reaching the end of the
+    ///   source is not an error.
     func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8]
 }
 

@@ -159,22 +159,3 @@ extension MediaTime {
         return common
     }
 }
-
-/// An edit of a track: the part of the media to play, for what duration, and at what speed.
-///
-/// ISO/IEC 14496-12, 8.6.6; AVAssetTrackSegment.
-public struct TrackSegment: Sendable, Hashable {
-    /// The duration on the presentation timeline; 0 extends to the end of the media.
-    public let duration: MediaTime
-    /// The start time in the media; `nil` for an empty edit, during which nothing is shown.
-    public let mediaStart: MediaTime?
-    /// The playback speed; 1 is normal.
-    public let rate: Rational
-
-    /// Creates an edit.
-    package init(duration: MediaTime, mediaStart: MediaTime?, rate: Rational) {
-        self.duration = duration
-        self.mediaStart = mediaStart
-        self.rate = rate
-    }
-}

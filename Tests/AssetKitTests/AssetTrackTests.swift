@@ -17,6 +17,23 @@ import Testing
         #expect(try await asset.loadTracks(withCharacteristic: .visual).map(\.index) == [0, 1, 4])
     }
 
+    /// The video begins half a second late: an empty edit, then the media from its start on.
+    @Test func segmentsMapMediaToTheTrack() throws {
+        let track = try Media.track(Media.asset("late-video.mp4"), .video)
+        let (half, quarter) = (MediaTime(value: 1, timescale: 2), MediaTime(value: 1, timescale: 4))
+        #expect(track.timeMappings.count == 2)
+        #expect(track.segment(at: quarter)?.isEmpty == true)
+        #expect(track.segment(at: quarter)?.target == MediaTimeRange(start: .zero, end: half))
+        #expect(!track.samplePresentationTime(forTrackTime: quarter).isValid)
+        let start = try #require(track.segments[1].mediaStart)
+        #expect(track.samplePresentationTime(forTrackTime: half) == start)
+        #expect(track.samplePresentationTime(forTrackTime: half + quarter) == start + quarter)
+        #expect(track.segment(at: MediaTime(value: 10, timescale: 1)) == nil)
+        // A track without an edit list is shown as it is.
+        let plain = try Media.track(Media.asset("h264-aac.mkv"), .video)
+        #expect(plain.segments.isEmpty && plain.samplePresentationTime(forTrackTime: quarter) == quarter)
+    }
+
     @Test(arguments: ["many-tracks.mkv", "many-tracks.mp4"]) func languages(_ fixture: String) throws {
         let tracks = try Media.asset(fixture).loadNow(.tracks)
         #expect(tracks[2].language == "eng")

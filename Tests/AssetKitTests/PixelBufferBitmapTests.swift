@@ -26,6 +26,17 @@ import Testing
         return try Self.picture(path)
     }
 
+    /// A bitmap becomes a pixel buffer, and that the same bitmap again; its rows are not aligned as libav's are.
+    @Test func aBitmapComesBack() throws {
+        let bytes = (0..<37 * 5 * 4).map { UInt8(truncatingIfNeeded: $0 &* 37) }
+        let bitmap = try Bitmap(width: 37, height: 5, bytes: bytes)
+        let buffer = try PixelBuffer(bitmap, sampleAspectRatio: Rational(4, 3))
+        #expect(buffer.pixelFormat == .rgba && buffer.dimensions == Dimensions(width: 37, height: 5))
+        #expect(buffer.sampleAspectRatio == Rational(4, 3))
+        #expect(buffer.packedPlane(0) == bytes)
+        #expect(try buffer.bitmap() == bitmap)
+    }
+
     private static func tags(_ color: ColorInfo) -> [String] {
         FFmpeg.colorTags(
             matrix: color.matrix, primaries: color.primaries, transfer: color.transfer, range: color.range)

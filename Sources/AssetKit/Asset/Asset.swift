@@ -1,5 +1,4 @@
 import ContainerFacts
-package import FileOutput
 import LibAV
 import MediaBase
 package import SystemCalls
@@ -84,6 +83,11 @@ public final class Asset: Sendable {
         self.init(source: .path(path), options: options)
     }
 
+    /// Creates an asset for a file, given its path as text.
+    public convenience init(path: String, options: Options = Options()) {
+        self.init(path: FilePath(path), options: options)
+    }
+
     /// Creates an asset for a file beneath a folder, given its path relative to that folder.
     ///
     /// A path that leads out of the folder is refused whenever the file is opened.
@@ -96,6 +100,21 @@ public final class Asset: Sendable {
     /// The caller keeps ownership of the descriptor, which must outlive the asset's readers.
     public convenience init(descriptor: FileDescriptor, options: Options = Options()) {
         self.init(source: .descriptor(descriptor), options: options)
+    }
+
+    /// Creates an asset for bytes that are read by code of the caller's own.
+    ///
+    /// - Parameters:
+    ///   - source: The source of the bytes.
+    ///   - name: The asset's name in messages.
+    ///   - options: The options for opening it. No other file can be opened from it.
+    public convenience init(source: any ByteSource, name: String = "source", options: Options = Options()) {
+        self.init(source: .bytes(NamedBytes(source, name: name)), options: options)
+    }
+
+    /// Creates an asset for a file in memory.
+    public convenience init(bytes: [UInt8], options: Options = Options()) {
+        self.init(source: ArrayByteSource(bytes), name: "memory", options: options)
     }
 
     /// Creates an asset for the process's standard input; a pipe can be read only once, sequentially.
@@ -330,71 +349,5 @@ extension Asset {
 
     var loadState: (result: Result<AssetContents, MediaError>?, isLoading: Bool) {
         state.withLock { ($0.result, $0.isLoading) }
-    }
-}
-
-/// The origin of an asset's media.
-///
-/// Reading and imaging ask a backing that has no input for more: ``ComposedBacking``, ``FrameLocatingBacking`` and
-/// ``CompositedBacking``.
-protocol AssetBacking: Sendable {
-    /// The input to open; `nil` if all media is taken from other assets.
-    var input: InputSource? { get }
-    /// The assets from which media is taken, once for each use; empty for an input.
-    var sources: [Asset] { get }
-}
-
-extension InputSource: AssetBacking {
-    var input: InputSource? { self }
-    var sources: [Asset] { [] }
-}
-
-extension Asset {
-    /// The current state of the asset's file; `nil` if the file is gone or has no path.
-    var fileState: FileState? { (backing.input?.path).flatMap { FileState(of: $0) } }
-
-    /// The files that the asset is read from: its own, or those of its sources.
-    var files: [FilePath] {
-        if case .path(let path) = backing.input { return [path] }
-        return backing.sources.flatMap(\.files)
-    }
-
-    /// The limits of the asset; for a composition, those of its first source.
-    var limits: MediaLimits { backing.sources.first?.limits ?? options.limits }
-
-    /// The time by which reading, and all processing of the result, must end; `nil` for no deadline.
-    package var deadline: ContinuousClock.Instant? { limits.deadline }
-
-    /// Returns the total number of bytes that outputs made from the asset may have.
-    ///
-    /// This is ``MediaLimits/outputBytes`` if it is set. Otherwise it depends on the size of the asset's files and on
-    /// the number of bytes received through a pipe.
-    ///
-    /// - Parameter copying: True if stored samples are copied, which makes no file much larger.
-    /// - Returns: `nil` if there is no limit, because nested files may have any size.
-    /// - Throws: Any error from loading the asset.
-    package func outputAllowance(copying: Bool = false) throws(MediaError) -> OutputAllowance? {
-        if let bytes = limits.outputBytes { return OutputAllowance { bytes } }
-        guard let inputBytes = try inputBytes() else { return nil }
-        return OutputAllowance {
-            MediaLimits.standardOutputBytes(forInputOf: inputBytes(), copying: copying)
-        }
-    }
-
-    /// Returns a function that reports the total size of the asset's files, each counted once per use; `nil` if
-    /// unknown.
-    private func inputBytes() throws(MediaError) -> (@Sendable () -> Int)? {
-        guard backing.input == nil else {
-            _ = try contents()
-            return options.allowsNestedFiles ? nil : countedBytes
-        }
-        var total = 0
-        for source in backing.sources {
-            guard let bytes = try source.inputBytes() else { return nil }
-            let (sum, overflow) = total.addingReportingOverflow(bytes())
-            total = overflow ? .max : sum
-        }
-        let bytes = total
-        return { bytes }
     }
 }

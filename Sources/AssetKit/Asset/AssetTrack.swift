@@ -232,6 +232,31 @@ extension AssetTrack {
     }
 }
 
+extension AssetTrack {
+    /// The segments as mappings from the media's time line to the track's; a track without an edit list has one for all.
+    public var timeMappings: [MediaTimeMapping] {
+        guard segments.isEmpty else { return TrackSegment.mappings(of: segments, mediaDuration: mediaDuration) }
+        let whole = MediaTimeRange(start: .zero, duration: timeRange.end)
+        return [MediaTimeMapping(source: whole, target: whole)]
+    }
+
+    /// Returns the segment that is shown at a time, as a mapping: `AVAssetTrack.segment(forTrackTime:)`.
+    ///
+    /// - Parameter time: A time of the track's time line.
+    /// - Returns: `nil` before the first and after the last segment.
+    public func segment(at time: MediaTime) -> MediaTimeMapping? {
+        timeMappings.first { $0.target.contains(time) }
+    }
+
+    /// Returns the time of the media that is shown at a time of the track's time line, or an invalid time where nothing
+    /// is shown: `AVAssetTrack.samplePresentationTime(forTrackTime:)`.
+    ///
+    /// For a track without an edit list both are the same.
+    public func samplePresentationTime(forTrackTime time: MediaTime) -> MediaTime {
+        segment(at: time).map { $0.isEmpty ? .invalid : $0.sourceTime(of: time) } ?? .invalid
+    }
+}
+
 extension [TrackSegment] {
     /// The end of an edit list; `nil` if it is empty or if a segment extends to the end of the media.
     fileprivate var end: MediaTime? {

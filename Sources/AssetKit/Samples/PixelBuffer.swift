@@ -86,12 +86,23 @@ extension PixelBuffer {
 
     /// Converts the frame to sRGB, as ``bitmap(dimensions:dynamicRange:)`` does.
     func inSRGB() throws(MediaError) -> PixelBuffer {
-        let bitmap = try bitmap()
-        let pool = try PixelBufferPool(dimensions: dimensions, pixelFormat: .rgba)
-        // In video, these values are called BT.709.
+        try PixelBuffer(try bitmap(), sampleAspectRatio: sampleAspectRatio)
+    }
+
+    /// Creates a pixel buffer with the pixels of a bitmap, in the pixel format `rgba`.
+    ///
+    /// Its colours are tagged as BT.709 in full range, which sRGB is in video.
+    ///
+    /// - Parameters:
+    ///   - bitmap: The pixels, which are copied.
+    ///   - sampleAspectRatio: The width of a pixel divided by its height.
+    /// - Throws: ``MediaError`` `limitExceeded` if no picture may have the size.
+    public convenience init(_ bitmap: Bitmap, sampleAspectRatio: Rational? = nil) throws(MediaError) {
+        let size = Dimensions(width: bitmap.width, height: bitmap.height)
+        let pool = try FramePool(dimensions: size, pixelFormat: .rgba)
         let tags = ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "gbr", range: "pc")
         let width = bitmap.width * 4
-        return try pool.makePixelBuffer(sampleAspectRatio: sampleAspectRatio, color: tags) { _, bytes, stride in
+        let frame = try pool.picture(sampleAspectRatio: sampleAspectRatio, color: tags) { _, bytes, stride in
             for row in 0..<bitmap.height {
                 for column in 0..<width {
                     bytes.storeBytes(
@@ -99,6 +110,7 @@ extension PixelBuffer {
                 }
             }
         }
+        self.init(frame)
     }
 
     /// Converts a part of the frame to a bitmap.
