@@ -159,7 +159,8 @@ let package = Package(
             swiftSettings: common),
         // The helper whose jobs MediaWorkerTests runs; no product.
         .executableTarget(
-            name: "mediaworkercheck", dependencies: ["MediaWorker", "AssetKit", system], path: "Tests/MediaWorkerCheck",
+            name: "mediaworkercheck", dependencies: ["MediaWorker", "AssetKit", "CSandbox", system],
+            path: "Tests/MediaWorkerCheck",
             swiftSettings: common),
         .testTarget(
             name: "MediaWorkerTests", dependencies: ["MediaWorker", "mediaworkercheck", "TestSupport", system],

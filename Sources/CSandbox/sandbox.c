@@ -84,7 +84,7 @@ static const int allowed[] = {
     SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_rt_sigtimedwait, SYS_restart_syscall,
     SYS_exit, SYS_exit_group, SYS_set_robust_list, SYS_rseq, SYS_membarrier, SYS_getrandom, SYS_getpid, SYS_getppid,
     SYS_gettid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid, SYS_uname, SYS_sysinfo, SYS_sched_getaffinity,
-    SYS_sched_setaffinity, SYS_get_mempolicy, SYS_set_mempolicy, SYS_setpriority, SYS_getpriority, SYS_pipe2,
+    SYS_get_mempolicy, SYS_set_mempolicy, SYS_getpriority, SYS_pipe2,
 #ifdef __x86_64__
     SYS_poll, SYS_epoll_wait, SYS_access, SYS_readlink, SYS_open, SYS_stat, SYS_lstat, SYS_time,
 #endif
@@ -116,17 +116,31 @@ static void answer_if(struct program *program, unsigned value, unsigned action) 
 
 static const size_t call_number = offsetof(struct seccomp_data, nr);
 
-/// The place of the lower half of an argument, on machines with the low byte first.
+/// The place of the lower half of an argument, on machines with the low byte first; the upper half is 4 bytes further.
 static size_t argument(int index) { return offsetof(struct seccomp_data, args) + (size_t)index * 8; }
 
-/// Allows a call where an argument is among the values, and refuses it with EPERM otherwise.
-static void allow_with(struct program *program, int number, int index, const unsigned *values, unsigned char count) {
-    // From the jump over this block to the number's return to the loaded word.
-    unsigned char length = (unsigned char)(1 + count * 2 + 1);
-    add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, length));
-    load(program, argument(index));
-    for (unsigned char i = 0; i < count; i++) answer_if(program, values[i], SECCOMP_RET_ALLOW);
-    answer(program, SECCOMP_RET_ERRNO | EPERM);
+/// The values that half of an argument may have.
+struct condition {
+    size_t place;
+    unsigned char count;
+    unsigned values[10];
+};
+
+/// Allows a call where all conditions hold, and refuses it with EPERM otherwise.
+static void allow_where(struct program *program, int number, const struct condition *conditions, int count) {
+    int length = 1;
+    for (int i = 0; i < count; i++) length += conditions[i].count + 2;
+    // The loaded word is the call's number again after the jump over this block only.
+    add(program, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 0, (unsigned char)length));
+    for (int i = 0; i < count; i++) {
+        const struct condition *condition = &conditions[i];
+        load(program, condition->place);
+        for (unsigned char j = 0; j < condition->count; j++)
+            add(program, (struct sock_filter)BPF_JUMP(
+                BPF_JMP | BPF_JEQ | BPF_K, condition->values[j], (unsigned char)(condition->count - j), 0));
+        answer(program, SECCOMP_RET_ERRNO | EPERM);
+    }
+    answer(program, SECCOMP_RET_ALLOW);
 }
 
 int csb_has_filters(void) {
@@ -160,19 +174,23 @@ int csb_restrict_calls(void) {
     answer(&program, SECCOMP_RET_ERRNO | EPERM);
 
     // abort(3) and signals between this process's own threads.
-    const unsigned self[] = {(unsigned)getpid()};
-    allow_with(&program, SYS_tgkill, 0, self, 1);
+    unsigned self = (unsigned)getpid();
+    allow_where(&program, SYS_tgkill, &(struct condition){argument(0), 1, {self}}, 1);
     // Whether a descriptor is a terminal and how wide; TIOCSTI would type into it.
-    const unsigned terminal[] = {TCGETS, TIOCGWINSZ, FIONREAD};
-    allow_with(&program, SYS_ioctl, 1, terminal, 3);
-    const unsigned names[] = {PR_SET_NAME, PR_GET_NAME};
-    allow_with(&program, SYS_prctl, 0, names, 2);
+    allow_where(&program, SYS_ioctl, &(struct condition){argument(1), 3, {TCGETS, TIOCGWINSZ, FIONREAD}}, 1);
+    allow_where(&program, SYS_prctl, &(struct condition){argument(0), 2, {PR_SET_NAME, PR_GET_NAME}}, 1);
     // Not those that send signals to another process.
-    const unsigned flags[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW};
-    allow_with(&program, SYS_fcntl, 1, flags, sizeof flags / sizeof *flags);
-    // Limits can be read, not set.
-    const unsigned none[] = {0};
-    allow_with(&program, SYS_prlimit64, 2, none, 1);
+    const struct condition flags = {
+        argument(1), 9, {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK, F_SETLKW}};
+    allow_where(&program, SYS_fcntl, &flags, 1);
+    // Limits can be read, not set: the new ones are a null pointer, in both halves. Only those of this process.
+    const struct condition limits[] = {
+        {argument(0), 2, {0, self}}, {argument(2), 1, {0}}, {argument(2) + 4, 1, {0}}};
+    allow_where(&program, SYS_prlimit64, limits, 3);
+    // The calling thread's own priority and processors.
+    const struct condition priority[] = {{argument(0), 1, {PRIO_PROCESS}}, {argument(1), 1, {0}}};
+    allow_where(&program, SYS_setpriority, priority, 2);
+    allow_where(&program, SYS_sched_setaffinity, &(struct condition){argument(0), 1, {0}}, 1);
     answer(&program, SECCOMP_RET_ERRNO | EPERM);
 
     struct sock_fprog filter = {.len = program.length, .filter = program.code};
@@ -191,7 +209,7 @@ int csb_give_up_privileges(void) {
 
 pid_t csb_fork(void) { return fork(); }
 
-pid_t csb_spawn(const char *path, const char *environment, size_t count, int socket) {
+pid_t csb_spawn(const char *path, const char *environment, size_t count, int socket, int keeps_errors) {
     char **variables = calloc(count + 1, sizeof *variables);
     if (!variables) return -1;
     for (size_t i = 0; i < count; i++, environment += strlen(environment) + 1) variables[i] = (char *)environment;
@@ -208,6 +226,7 @@ pid_t csb_spawn(const char *path, const char *environment, size_t count, int soc
     int error = posix_spawn_file_actions_adddup2(&actions, socket, 3);
     if (!error) error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     if (!error) error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    if (!error && !keeps_errors) error = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
     if (!error) error = posix_spawn_file_actions_addclosefrom_np(&actions, 4);
     if (!error) error = posix_spawnattr_setsigmask(&attributes, &none);
     if (!error) error = posix_spawnattr_setsigdefault(&attributes, &all);

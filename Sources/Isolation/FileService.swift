@@ -18,11 +18,13 @@ final class FileService {
         let outputs: OutputFileSet
         /// The outputs that are not in place yet.
         var begun: [Int: OutputFile] = [:]
+        /// The number of inputs that no output may replace.
+        var refusals = 0
         /// The folders that were opened, so that a folder that is replaced meanwhile does not matter.
         var folders: [FilePath: OpenFolder] = [:]
     }
 
-    /// The greatest number of outputs that a job may have begun and not put in place.
+    /// The maximum number of outputs that a job may have begun and not put in place, and of inputs that it may name.
     private static let maximumBegun = 100_000
 
     /// Creates the service of a process.
@@ -63,6 +65,8 @@ final class FileService {
             case .commit(let ids, let together): return (.failures(commit(ids, together: together, &job)), Sent())
             case .discard(let id): job.begun.removeValue(forKey: id)?.discard()
             case .refuse(let inputs, let output):
+                job.refusals += inputs.count
+                guard job.refusals <= Self.maximumBegun else { throw Errno.noMemory }
                 if let output { try job.begun[output]?.refuse(inputs) } else { job.outputs.protect(inputs) }
             }
             return (.done, Sent())
@@ -154,7 +158,7 @@ final class FileService {
         _ path: FilePath, goesBack: Bool, makesFolder: Bool, _ job: inout Job
     ) throws(MediaError) -> (FileAnswer, Sent) {
         guard job.policy.allowsOutput(path), job.begun.count < Self.maximumBegun else {
-            throw MediaError(.permissionDenied, "is not an output of this command", path: path.string)
+            throw MediaError(.permissionDenied, "is not an output of this job", path: path.string)
         }
         let set = job.outputs.setForAnotherJob()
         let output =

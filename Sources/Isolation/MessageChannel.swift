@@ -53,6 +53,7 @@ package final class MessageChannel: Sendable {
 
     /// The size of the largest packet; a Unix socket holds at least two of these.
     private static let packetBytes = 1 << 16
+    private static let packetsAtOnce = 64
     /// The maximum number of descriptors in a message.
     package static let maximumDescriptors = 16
 
@@ -73,6 +74,9 @@ package final class MessageChannel: Sendable {
             MessageChannel(FileDescriptor(rawValue: ends[0])), MessageChannel(FileDescriptor(rawValue: ends[1]))
         )
     }
+
+    /// Refuses everything that the other end sends from now on: shutdown(2).
+    package func stopReceiving() { shutdown(descriptor.rawValue, CInt(SHUT_RD)) }
 
     /// Sends a message, and waits while the other end is not receiving.
     ///
@@ -124,7 +128,8 @@ package final class MessageChannel: Sendable {
     /// Receives packets until a message is complete, the other end is closed, or none is there.
     private func receive(atMost maximumBytes: Int, waits: Bool) throws(Failure) -> Arrival {
         try receiving.withLock { state throws(Failure) in
-            while true {
+            // A hostile sender's packets might never end.
+            for _ in 0..<Self.packetsAtOnce {
                 var numbers = [CInt](repeating: -1, count: Self.maximumDescriptors)
                 var count = numbers.count
                 let length = csb_receive(
@@ -136,7 +141,9 @@ package final class MessageChannel: Sendable {
                 state.message.descriptors += numbers.prefix(count).map { FileDescriptor(rawValue: $0) }
                 // A worker that is killed while it sends leaves part of a message.
                 guard length > 0 else { return .end }
-                guard state.packet[0] <= 1, state.message.descriptors.count <= Self.maximumDescriptors,
+                // All packets but the last are full.
+                guard state.packet[0] == 0 || state.packet[0] == 1 && length == Self.packetBytes,
+                    state.message.descriptors.count <= Self.maximumDescriptors,
                     state.message.bytes.count + length - 1 <= maximumBytes
                 else { throw .isInvalid }
                 state.message.bytes += state.packet[1..<length]
@@ -144,6 +151,7 @@ package final class MessageChannel: Sendable {
                 defer { state.message = Message(bytes: []) }
                 return .message(state.message)
             }
+            return .none
         }
     }
 }

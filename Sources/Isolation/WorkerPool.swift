@@ -203,5 +203,5 @@ package struct WorkerLink: Sendable {
 
 extension MediaError {
     /// The error for a worker that does not keep to the form of messages.
-    package static let nonsense = MediaError(.crashed, "the process that read the file sent nonsense")
+    package static let nonsense = MediaError(.crashed, "the process that read the file sent nonsense, or too much")
 }

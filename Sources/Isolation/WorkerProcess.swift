@@ -1,5 +1,6 @@
 import CSandbox
 import Glibc
+import SystemCalls
 package import SystemPackage
 import Threading
 
@@ -29,6 +30,11 @@ package struct WorkerProcess: ~Copyable {
         case exited(CInt)
         /// A signal with this number ended it.
         case signalled(CInt)
+
+        fileprivate init(_ status: CInt) {
+            let signal = status & 0x7F
+            self = signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+        }
     }
 
     private init(adopting id: CInt, channel: MessageChannel) {
@@ -71,18 +77,19 @@ package struct WorkerProcess: ~Copyable {
     /// Starts a program as a worker, which calls ``enter()``: posix_spawn(3).
     ///
     /// Unlike ``start(limits:isRestricted:readable:_:)`` it may be called by a process with busy threads. The worker ends
-    /// when the calling thread does. It keeps standard error and its end of the channel; standard input and output lead
-    /// nowhere.
+    /// when the calling thread does. It keeps its end of the channel; standard input and output lead nowhere.
     ///
     /// - Parameters:
     ///   - program: The path of the program.
     ///   - environment: The program's variables, such as `TZ=UTC`.
     ///   - limits: The limits of the worker.
     ///   - readable: The files and folders that the worker may open itself.
+    ///   - memoryBytes: The memory in RAM that the worker is to use at most; `nil` if it finds that out itself.
+    ///   - keepsStandardError: True to leave the worker standard error, where it can also undo what others have written.
     /// - Throws: The error of the system if the program cannot be started.
     package static func spawn(
         _ program: FilePath, environment: [String], limits: ResourceLimits,
-        readable: [FilePath] = Sandbox.systemFiles
+        readable: [FilePath] = Sandbox.systemFiles, memoryBytes: Int?, keepsStandardError: Bool
     ) throws(Errno) -> WorkerProcess {
         forgetAbandoned()
         let (mine, theirs) = try MessageChannel.pair()
@@ -92,14 +99,15 @@ package struct WorkerProcess: ~Copyable {
         let id = program.withPlatformString { path in
             variables.withUnsafeBytes {
                 csb_spawn(
-                    path, $0.bindMemory(to: CChar.self).baseAddress, environment.count, theirs.descriptor.rawValue)
+                    path, $0.bindMemory(to: CChar.self).baseAddress, environment.count,
+                    theirs.descriptor.rawValue, keepsStandardError ? 1 : 0)
             }
         }
         guard id >= 0 else { throw Errno(rawValue: errno) }
         let process = WorkerProcess(adopting: id, channel: mine)
         var writer = MessageWriter()
         writer.write(Int(getpid()))
-        for limit in [limits.fileBytes, limits.processorSeconds, limits.dataBytes] {
+        for limit in [limits.fileBytes, limits.processorSeconds, limits.dataBytes, memoryBytes] {
             writer.write(limit) { $0.write($1) }
         }
         writer.write(readable) { $0.write($1) }
@@ -124,6 +132,7 @@ package struct WorkerProcess: ~Copyable {
             limits.processorSeconds = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number()
             }
             limits.dataBytes = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
+            WorkMemory.limit = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
             let readable = try reader.list { reader throws(MessageReader.Invalid) in try reader.path() }
             restrict(supervisor: CInt(truncatingIfNeeded: supervisor), limits, isRestricted: true, readable)
             return channel
@@ -190,13 +199,28 @@ package struct WorkerProcess: ~Copyable {
         return Self.wait(for: id)
     }
 
+    /// Kills the worker, which has closed its end of the channel, and returns how it ended; `nil` if that takes long.
+    ///
+    /// A process that dies closes its descriptors after its ending is settled, so killing it changes nothing.
+    package consuming func endNow() -> Ending? {
+        hasEnded = true
+        kill(id, SIGKILL)
+        for _ in 0..<100 {
+            var status: CInt = 0
+            let found = waitpid(id, &status, WNOHANG)
+            if found != 0 { return found == id ? Ending(status) : nil }
+            usleep(500)
+        }
+        Self.abandoned.withLock { $0.append(id) }
+        return nil
+    }
+
     private static func wait(for id: CInt) -> Ending {
         var status: CInt = 0
         while waitpid(id, &status, 0) < 0 {
             guard errno == EINTR else { return .exited(0) }
         }
-        let signal = status & 0x7F
-        return signal == 0 ? .exited(status >> 8 & 0xFF) : .signalled(signal)
+        return Ending(status)
     }
 }
 

@@ -31,11 +31,13 @@ package final class WorkerSeat {
     /// The longest request that is part of a message.
     private static let longestSent = 1 << 15
 
-    /// Connects a worker that was started and calls ``WorkerLink/serve(_:_:)``.
+    /// Connects a worker that was started and calls ``WorkerLink/serve(_:greeting:_:)``.
     package init(_ process: consuming WorkerProcess) throws(Errno) {
         let workerCalls: MessageChannel
         (calls, workerCalls) = try MessageChannel.pair()
         (orders, workerOrders) = try MessageChannel.pair()
+        // Nobody would read what a worker leaves there.
+        orders.stopReceiving()
         activity = Activity()
         channel = process.channel
         service = FileService(process: process.id)
@@ -84,8 +86,7 @@ package final class WorkerSeat {
         let descriptors = [input?.descriptor, file].compactMap(\.self)
         guard process != nil, (try? orders.send(writer.bytes, descriptors: descriptors, waits: false)) != nil else {
             service.end(job)
-            process?.stop()
-            _ = end()
+            abandon()
             return false
         }
         if given.isEmpty { begun = .now }
@@ -133,10 +134,10 @@ package final class WorkerSeat {
     package func receive(atMost maximumBytes: Int, notice: ([UInt8]) throws -> Void) throws {
         do {
             for _ in 0..<Self.messagesAtOnce {
-                guard case .message(let message) = try calls.receiveAvailable(atMost: FileCall.maximumBytes) else {
-                    break
-                }
-                message.close()
+                let arrival = try calls.receiveAvailable(atMost: FileCall.maximumBytes)
+                if case .end = arrival { return died() }
+                guard case .message(let message) = arrival else { break }
+                try Self.check(message)
                 var job = 0
                 let call = try FileCall(message.bytes, job: &job)
                 let (answer, sent) = service.answer(call, of: job)
@@ -146,27 +147,41 @@ package final class WorkerSeat {
             for _ in 0..<Self.messagesAtOnce {
                 switch try channel.receiveAvailable(atMost: maximumBytes) {
                 case .none: return
-                case .end:
-                    guard let ending = end() else { return }
-                    return result = .failure(ending.error(during: activity?.latest))
+                case .end: return died()
                 case .message(let message):
-                    message.close()
+                    try Self.check(message)
                     // The first byte tells a result from a notice.
                     guard message.bytes.first == 1 else {
                         try notice(Array(message.bytes.dropFirst()))
                         continue
                     }
+                    // Nobody has asked an idle worker for a result.
+                    guard !given.isEmpty, result == nil else { throw MessageReader.Invalid() }
                     return result = .success(Array(message.bytes.dropFirst()))
                 }
             }
-        } catch let error where error is MessageReader.Invalid || error is MessageChannel.Failure || error is Errno {
-            // The worker does not keep to the rules, or died while an answer was sent.
-            process?.stop()
-            let ending = end()
-            result = .failure(
-                ending?.error(during: activity?.latest)
-                    ?? .nonsense)
+        } catch is MessageReader.Invalid {
+            stop(.nonsense)
+        } catch MessageChannel.Failure.isInvalid {
+            stop(.nonsense)
+        } catch let error where error is MessageChannel.Failure || error is Errno {
+            // It died while an answer was sent.
+            died()
         }
+    }
+
+    /// Refuses descriptors, which a worker has no reason to send.
+    private static func check(_ message: MessageChannel.Message) throws(MessageReader.Invalid) {
+        message.close()
+        guard message.descriptors.isEmpty else { throw MessageReader.Invalid() }
+    }
+
+    /// Gives up the job of a worker whose connection has ended.
+    private func died() {
+        guard let process = process.take() else { return }
+        let ending = process.endNow()
+        result = .failure(
+            ending?.error(during: activity?.latest) ?? MediaError(.crashed, "the process that read the file crashed"))
     }
 
     /// Kills the worker if it has taken too long or too much memory.
@@ -201,12 +216,6 @@ package final class WorkerSeat {
     package func abandon() {
         guard let process = process.take() else { return }
         process.abandon()
-    }
-
-    /// Waits for the worker's end and returns how it ended; `nil` if it was known before.
-    private func end() -> WorkerProcess.Ending? {
-        guard let process = process.take() else { return nil }
-        return process.end()
     }
 }
 

@@ -42,7 +42,7 @@ package struct DecodingMemory {
     /// Returns the number of pictures that half of the memory holds, or `wanted` if that is less.
     private func pictures(atMost wanted: Int) -> Int {
         guard pictureBytes > 0, wanted > Self.alwaysThere / pictureBytes else { return wanted }
-        guard let memory = limits.memory ?? availableMemory().map({ $0 / 4 }) else { return wanted }
+        guard let memory = limits.memory ?? WorkMemory.bytes else { return wanted }
         return min(wanted, memory / 2 / pictureBytes)
     }
 }

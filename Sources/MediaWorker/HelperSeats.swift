@@ -9,12 +9,15 @@ import Threading
 struct HelperSeats {
     private let helper: FilePath
     private let options: MediaJobPool.Options
+    private let memoryBytes: Int?
     private var seats: [Seat] = []
     private var waiting = FIFO<PoolSupervisor.Waiting>()
     private var running: [Int: PoolSupervisor.Waiting] = [:]
     private var numbers = 0
     /// The error of the last start, until a helper has greeted again.
     private var startError: MediaError?
+    /// The time before which none is started again.
+    private var nextStart = ContinuousClock.now
     private var lastLook = ContinuousClock.now
 
     /// A helper, which can be given jobs once it has greeted.
@@ -36,6 +39,7 @@ struct HelperSeats {
     init(helper: FilePath, options: MediaJobPool.Options) {
         self.helper = helper
         self.options = options
+        memoryBytes = options.memoryBytes ?? availableMemory().map { $0 / 2 / max(1, options.helperCount) }
     }
 
     /// Takes over new jobs, and gives up those that were cancelled.
@@ -56,7 +60,10 @@ struct HelperSeats {
 
     /// Starts the helpers that are missing, and gives free ones the jobs that wait.
     mutating func handOut() {
-        while seats.count < max(1, options.helperCount), startError == nil || !waiting.isEmpty {
+        if let startError, ContinuousClock.now < nextStart { refuse(startError, until: nextStart) }
+        while seats.count < max(1, options.helperCount),
+            startError == nil || !waiting.isEmpty && ContinuousClock.now >= nextStart
+        {
             do throws(MediaError) {
                 seats.append(try start())
             } catch {
@@ -100,7 +107,10 @@ struct HelperSeats {
         let limits = ResourceLimits(fileBytes: options.outputBytes, dataBytes: physicalMemory())
         do throws(Errno) {
             return Seat(
-                try WorkerSeat(try WorkerProcess.spawn(helper, environment: options.environment, limits: limits)))
+                try WorkerSeat(
+                    try WorkerProcess.spawn(
+                        helper, environment: options.environment, limits: limits, memoryBytes: memoryBytes,
+                        keepsStandardError: options.sharesStandardError)))
         } catch {
             throw MediaError(
                 .outOfResources, "the helper cannot be started", path: helper.string, cause: error.description)
@@ -108,15 +118,16 @@ struct HelperSeats {
     }
 
     /// Lets the jobs that wait fail because no helper can be started, unless one is there.
-    private mutating func refuse(_ error: MediaError) {
+    private mutating func refuse(_ error: MediaError, until next: ContinuousClock.Instant = .now + .seconds(1)) {
         startError = error
+        nextStart = next
         guard !seats.contains(where: { $0.jobs != nil }) else { return }
         while let order = waiting.popFirst() { order.answer(.failure(error)) }
     }
 
     /// Waits until a helper sends something, the descriptor can be read, or it is time to look at the helpers.
     func wait(orFor descriptor: FileDescriptor) {
-        let isBusy = options.memoryBytes != nil && !running.isEmpty
+        let isBusy = memoryBytes != nil && !running.isEmpty
         var pause = isBusy ? Self.lookInterval : Duration.seconds(1)
         for seat in seats where seat.jobs == nil { pause = min(pause, seat.startDeadline - .now) }
         WorkerSeat.wait(for: seats.map(\.worker), or: [descriptor], atMost: pause)
@@ -137,7 +148,7 @@ struct HelperSeats {
             }
             if seat.jobs != nil {
                 startError = nil
-                seat.worker.check(memoryBytes: looks ? options.memoryBytes : nil)
+                seat.worker.check(memoryBytes: looks ? memoryBytes : nil)
             } else if ContinuousClock.now >= seat.startDeadline {
                 seat.worker.abandon()
             }

@@ -24,9 +24,9 @@ public final class MediaJobPool: Sendable {
         public var helperCount = max(1, availableProcessors())
         /// The longest time that a job may take, from when a helper begins it; `nil` for no limit.
         public var timeout: Duration? = .seconds(60)
-        /// The memory in RAM that a helper may use, in bytes; `nil` for no limit.
+        /// The memory in RAM that a helper may use, in bytes; `Int.max` for no limit.
         ///
-        /// By default the helpers share half of the smaller of the machine's memory and the control group's.
+        /// With `nil`, the default, the helpers share half of the smaller of the machine's memory and the control group's.
         public var memoryBytes: Int?
         /// The maximum size of a file that a job writes, in bytes; `nil` for no limit.
         public var outputBytes: Int?
@@ -40,10 +40,15 @@ public final class MediaJobPool: Sendable {
         /// else the server's environment holds, such as passwords, is not told.
         public var environment = Options.harmlessEnvironment
 
+        /// True to refuse to work where the kernel lacks Landlock or seccomp, and only the rest of the sandbox holds.
+        public var requiresWholeSandbox = false
+        /// True to let helpers write to the server's standard error, for debugging.
+        ///
+        /// A helper that gets into wrong hands can undo what others have written there.
+        public var sharesStandardError = false
+
         /// Creates the default settings.
-        public init() {
-            memoryBytes = availableMemory().map { $0 / 2 / helperCount }
-        }
+        public init() {}
 
         private static var harmlessEnvironment: [String] {
             ProcessInfo.processInfo.environment.compactMap { name, value in
@@ -60,9 +65,13 @@ public final class MediaJobPool: Sendable {
     /// - Parameters:
     ///   - helper: The path of the helper program; see ``program(besideThis:)``.
     ///   - options: The settings.
-    /// - Throws: `outOfResources` if the thread that supervises the helpers cannot be started. A helper that cannot be
-    ///   started is an error of the first job.
+    /// - Throws: `outOfResources` if the thread that supervises the helpers cannot be started; `unsupported` for a sandbox
+    ///   that is not whole. A helper that cannot be started is an error of the first job.
     public init(helper: FilePath, options: Options = Options()) throws(MediaError) {
+        let sandbox = Sandbox.available
+        if options.requiresWholeSandbox, sandbox.landlock == nil || !sandbox.filtersCalls {
+            throw MediaError(.unsupported, "this kernel has no whole sandbox: it lacks Landlock or seccomp")
+        }
         supervisor = try PoolSupervisor(helper: helper, options: options)
         try supervisor.start()
     }
@@ -84,7 +93,8 @@ public final class MediaJobPool: Sendable {
     ///   - request: What the job is asked for.
     ///   - files: The files that it may use.
     ///   - timeout: The longest time that it may take; `nil` for that of ``Options/timeout``.
-    /// - Throws: The error that the job has thrown; `crashed`, `timedOut` or `memoryLimit` if the helper was lost;
+    /// - Throws: The error that the job has thrown; `crashed`, `timedOut` or `memoryLimit` if the helper was lost,
+    ///   or its result is longer than ``Options/resultBytes``;
     ///   `cancelled` if the task was cancelled or the pool shut down; `invalidArgument` if the helper has no such job, or
     ///   its result is of another type; `outOfResources` if no helper can be started.
     public func run<Request, Result>(

@@ -46,6 +46,22 @@ package func availableMemory() -> Int? {
     return found.min()
 }
 
+/// The memory that this process is to work with.
+package enum WorkMemory {
+    /// The limit that a supervisor has set; set it before the process starts threads.
+    nonisolated(unsafe) package static var limit: Int?
+
+    nonisolated(unsafe) private static var sharers = 1
+
+    /// Says how many files are worked on at once; call it before the process starts threads.
+    package static func share(by files: Int) { sharers = files }
+
+    /// The memory in RAM for the work on a file, in bytes; `nil` if it is unknown.
+    ///
+    /// It is a quarter of ``availableMemory()``, shared by the files, unless a supervisor has set a limit.
+    package static var bytes: Int? { limit ?? availableMemory().map { $0 / 4 / max(1, sharers) } }
+}
+
 /// Returns freed memory to the system: malloc_trim(3).
 ///
 /// Otherwise the gaps left by growing tables would remain in addition to later, larger allocations.

@@ -9,6 +9,29 @@ import SystemPackage
 /// The result of a call: "allowed", or the name of the error.
 func outcome(_ result: CInt) -> String { result >= 0 ? "allowed" : String(describing: Errno(rawValue: errno)) }
 
+/// Tries to limit the parent, with the new limits at an address whose lower half is 0.
+func limitParent() -> String {
+    let place = UnsafeMutableRawPointer(bitPattern: 1 << 32)
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
+    guard let memory = mmap(place, 4096, PROT_READ | PROT_WRITE, flags, -1, 0), memory != MAP_FAILED else {
+        return "no memory"
+    }
+    let limit = memory.bindMemory(to: rlimit.self, capacity: 1)
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), limit) == 0 else { return "no limit" }
+    // glibc declares it under _GNU_SOURCE only, as it does sched_setaffinity.
+    typealias Call = @convention(c) (pid_t, CInt, UnsafePointer<rlimit>?, UnsafeMutablePointer<rlimit>?) -> CInt
+    guard let call = dlsym(nil, "prlimit") else { return "no prlimit" }
+    return outcome(unsafeBitCast(call, to: Call.self)(getppid(), CInt(RLIMIT_NOFILE.rawValue), limit, nil))
+}
+
+/// Tries to keep the parent to the first processor.
+func moveParent() -> String {
+    typealias Call = @convention(c) (pid_t, Int, UnsafePointer<UInt64>) -> CInt
+    guard let call = dlsym(nil, "sched_setaffinity") else { return "no sched_setaffinity" }
+    var processors: UInt64 = 1
+    return outcome(unsafeBitCast(call, to: Call.self)(getppid(), 8, &processors))
+}
+
 /// Calls that a hostile worker might try, with a file that it has open and one in the same folder that it has not.
 func tries(_ file: FileDescriptor, beside other: FilePath) -> [(String, String)] {
     let folder = other.removingLastComponent()
@@ -32,6 +55,9 @@ func tries(_ file: FileDescriptor, beside other: FilePath) -> [(String, String)]
         ("start a program", outcome(execv("/bin/true/x", [nil]))),
         ("signal its parent", outcome(kill(getppid(), 0))),
         ("raise a limit", outcome(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit))),
+        ("limit its parent", limitParent()),
+        ("slow its parent down", outcome(setpriority(__priority_which_t(PRIO_PROCESS.rawValue), id_t(getppid()), 19))),
+        ("move its parent", moveParent()),
         ("type into the terminal", outcome(ioctl(0, UInt(TIOCSTI), &letter))),
         ("write to its input", outcome(CInt(write(file.rawValue, &letter, 1)))),
         ("read its input", outcome(CInt(read(file.rawValue, &letter, 1)))),

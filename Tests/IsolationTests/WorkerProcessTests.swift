@@ -23,7 +23,7 @@ import Testing
                 let parts = line.components(separatedBy: ": ")
                 return (parts[0], parts[1])
             })
-        #expect(outcomes.count == 19)
+        #expect(outcomes.count == 22)
         let allowed = ["read its input", "read a font", "start a thread"]
         for (attempt, outcome) in outcomes {
             let isFile = attempt.hasPrefix("open") || attempt.hasPrefix("create") || attempt.hasPrefix("list")

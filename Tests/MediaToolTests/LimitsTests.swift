@@ -83,6 +83,22 @@ import Testing
         #expect(try folder.names() == [])
     }
 
+    /// Nobody ever writes the policy or the watermark.
+    @Test(arguments: [["qc", "--policy", "p", "a.mp4"], ["export", "--watermark", "p", "-o", "b.mp4", "a.mp4"]])
+    func aFileThatNeverComesIsGivenUp(command: [String]) throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.copy(fixture: "av.mp4", as: "a.mp4")
+        let begun = ContinuousClock.now
+        let result = try Program.run(
+            "sh",
+            ["-c", #"mkfifo p; "$0" "$@"; s=$?; rm p; exit $s"#, Program.mediatool] + command + ["--timeout", "0.5"],
+            folder: folder.path, seconds: 30)
+        #expect(result.status == 2)
+        #expect(result.errorLines.count == 1 && result.error.contains("time limit"), "\(result.error)")
+        #expect(ContinuousClock.now - begun < .seconds(15))
+        #expect(try folder.names() == ["a.mp4"])
+    }
+
     /// Twenty days of silence, by one broken time stamp.
     @Test func aWideHoleIsGivenUp() throws {
         let folder = try TemporaryFolder()

@@ -1,5 +1,6 @@
 // The helper of MediaWorkerTests, with jobs that behave and jobs that do not.
 import AssetKit
+import CSandbox
 import Glibc
 import MediaWorker
 import SystemPackage
@@ -50,6 +51,27 @@ helper.register(MediaJob<String, String>("fail")) { kind in
     case "error": throw MediaError(.damaged, "is not what it seems", path: "film.mov", cause: "a cause")
     case "refusal": throw Refusal()
     case "exit": exit(3)
+    case "hang up":
+        for descriptor in CInt(3)..<20 { close(descriptor) }
+        sleep(60)
+    case "hang up calls":
+        // All but the channel that brings results.
+        for descriptor in CInt(4)..<20 { close(descriptor) }
+        sleep(60)
+    case "empty packet":
+        _ = csb_send(3, "", 0, nil, 0, 1)
+        sleep(60)
+    case "nonsense":
+        _ = csb_send(3, "\u{7}xyz", 4, nil, 0, 1)
+        sleep(60)
+    case "two results":
+        // The first is not this job's; the second nobody has asked for.
+        for _ in 0..<2 { _ = csb_send(3, "\u{0}\u{1}xyz", 5, nil, 0, 1) }
+        sleep(60)
+    case "descriptors":
+        var files = [CInt](repeating: 0, count: 8)
+        _ = csb_send(3, "\u{0}\u{0}x", 3, &files, 8, 1)
+        sleep(60)
     case "long": return String(repeating: "a", count: 2_000_000)
     default: break
     }

@@ -129,9 +129,22 @@ import Testing
         #expect(try await good == 49 * 50 / 2)
     }
 
+    /// A helper that does not keep to the rules is killed at once, whatever it does, and the pool goes on.
+    @Test(arguments: ["hang up", "hang up calls", "empty packet", "nonsense", "two results", "descriptors"])
+    func aHostileHelperIsKilled(kind: String) async throws {
+        let pool = try pool { $0.helperCount = 1 }
+        _ = try await pool.run(Self.sum, [1])
+        let (error, seconds) = await failure(pool, kind)
+        #expect(error != nil)
+        #expect(seconds < 5)
+        for _ in 0..<3 { #expect(try await pool.run(Self.sum, [1, 2]) == 3) }
+        await pool.shutDown()
+    }
+
     @Test func aResultThatIsTooLongIsRefused() async throws {
         let pool = try pool { $0.resultBytes = 1 << 20 }
-        #expect(await failure(pool, "long").error?.code == .crashed)
+        let error = await failure(pool, "long").error
+        #expect(error?.code == .crashed && error?.message.contains("too much") == true)
         #expect(try await pool.run(Self.sum, [1, 2]) == 3)
     }
 

@@ -29,9 +29,9 @@ int csb_give_up_privileges(void);
 pid_t csb_fork(void);
 
 /// Starts a program whose descriptors are the standard ones and a socket with the number 3: posix_spawn(3). Its standard input
-/// and output are /dev/null, and no signal is blocked or ignored. `environment` holds `count` variables such as `TZ=UTC`, each
+/// and output are /dev/null, standard error too unless `keeps_errors` is 1, and no signal is blocked or ignored. `environment` holds `count` variables such as `TZ=UTC`, each
 /// with its NUL, one after the other. Returns the process's number.
-pid_t csb_spawn(const char *path, const char *environment, size_t count, int socket);
+pid_t csb_spawn(const char *path, const char *environment, size_t count, int socket, int keeps_errors);
 
 /// Ends this process when its parent ends: PR_SET_PDEATHSIG of prctl(2).
 /// The parent is the thread that started this process.

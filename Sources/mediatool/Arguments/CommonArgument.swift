@@ -230,18 +230,26 @@ enum SmallFile {
     ///   - path: The path; a FIFO is read to its end.
     ///   - maximumBytes: The maximum size.
     ///   - purpose: A description for the size error, such as "a policy".
-    /// - Throws: The errors of opening and reading, and `limitExceeded` if the file is too large.
-    static func bytes(of path: FilePath, atMost maximumBytes: Int, as purpose: String) throws(MediaError) -> [UInt8] {
+    ///   - timeout: The longest time that the writer of a FIFO is waited for; `nil` for no limit.
+    /// - Throws: The errors of opening and reading, `timedOut`, and `limitExceeded` if the file is too large.
+    static func bytes(
+        of path: FilePath, atMost maximumBytes: Int, as purpose: String, timeout: TimeoutArgument?
+    ) throws(MediaError) -> [UInt8] {
+        let deadline = timeout.map { ContinuousClock.now + $0.duration }
         var bytes: [UInt8] = []
         do {
-            let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec])
+            let file = try openForReading(path)
             try file.closeAfter {
-                while bytes.count <= maximumBytes, case let more = try readSome(from: file, atMost: 1 << 18),
-                    !more.isEmpty
-                {
+                while bytes.count <= maximumBytes {
+                    _ = waitForInput(file, until: deadline)
+                    if let late = MediaLimits.error(after: deadline) { throw late }
+                    let more = try readSome(from: file, atMost: 1 << 18)
+                    if more.isEmpty { break }
                     bytes += more
                 }
             }
+        } catch let error as MediaError {
+            throw error.at(path: path.string)
         } catch let error as Errno {
             throw MediaError(error, "read", path: path)
         } catch {

@@ -128,8 +128,6 @@ struct RunOptions: ParsableArguments {
     func assetOptions() -> Asset.Options {
         var options = Asset.Options()
         options.allowsNestedFiles = allowNested
-        // The library's own default knows of no other jobs.
-        if jobs > 1 { options.limits.memory = memoryPerFile }
         for limit in limits { options.limits[limit.name] = limit.value }
         options.limits.deadline = timeout.map { .now + $0.duration }
         return options
@@ -138,11 +136,8 @@ struct RunOptions: ParsableArguments {
     /// The memory in RAM that the work on a file may take; by default a quarter of the machine's, shared by the jobs.
     var memoryPerFile: Int? {
         if let limit = limits.last(where: { $0.name == .memory }) { return limit.value }
-        return Self.availableMemory.map { $0 / 4 / max(1, jobs) }
+        return WorkMemory.bytes
     }
-
-    /// Looked up once for all files.
-    private static let availableMemory = SystemCalls.availableMemory()
 
     /// Applies the options to a request.
     func apply(to request: inout TranscodeRequest) {

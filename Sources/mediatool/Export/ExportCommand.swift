@@ -74,7 +74,7 @@ struct ExportCommand: ParsableCommand {
             .init(
                 reading: [encoding.watermark].compactMap(\.self), timelines: timelines,
                 writing: { [output] in [output.path(for: $0.path, ending: Self.ending)] }))
-        let watermark = try encoding.readWatermark()
+        let watermark = try encoding.readWatermark(timeout: running.timeout)
         throw try run.transcode(to: output, ending: Self.ending) { [request, running] file in
             var request = request
             request.export.watermark = try watermark?.decoded()
@@ -187,9 +187,11 @@ struct ExportEncodingOptions: ParsableArguments {
     }
 
     /// Reads the file of the watermark; `nil` without one.
-    func readWatermark() throws(MediaError) -> Watermark? {
+    ///
+    /// - Parameter timeout: The longest time that the writer of a FIFO is waited for; `nil` for no limit.
+    func readWatermark(timeout: TimeoutArgument?) throws(MediaError) -> Watermark? {
         guard let path = watermark?.path else { return nil }
-        let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark")
+        let bytes = try SmallFile.bytes(of: path, atMost: 64 << 20, as: "a watermark", timeout: timeout)
         return Watermark(path: path, bytes: bytes, place: watermarkPlace)
     }
 

@@ -176,7 +176,8 @@ struct QCCommand: ParsableCommand {
             return try Policy(yaml: known.yaml, named: known.rawValue)
         }
         do throws(MediaError) {
-            let bytes = try SmallFile.bytes(of: path, atMost: Policy.maximumBytes, as: "a policy")
+            let bytes = try SmallFile.bytes(
+                of: path, atMost: Policy.maximumBytes, as: "a policy", timeout: options.timeout)
             return try Policy(bytes: bytes, named: path.stem ?? path.displayPath)
         } catch {
             guard error.code == .notFound, !path.string.contains("/"), !path.string.contains(".") else {

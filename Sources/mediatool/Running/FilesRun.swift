@@ -42,6 +42,7 @@ struct FilesRun: Sendable {
         self.running = running
         self.others = others
         form = result.form(fileCount: files.count)
+        WorkMemory.share(by: running.jobs)
         outputs = OutputFileSet(force: running.force, inputs: (files + others.reading).compactMap(\.identity))
         progress = Progress(
             label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
