@@ -39,12 +39,11 @@ public final class MediaJobPool: Sendable {
         /// By default those of the language, the time zone, the folder for temporary files and the library path: what
         /// else the server's environment holds, such as passwords, is not told.
         public var environment = Options.harmlessEnvironment
-
         /// True to refuse to work where the kernel lacks Landlock or seccomp, and only the rest of the sandbox holds.
         public var requiresWholeSandbox = false
         /// True to let helpers write to the server's standard error, for debugging.
         ///
-        /// A helper that gets into wrong hands can undo what others have written there.
+        /// A helper that an attacker controls can cut off a file to which it leads.
         public var sharesStandardError = false
 
         /// Creates the default settings.
