@@ -41,7 +41,7 @@ helper.register(MediaJob<String, String>("fail")) { kind in
     switch kind {
     case "abort": abort()
     case "loop": while true {}
-    case "sleep": sleep(60)
+    case "sleep": sleep(600)
     case "memory":
         while true {
             let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 8 << 20, alignment: 16)
@@ -53,25 +53,25 @@ helper.register(MediaJob<String, String>("fail")) { kind in
     case "exit": exit(3)
     case "hang up":
         for descriptor in CInt(3)..<20 { close(descriptor) }
-        sleep(60)
+        sleep(600)
     case "hang up calls":
         // All but the channel that brings results.
         for descriptor in CInt(4)..<20 { close(descriptor) }
-        sleep(60)
+        sleep(600)
     case "empty packet":
         _ = csb_send(3, "", 0, nil, 0, 1)
-        sleep(60)
+        sleep(600)
     case "nonsense":
         _ = csb_send(3, "\u{7}xyz", 4, nil, 0, 1)
-        sleep(60)
+        sleep(600)
     case "two results":
         // The first is not this job's; the second nobody has asked for.
         for _ in 0..<2 { _ = csb_send(3, "\u{0}\u{1}xyz", 5, nil, 0, 1) }
-        sleep(60)
+        sleep(600)
     case "descriptors":
         var files = [CInt](repeating: 0, count: 8)
         _ = csb_send(3, "\u{0}\u{0}x", 3, &files, 8, 1)
-        sleep(60)
+        sleep(600)
     case "long": return String(repeating: "a", count: 2_000_000)
     default: break
     }
