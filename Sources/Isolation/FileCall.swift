@@ -94,7 +94,7 @@ enum FileCall {
                     inode: Inode(rawValue: .init(truncatingIfNeeded: try reader.number())))
             }
             self = .refuse(
-                inputs, output: try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() })
+                inputs, output: try reader.optionalNumber())
         default: throw MessageReader.Invalid()
         }
     }

@@ -112,6 +112,11 @@ package struct MessageReader {
         _ read: (inout MessageReader) throws(Invalid) -> Value
     ) throws(Invalid) -> Value? { try list(read).first }
 
+    /// Reads a number that may be missing.
+    package mutating func optionalNumber() throws(Invalid) -> Int? {
+        try optional { reader throws(Invalid) in try reader.number() }
+    }
+
     /// Reads an error.
     package mutating func error() throws(Invalid) -> MediaError {
         let (code, message) = (try text(), try text())

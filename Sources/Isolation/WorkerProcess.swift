@@ -7,8 +7,8 @@ import Threading
 /// A child process that works in a ``Sandbox`` on what its supervisor sends it.
 ///
 /// A supervisor whose other threads only wait forks its workers: fork(2) copies only the calling thread, and locks held
-/// by others would stay locked. Any other one starts a program (``spawn(_:environment:limits:readable:)``). A worker that
-/// is released without ``end()`` is killed.
+/// by others would stay locked. Any other one starts a program by `spawn`. A worker that is released without ``end()`` is
+/// killed.
 ///
 /// ```swift
 /// let worker = try WorkerProcess.start(limits: ResourceLimits()) { channel in
@@ -85,7 +85,7 @@ package struct WorkerProcess: ~Copyable {
     ///   - limits: The limits of the worker.
     ///   - readable: The files and folders that the worker may open itself.
     ///   - memoryBytes: The memory in RAM that the worker is to use at most; `nil` if it finds that out itself.
-    ///   - keepsStandardError: True to leave the worker standard error, where it can also undo what others have written.
+    ///   - keepsStandardError: True to leave the worker standard error; it can then cut off a file to which that leads.
     /// - Throws: The error of the system if the program cannot be started.
     package static func spawn(
         _ program: FilePath, environment: [String], limits: ResourceLimits,
@@ -115,8 +115,8 @@ package struct WorkerProcess: ~Copyable {
         return process
     }
 
-    /// Makes this process the worker that ``spawn(_:environment:limits:readable:)`` has started, and returns its end of the
-    /// channel; `nil` if the process was not started so.
+    /// Makes this process the worker that `spawn` has started, and returns its end of the channel; `nil` if the process
+    /// was not started so.
     ///
     /// Call this while the process has a single thread. The limits and the sandbox hold when it returns.
     package static func enter() -> MessageChannel? {
@@ -128,11 +128,10 @@ package struct WorkerProcess: ~Copyable {
             var reader = MessageReader(message.bytes)
             let supervisor = try reader.number()
             var limits = ResourceLimits()
-            limits.fileBytes = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
-            limits.processorSeconds = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number()
-            }
-            limits.dataBytes = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
-            WorkMemory.limit = try reader.optional { reader throws(MessageReader.Invalid) in try reader.number() }
+            limits.fileBytes = try reader.optionalNumber()
+            limits.processorSeconds = try reader.optionalNumber()
+            limits.dataBytes = try reader.optionalNumber()
+            WorkMemory.limit = try reader.optionalNumber()
             let readable = try reader.list { reader throws(MessageReader.Invalid) in try reader.path() }
             restrict(supervisor: CInt(truncatingIfNeeded: supervisor), limits, isRestricted: true, readable)
             return channel

@@ -13,7 +13,7 @@ package struct DecodingMemory {
 
     /// The pictures that a decoder holds beside those of its threads.
     private static let keptPictures = 4
-    /// What a machine of any size has.
+    /// The bytes that pictures may always take, so that the memory need not be looked up for them.
     private static let alwaysThere = 256 << 20
 
     /// Creates the value for pictures of a size; an unknown format counts as one of four bytes for each pixel.
