@@ -80,6 +80,9 @@ package struct MovieTrackFacts: Sendable {
     package let segments: [TrackSegment]
     /// The duration of the media, before edits; `nil` if unknown.
     package let mediaDuration: MediaTime?
+    /// The duration of the media that is shown by an edit without an end, as fragmented files have it; `nil` with another
+    /// edit list, and for video, whose frames are shown in another order than they are decoded.
+    package let openDuration: MediaTime?
     /// True if ``mediaDuration`` is complete.
     ///
     /// It is not if some fragments were not counted and neither an index nor the header covers them.
@@ -144,6 +147,14 @@ package struct MovieTrackFacts: Sendable {
             // Some writers declare a longer duration in the header than that of the samples.
             mediaDuration = [mediaTime(track.media?.duration), listed].compactMap(\.self).filter { $0 > .zero }.min()
         }
+        let first = mediaTime(fragments?.startDecodeTime) ?? .zero
+        if let duration = mediaDuration, let last = segments.last, last.duration == .zero, let start = last.mediaStart,
+            track.handler?.type != "vide"
+        {
+            openDuration = max(.zero, duration - max(.zero, start - first))
+        } else {
+            openDuration = nil
+        }
         isEnabled = track.header?.isEnabled ?? true
         let inTables = track.tables?.sampleCount.map(Int64.init) ?? 0
         let inFragments = fragments.flatMap { Int64(exactly: $0.sampleCount) } ?? 0
@@ -205,7 +216,8 @@ extension ISOMovie {
         of stream: StreamInfo, besides metadata: [(key: String, value: String)], warnings: inout [String]
     ) -> StreamEdits? {
         guard let id = UInt32(exactly: stream.id), let track = header.track(id: id) else { return nil }
-        let segments = MovieTrackFacts(track, in: header).segments
+        let facts = MovieTrackFacts(track, in: header)
+        let segments = facts.segments
         guard segments.contains(where: { $0.mediaStart != nil }) else {
             let text = metadata.first { $0.key == "iTunSMPB" }?.value
             guard segments.isEmpty, let delay = text.flatMap({ EncoderDelay(iTunes: $0) }) else { return nil }
@@ -218,11 +230,12 @@ extension ISOMovie {
         var start = MediaTime.zero
         for (place, segment) in segments.enumerated() {
             let isLast = place == segments.count - 1
-            // A last part with a duration of zero extends to the end of the media.
-            let isOpen = isLast && segment.duration == .zero || !segment.duration.isNumeric
-            let end = isOpen ? MediaTime.positiveInfinity : start + segment.duration
+            // A last part with a duration of zero extends to the end of the media. The last packet of audio may be longer.
+            let known = isLast && facts.isLengthKnown && segment.duration == .zero ? facts.openDuration : nil
+            let isOpen = isLast && segment.duration == .zero && known == nil || !segment.duration.isNumeric
+            let end = isOpen ? MediaTime.positiveInfinity : start + (known ?? segment.duration)
             defer { start = end }
-            guard start.isNumeric, isOpen || segment.duration > .zero, let media = segment.mediaStart else { continue }
+            guard start.isNumeric, isOpen || end > start, let media = segment.mediaStart else { continue }
             func ticks(_ time: MediaTime, _ rule: RoundingRule) -> Int64? {
                 time.ticks(in: stream.timeBase, rounding: rule)
             }

@@ -25,7 +25,7 @@ package final class OutputFile: Sendable {
     /// The final destination of content that is first written to a temporary file because its writer seeks back.
     ///
     /// `nil` if the output is written directly or renamed.
-    private let destination: FileDescriptor?
+    private let destination: Destination?
 
     /// The path at which ``commit()`` puts the file; differs from ``path`` if that is a symbolic link.
     let finalPath: FilePath
@@ -36,12 +36,29 @@ package final class OutputFile: Sendable {
     package let allowance: OutputAllowance?
     private let state = Mutex(State.open)
 
+    /// A destination that receives a complete content.
+    enum Destination: Sendable {
+        /// A FIFO or a device, which this object closes.
+        case descriptor(FileDescriptor)
+        /// A sink of the library's user.
+        case sink(any ByteSink)
+    }
+
     /// The state of an output, which decides the operations that it still allows.
     private enum State {
         case open
+        /// The output has its final name already and is still being written.
+        case published
         /// Everything is written, except the bytes of a direct output, which could not be taken back.
         case complete(waiting: [UInt8])
         case ended
+
+        var isWritable: Bool {
+            switch self {
+            case .open, .published: true
+            case .complete, .ended: false
+            }
+        }
     }
 
     /// The keeper's name of the output; `nil` if this process puts it in place.
@@ -52,12 +69,13 @@ package final class OutputFile: Sendable {
 
     /// A path at which this process can read the content written so far; `nil` if that is impossible.
     package var readablePath: FilePath? {
-        temporaryPath ?? (destination == nil ? nil : FilePath("/proc/self/fd/\(descriptor.rawValue)"))
+        if case .published = state.withLock(\.self) { return finalPath }
+        return temporaryPath ?? (destination == nil ? nil : FilePath("/proc/self/fd/\(descriptor.rawValue)"))
     }
 
     init(
         path: FilePath, finalPath: FilePath, descriptor: FileDescriptor, temporaryPath: FilePath?,
-        destination: FileDescriptor? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?,
+        destination: Destination? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?,
         keeping: (keeper: any OutputKeeper, id: Int)? = nil
     ) {
         self.keeping = keeping
@@ -71,6 +89,19 @@ package final class OutputFile: Sendable {
     }
 
     deinit { discard() }
+
+    /// Creates an output whose complete content a sink receives at the commit; until then it is a nameless file.
+    ///
+    /// - Parameters:
+    ///   - sink: The sink, which is told to discard the output if that is not committed.
+    ///   - name: The name of the output for error messages.
+    package convenience init(for sink: any ByteSink, named name: String) throws(MediaError) {
+        let path = FilePath(name)
+        let file = try failing("make a temporary file", path) { () throws(Errno) in try makeTemporaryFile() }
+        self.init(
+            path: path, finalPath: path, descriptor: file, temporaryPath: nil, destination: .sink(sink),
+            rules: .init(force: true, inputs: [], toReplace: "", pending: .shared), allowance: nil)
+    }
 
     /// Writes all of the bytes at the current file position: write(2).
     ///
@@ -92,7 +123,7 @@ package final class OutputFile: Sendable {
 
     /// Writes all of the bytes at the current file position; see ``write(contentsOf:)-([UInt8])``.
     package func write(_ bytes: Span<UInt8>) throws(MediaError) {
-        guard state.withLock({ if case .open = $0 { true } else { false } }) else {
+        guard state.withLock(\.isWritable) else {
             throw MediaError(.invalidArgument, "the output is closed and cannot be written any more", path: path.string)
         }
         if let allowance, !allowance.take(bytes.count) { throw allowance.error.at(path: path.string) }
@@ -143,7 +174,18 @@ package final class OutputFile: Sendable {
         do {
             // A network file system, or one with quotas, may report only now that it had no space.
             try close(after: last)
-            guard let temporaryPath else { return }
+        } catch let error as MediaError {
+            throw error.at(path: path.string)
+        } catch {
+            throw rules.failure(error as? Errno ?? .ioError, named: path)
+        }
+        if case .published = last { return }
+        if let temporaryPath { try putInPlace(temporaryPath) }
+    }
+
+    /// Gives the file its final name.
+    private func putInPlace(_ temporaryPath: FilePath) throws(MediaError) {
+        do {
             try rules.pending.settle(temporaryPath) {
                 try rules.refuseInput(finalPath, named: path)
                 if rules.force {
@@ -157,6 +199,32 @@ package final class OutputFile: Sendable {
         } catch {
             throw rules.failure(error as? Errno ?? .ioError, named: path)
         }
+    }
+
+    /// Gives the output its final name now, so that others can read it while it is being written.
+    ///
+    /// Writing continues, ``commit()`` closes the file, and ``discard()`` removes it if the name still leads to it. Does
+    /// nothing the second time, for an output that is written directly, and for one that another process keeps, which
+    /// gets its name at the commit.
+    ///
+    /// Throws as ``commit()`` does.
+    package func publish() throws(MediaError) {
+        guard let temporaryPath, keeping == nil, case .open = state.withLock(\.self) else { return }
+        let identity = FileIdentity(of: descriptor)
+        try putInPlace(temporaryPath)
+        let isPublished = state.withLock { state in
+            guard case .open = state else { return false }
+            state = .published
+            return true
+        }
+        // The output was discarded meanwhile, when it did not have its name yet.
+        if !isPublished { removePublished(identity) }
+    }
+
+    /// Removes the file from its final name, unless that leads to another file by now.
+    private func removePublished(_ identity: FileIdentity?) {
+        guard let identity, identity == FileIdentity(of: finalPath) else { return }
+        try? removeFile(finalPath)
     }
 
     /// Commits several outputs in a turn of their own, so that of concurrent runs with the same names one run wins
@@ -222,8 +290,16 @@ package final class OutputFile: Sendable {
         switch takeState() {
         case .ended: return
         case .complete where isReplaced: break
+        case .published:
+            removePublished(FileIdentity(of: descriptor))
+            try? descriptor.close()
+            return
         case .open, .complete:
-            if let destination { try? destination.close() }
+            switch destination {
+            case .descriptor(let destination)?: try? destination.close()
+            case .sink(let sink)?: sink.discard()
+            case nil: break
+            }
             if descriptor != .standardOutput { try? descriptor.close() }
         }
         if let keeping { return keeping.keeper.discard(keeping.id) }
@@ -234,7 +310,8 @@ package final class OutputFile: Sendable {
     /// destination; the caller owns both.
     package func detach() -> [FileDescriptor] {
         _ = takeState()
-        return [descriptor] + [destination].compactMap(\.self)
+        guard case .descriptor(let destination)? = destination else { return [descriptor] }
+        return [descriptor, destination]
     }
 
     private func takeState() -> State {
@@ -251,20 +328,31 @@ package final class OutputFile: Sendable {
             defer { if descriptor != .standardOutput { try? descriptor.close() } }
             return try writeAll(waiting.span, to: descriptor)
         }
-        if let destination {
+        switch destination {
+        case .descriptor(let destination)?:
             defer {
                 try? destination.close()
                 try? descriptor.close()
             }
-            return try copyContents(to: destination)
+            return try copyContents { bytes in try writeAll(bytes.span, to: destination) }
+        case .sink(let sink)?:
+            defer { try? descriptor.close() }
+            do {
+                try copyContents { bytes in try sink.write(bytes) }
+                return try sink.finish()
+            } catch {
+                sink.discard()
+                throw error
+            }
+        case nil: break
         }
         if descriptor != .standardOutput { try descriptor.close() }
     }
 
-    private func copyContents(to destination: FileDescriptor) throws(Errno) {
+    private func copyContents(_ write: ([UInt8]) throws -> Void) throws {
         var place: Int64 = 0
         while case let bytes = try read(from: descriptor, at: place, atMost: 1 << 20), !bytes.isEmpty {
-            try writeAll(bytes.span, to: destination)
+            try write(bytes)
             place += Int64(bytes.count)
         }
     }
@@ -295,60 +383,5 @@ package final class OutputFile: Sendable {
             return try renameReplacing(old, to: new)
         }
         try removeFile(old)
-    }
-}
-
-/// Names for files that are not complete yet.
-enum TemporaryName {
-    /// The maximum length of a file name in bytes on Linux: NAME_MAX of limits.h.
-    static let longestName = 255
-
-    /// Creates a new file beside `path`, named `.<name>.<random>.partial`, and lists it as pending.
-    ///
-    /// Throws `Errno`; `fileNameTooLong` only if `path` itself is too long for the file system.
-    static func create(beside path: FilePath, in pending: PendingOutputs) throws -> (FilePath, FileDescriptor) {
-        let name = path.lastComponent?.bytes ?? []
-        let folder = path.removingLastComponent()
-        var attempts = 100
-        while true {
-            do {
-                return try create(self.name(for: name), in: folder, pending)
-            } catch Errno.fileNameTooLong {
-                // Some file systems allow only shorter names (eCryptfs: 143); the final name must still fit.
-                if isTooLong(path) { throw Errno.fileNameTooLong }
-                return try create(self.name(for: []), in: folder, pending)
-            } catch Errno.fileExists where attempts > 0 {
-                attempts -= 1
-            }
-        }
-    }
-
-    /// Returns a temporary name for a file to be called `name`, truncated to the maximum length.
-    static func name(for name: [UInt8]) -> [UInt8] {
-        let random = String(UInt64.random(in: .min ... .max), radix: 36)
-        let ending = Array(".\(random).partial".utf8)
-        var kept = name.prefix(longestName - 1 - ending.count)
-        // Do not cut inside a UTF-8 character, which some file systems refuse.
-        if kept.count < name.count {
-            while let last = kept.last, last & 0xC0 == 0x80 { kept.removeLast() }
-            if let last = kept.last, last & 0xC0 == 0xC0 { kept.removeLast() }
-        }
-        return [UInt8(ascii: ".")] + kept + ending
-    }
-
-    private static func create(
-        _ name: [UInt8], in folder: FilePath, _ pending: PendingOutputs
-    ) throws -> (FilePath, FileDescriptor) {
-        let path = folder.pushing(FilePath(bytes: name))
-        return (path, try pending.create(path))
-    }
-
-    private static func isTooLong(_ path: FilePath) -> Bool {
-        do throws(Errno) {
-            _ = try Stat(path)
-            return false
-        } catch {
-            return error == .fileNameTooLong
-        }
     }
 }

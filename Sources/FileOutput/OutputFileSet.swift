@@ -149,7 +149,7 @@ package final class OutputFileSet: Sendable {
                     target, .writeOnly, options: waits ? [.closeOnExec] : [.closeOnExec, .nonBlocking])
             }
             if !waits { setWaits(true, for: descriptor) }
-            var destination: FileDescriptor?
+            var destination: OutputFile.Destination?
             var written = descriptor
             if goesBack {
                 do throws(Errno) {
@@ -158,7 +158,7 @@ package final class OutputFileSet: Sendable {
                     try? descriptor.close()
                     throw MediaError(error, "make a temporary file", path: path)
                 }
-                destination = descriptor
+                destination = .descriptor(descriptor)
             }
             file = OutputFile(
                 path: path, finalPath: target, descriptor: written, temporaryPath: nil, destination: destination,
@@ -186,7 +186,7 @@ package final class OutputFileSet: Sendable {
         let output = try keeper.begin(path, goesBack: goesBack, makesFolder: makesFolder)
         let file = OutputFile(
             path: path, finalPath: path, descriptor: output.descriptor, temporaryPath: output.kept?.temporaryPath,
-            destination: output.destination, rules: rules, allowance: allowance,
+            destination: output.destination.map { .descriptor($0) }, rules: rules, allowance: allowance,
             keeping: output.kept.map { (keeper, $0.id) })
         files.withLock { $0.append(file) }
         return file

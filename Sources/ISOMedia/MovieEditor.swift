@@ -71,8 +71,8 @@ package struct MovieEditor: Sendable {
 extension MovieEditor {
     /// Replaces a track's edit list, and updates the durations that depend on it.
     ///
-    /// ISO/IEC 14496-12, 8.6.6. The track's duration is the sum of its edits (8.3.2), and the movie's is that of its
-    /// longest track (8.2.2).
+    /// ISO/IEC 14496-12, 8.6.6. The track's duration is the sum of its edits (8.3.2), or 0 for unknown if the last edit
+    /// has no duration, and the movie's is that of its longest track (8.2.2).
     package mutating func setEdits(_ edits: [EditListEntry], track: Int) throws(MediaError) {
         let isLong = edits.contains { $0.segmentDuration > UInt64(Int32.max) || $0.mediaTime > Int64(Int32.max) }
         var fields: [UInt8] = [isLong ? 1 : 0, 0, 0, 0]
@@ -89,7 +89,8 @@ extension MovieEditor {
             fields.append(bigEndian: edit.rateFraction)
         }
         let list = EditableBox("edts", holding: [EditableBox("elst", fields)])
-        let duration = edits.reduce(UInt64(0)) { $0.addingReportingOverflow($1.segmentDuration).partialValue }
+        let sum = edits.reduce(UInt64(0)) { $0.addingReportingOverflow($1.segmentDuration).partialValue }
+        let duration = edits.last?.segmentDuration == 0 ? 0 : sum
         try change(track: track, []) { (box) throws(MediaError) in
             box.children?.removeAll { $0.type == "edts" }
             let place = (box.firstIndex(of: "tapt") ?? box.firstIndex(of: "tkhd")).map { $0 + 1 } ?? 0

@@ -167,11 +167,14 @@ package struct Encoder: ~Copyable, @unchecked Sendable {
     /// - Parameters:
     ///   - frame: The frame to encode.
     ///   - ticks: The frame's presentation time in the encoder's time base.
-    package mutating func send(_ frame: borrowing Frame, at ticks: Int64) throws(MediaError) {
+    ///   - isKeyframe: True if decoding must be able to start with this frame; otherwise the encoder decides.
+    package mutating func send(
+        _ frame: borrowing Frame, at ticks: Int64, isKeyframe: Bool = false
+    ) throws(MediaError) {
         let stamped = try frame.shared()
         stamped.pointer.pointee.pts = ticks
         // The picture type that the decoder reported must not bind the encoder.
-        stamped.pointer.pointee.pict_type = AV_PICTURE_TYPE_NONE
+        stamped.pointer.pointee.pict_type = isKeyframe ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
         Activity.note(.encoding, time: ticks, unit: av_q2d(context.pointee.time_base))
         try AVStatus.check(
             avcodec_send_frame(context, stamped.pointer), "avcodec_send_frame", doing: "encode a frame")

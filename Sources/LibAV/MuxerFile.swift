@@ -47,14 +47,15 @@ package final class MuxerFile: @unchecked Sendable {
     /// Starts a container.
     ///
     /// - Parameters:
-    ///   - descriptor: A descriptor that is open for writing for the lifetime of this object; its owner closes it.
+    ///   - descriptor: A descriptor that is open for writing for the lifetime of this object, whose owner closes it; `nil`
+    ///     to collect the bytes in memory, where ``cut()`` takes them.
     ///   - isSeekable: Whether the descriptor is a regular file.
     ///   - format: libavformat's name of the muxer, such as `mov`.
     ///   - mayGrow: Called before the file grows by the given number of bytes. If the result is `false`, writing fails
     ///     and ``isOverLimit`` reports why.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if this build of FFmpeg has no such muxer.
     package init(
-        writingTo descriptor: FileDescriptor, isSeekable: Bool, format: String,
+        writingTo descriptor: FileDescriptor?, isSeekable: Bool, format: String,
         mayGrow: @escaping @Sendable (Int64) -> Bool = { _ in true }
     ) throws(MediaError) {
         LibraryLog.install()
@@ -370,6 +371,23 @@ extension MuxerFile {
             throw failure(status, "avio_flush", doing: "finish the file")
         }
     }
+
+    /// Ends the current fragment of a fragmented movie and returns everything that was written since the last call.
+    ///
+    /// The muxer must have been started with the option `frag_custom` and without a descriptor. The first call also
+    /// returns the header, which libavformat writes only when it knows the first packets (`delay_moov`).
+    package func cut() throws(MediaError) -> [UInt8] {
+        let status = av_write_frame(context, nil)
+        guard status >= 0 else { throw failure(status, "av_write_frame", doing: "write a fragment") }
+        avio_flush(context.pointee.pb)
+        if let status = context.pointee.pb?.pointee.error, status < 0 {
+            throw failure(status, "avio_flush", doing: "write a fragment")
+        }
+        return takeOutput()
+    }
+
+    /// Returns the bytes that were written to memory since the last call of this or ``cut()``.
+    package func takeOutput() -> [UInt8] { io.takeCollected() }
 
     private func failure(_ status: Int32, _ call: String, doing: String) -> MediaError {
         if io.isCancelled { return MediaError(.cancelled, "cancelled") }

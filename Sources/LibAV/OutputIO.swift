@@ -5,14 +5,17 @@ import SystemCalls
 package import SystemPackage
 import Threading
 
-/// Output to a file descriptor, with the package's own write functions for libavformat.
+/// Output to a file descriptor or to memory, with the package's own write functions for libavformat.
 ///
 /// The write functions guarantee that only the named file is ever created, and they keep the system's own reason for a
 /// failure. The descriptor's owner closes it. A regular file is written with `pwrite`. ``cancel()`` may be called from
 /// any thread; everything else belongs to the writing thread.
 final class OutputIO: @unchecked Sendable {
-    private let descriptor: FileDescriptor
+    /// The file that is written; `nil` if the bytes are collected in memory.
+    private let descriptor: FileDescriptor?
     private let isSeekable: Bool
+    /// The bytes that were written to memory since ``takeCollected()`` was last called.
+    private var collected: [UInt8] = []
     private var offset: Int64 = 0
     private var length: Int64 = 0
     private let cancelled = Atomic<Bool>(false)
@@ -33,11 +36,12 @@ final class OutputIO: @unchecked Sendable {
     /// Creates an output that writes to a descriptor, from its beginning.
     ///
     /// - Parameters:
-    ///   - descriptor: A descriptor that is open for writing for the lifetime of this object.
+    ///   - descriptor: A descriptor that is open for writing for the lifetime of this object; `nil` to collect the bytes in
+    ///     memory.
     ///   - isSeekable: Whether the descriptor is a regular file, in which libavformat may seek back.
     ///   - mayGrow: Called before the output grows by the given number of bytes; returns `false` if it must not.
     init(
-        _ descriptor: FileDescriptor, isSeekable: Bool, mayGrow: @escaping @Sendable (Int64) -> Bool
+        _ descriptor: FileDescriptor?, isSeekable: Bool, mayGrow: @escaping @Sendable (Int64) -> Bool
     ) throws(MediaError) {
         self.descriptor = descriptor
         self.mayGrow = mayGrow
@@ -84,6 +88,12 @@ final class OutputIO: @unchecked Sendable {
             isOverLimit = true
             return shim_error_no_space
         }
+        guard let descriptor else {
+            if isCancelled { return shim_error_exit }
+            collected += UnsafeRawBufferPointer(start: bytes, count: count)
+            (offset, length) = (end, max(length, end))
+            return Int32(clamping: count)
+        }
         while done < count {
             if isCancelled { return shim_error_exit }
             if let failure { return -failure.rawValue }
@@ -101,6 +111,12 @@ final class OutputIO: @unchecked Sendable {
             length = max(length, offset)
         }
         return Int32(clamping: count)
+    }
+
+    /// Returns the bytes that were written to memory since the last call.
+    func takeCollected() -> [UInt8] {
+        defer { collected = [] }
+        return collected
     }
 
     private func seek(to target: Int64, whence: Int32) -> Int64 {

@@ -9,6 +9,7 @@
 //   mediacheck copy FILE OUT [START END]                         stored samples as they are, in another file
 //   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
 //   mediacheck feed FILE OUT video|audio|turns                   encoded anew, one track before the other, or in turn
+//   mediacheck fragments FILE OUT INTERVAL                       encoded anew in fragments of a time
 //   mediacheck mix EDIT                                          the mix of an edit (EditScript.swift), 32-bit floats
 //   mediacheck composite EDIT                                    its frames, RGBA
 //
@@ -74,6 +75,19 @@ func encode(_ asset: Asset, _ arguments: [String]) throws {
     let job = try Reencoder(
         asset: asset, writer: writer(arguments[0]), video: .encode(video),
         audio: .encode(AudioOutputSettings(codec: sound)), timeRange: range(arguments.dropFirst(4)))
+    try job.runNow()
+}
+
+func fragments(_ asset: Asset, _ arguments: [String]) throws {
+    guard arguments.count > 1, let interval = MediaTime(arguments[1]) else {
+        fail("usage: fragments FILE OUT INTERVAL")
+    }
+    let writer = try writer(arguments[0])
+    writer.movieFragmentInterval = interval
+    var video = VideoOutputSettings(codec: .h264)
+    video.speed = .veryFast
+    let job = try Reencoder(
+        asset: asset, writer: writer, video: .encode(video), audio: .encode(AudioOutputSettings(codec: .aac)))
     try job.runNow()
 }
 
@@ -203,6 +217,7 @@ do {
     case "frames": try frames(asset, Array(arguments.dropFirst(2)))
     case "copy": try copy(asset, Array(arguments.dropFirst(2)))
     case "encode": try encode(asset, Array(arguments.dropFirst(2)))
+    case "fragments": try fragments(asset, Array(arguments.dropFirst(2)))
     case "feed":
         guard arguments.count > 3 else { fail("usage: feed FILE OUT video|audio|turns") }
         try feed(asset, Array(arguments.dropFirst(2)))

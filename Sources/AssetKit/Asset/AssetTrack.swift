@@ -157,7 +157,7 @@ public struct AssetTrack: Sendable, Hashable {
 
     private static func end(_ segments: [TrackSegment], _ shown: StreamEdits?, in timeBase: Rational) -> MediaTime? {
         if let end = segments.end { return end }
-        guard segments.isEmpty, let last = shown?.parts.last, last.end < .max else { return nil }
+        guard let last = shown?.parts.last, last.end < .max else { return nil }
         return MediaTime(ticks: last.end, timeBase: timeBase)
     }
 
@@ -178,7 +178,9 @@ public struct AssetTrack: Sendable, Hashable {
         if let scanned, stream.attachedPicture == nil, scanned.isEndKnown || stream.duration == nil {
             return MediaTimeRange(start: start, end: max(start, scanned.range.end))
         }
-        if let duration = edits?.mediaDuration { return MediaTimeRange(start: start, duration: duration) }
+        if let duration = edits?.openDuration ?? edits?.mediaDuration {
+            return MediaTimeRange(start: start, duration: duration)
+        }
         guard let duration = stream.duration else { return MediaTimeRange(start: start, duration: .indefinite) }
         return MediaTimeRange(start: start, duration: duration)
     }

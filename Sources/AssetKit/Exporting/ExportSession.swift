@@ -1,7 +1,6 @@
-package import FileOutput
 import LibAV
 public import MediaBase
-public import SystemPackage
+import SystemPackage
 import Threading
 
 /// Writes an asset, or a part of it, to a new file according to a preset: `AVAssetExportSession`.
@@ -35,6 +34,7 @@ public final class ExportSession: Sendable {
         var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         var metadata: [MetadataItem]?
         var isIndexFirst = true
+        var fragmentInterval = MediaTime.invalid
         var audioMix: AudioMix?
         var videoComposition: VideoComposition?
         var startTimecode: String?
@@ -122,6 +122,14 @@ extension ExportSession {
         set { change("shouldOptimizeForNetworkUse") { $0.isIndexFirst = newValue } }
     }
 
+    /// The duration of a fragment of a `mp4`, `m4a` or `mov` file; invalid, the default, for a file without fragments.
+    ///
+    /// See ``AssetWriter/movieFragmentInterval``.
+    public var movieFragmentInterval: MediaTime {
+        get { settings.withLock { $0.fragmentInterval } }
+        set { change("movieFragmentInterval") { $0.fragmentInterval = newValue } }
+    }
+
     /// The mix of all audio tracks into one; `nil`, the default, to keep each track.
     public var audioMix: AudioMix? {
         get { settings.withLock { $0.audioMix } }
@@ -187,43 +195,7 @@ extension ExportSession {
 // MARK: - Exporting
 
 extension ExportSession {
-    /// Writes the file on threads outside Swift's cooperative pool; cancelling the task cancels the export.
-    ///
-    /// - Parameters:
-    ///   - path: The path of the new file.
-    ///   - fileType: The type of the file; one of ``supportedFileTypes()``.
-    ///   - overwrite: True to replace an existing file, at the end of the export.
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for a file type that the preset cannot make from the
-    ///   asset, ``MediaError/Code-swift.struct/invalidArgument`` if the session has exported before or the path is that
-    ///   of a file being read, and any error during the export; nothing remains of the file then.
-    public func export(
-        to path: FilePath, as fileType: MediaFileType, overwrite: Bool = false
-    ) async throws(MediaError) {
-        try claim()
-        do throws(MediaError) {
-            try await offload(onCancel: { self.cancel() }) { () throws(MediaError) in
-                try self.run(fileType) { () throws(MediaError) in
-                    try AssetWriter(path: path, fileType: fileType, overwrite: overwrite)
-                }
-            }
-            progressState.withLock { $0.result = .success(()) }
-        } catch {
-            throw failure(error, path)
-        }
-    }
-
-    /// Exports to an output file of a job as ``export(to:as:overwrite:)`` does; blocks until the file is complete.
-    package func exportNow(to output: OutputFile, as fileType: MediaFileType) throws(MediaError) {
-        try claim()
-        do throws(MediaError) {
-            try run(fileType) { () throws(MediaError) in try AssetWriter(output: output, fileType: fileType) }
-            progressState.withLock { $0.result = .success(()) }
-        } catch {
-            throw failure(error, output.path)
-        }
-    }
-
-    private func claim() throws(MediaError) {
+    func claim() throws(MediaError) {
         let isFirst = progressState.withLock { stage in
             defer { stage.isStarted = true }
             return !stage.isStarted
@@ -231,7 +203,7 @@ extension ExportSession {
         guard isFirst else { throw MediaError(.invalidArgument, "a session exports once") }
     }
 
-    private func run(
+    func run(
         _ fileType: MediaFileType, _ makeWriter: () throws(MediaError) -> AssetWriter
     ) throws(MediaError) {
         let reencoder = try prepare(fileType, makeWriter)
@@ -242,10 +214,11 @@ extension ExportSession {
         // A cancellation before this point has not reached the re-encoder.
         if cancellation.isCancelled || misuse != nil { reencoder.cancel() }
         try reencoder.runNow()
+        progressState.withLock { $0.result = .success(()) }
     }
 
     /// Ends the session with an error, and returns the one to throw.
-    private func failure(_ error: MediaError, _ path: FilePath) -> MediaError {
+    func failure(_ error: MediaError, _ path: FilePath) -> MediaError {
         let isCancelled = cancellation.isCancelled
         return progressState.withLock { stage in
             let final =
@@ -277,6 +250,7 @@ extension ExportSession {
             preset?.tracks(of: all, composition: settings.videoComposition, mix: settings.audioMix) ?? chosenTracks
         let writer = try makeWriter()
         writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
+        writer.movieFragmentInterval = settings.fragmentInterval
         let grid = settings.job.isTimeRangeExact ? nil : (tracks.first(where: \.isVideo) ?? tracks.first)?.trimGrid
         let reencoder = try Reencoder(
             asset: asset, writer: writer, rounded: grid?.rounded(settings.timeRange) ?? settings.timeRange)

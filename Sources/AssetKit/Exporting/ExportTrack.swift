@@ -35,8 +35,8 @@ extension ExportSession {
 
     /// A complete file before it has its final name.
     package struct Finished {
-        /// The temporary path.
-        package let path: FilePath
+        /// The temporary path; `nil` for segments, which the receiver has.
+        package let path: FilePath?
         /// The writer, with its inputs in the order of the tracks.
         package let writer: AssetWriter
         /// The parts of the source that could not be used.

@@ -16,7 +16,8 @@ import Threading
 /// try writer.finishWritingNow()
 /// ```
 ///
-/// The file is written beside its final name and renamed once it is complete, so a partial file never appears there. A
+/// The file is written beside its final name and renamed once it is complete, so a partial file never appears there,
+/// unless ``movieFragmentInterval`` is set. Other initialisers write to a ``ByteSink`` or hand out segments for streaming. A
 /// writer may be used from any thread. ``cancelWriting()`` may be called from any thread at any time.
 public final class AssetWriter: Sendable {
     /// The state of a writer.
@@ -36,12 +37,20 @@ public final class AssetWriter: Sendable {
     /// The type of the file to write.
     public let fileType: MediaFileType
 
-    private let output: OutputFile
-    private let state = Mutex(State())
+    private let destination: Destination
+    let state = Mutex(State())
 
-    private struct State {
+    /// The place to which the writer was asked to write.
+    enum Destination {
+        case file(OutputFile)
+        case sink(any ByteSink, name: String)
+        case segments(@Sendable (AssetSegment) throws(MediaError) -> Void)
+    }
+
+    struct State {
         var inputs: [AssetWriterInput] = []
         var header = MuxSession.FileHeader()
+        var fragments = FragmentSettings()
         var core: MuxSession?
         var links: [InputSession] = []
         var sessionStart: MediaTime?
@@ -68,12 +77,16 @@ public final class AssetWriter: Sendable {
     }
 
     /// Creates a writer for an output file of a job.
-    package init(output: OutputFile, fileType: MediaFileType) throws(MediaError) {
-        guard MediaFileType.all.contains(fileType) else {
-            throw MediaError(.unsupported, "\(fileType) is no file type that can be written", path: output.path.string)
-        }
-        self.output = output
+    package convenience init(output: OutputFile, fileType: MediaFileType) throws(MediaError) {
+        try self.init(.file(output), fileType: fileType)
+    }
+
+    init(_ destination: Destination, fileType: MediaFileType) throws(MediaError) {
+        self.destination = destination
         self.fileType = fileType
+        guard MediaFileType.all.contains(fileType) else {
+            throw MediaError(.unsupported, "\(fileType) is no file type that can be written", path: destination.name)
+        }
     }
 
     deinit { cancelWriting() }
@@ -84,9 +97,13 @@ public final class AssetWriter: Sendable {
 extension AssetWriter {
     /// Changes a property of the file; after writing has started, the next throwing call reports the misuse.
     private func change(_ property: String, _ body: (inout MuxSession.FileHeader) -> Void) {
+        changeState(property) { body(&$0.header) }
+    }
+
+    func changeState(_ property: String, _ body: (inout State) -> Void) {
         state.withLock { state in
             if state.core == nil {
-                body(&state.header)
+                body(&state)
             } else {
                 state.misuse = state.misuse ?? .setTooLate(property, before: "writing starts")
             }
@@ -120,7 +137,7 @@ extension AssetWriter {
     /// Verifies the complete file before it gets its final name; an error fails the writer and removes the file.
     ///
     /// Set it before writing starts.
-    package var verification: (@Sendable (FilePath) throws(MediaError) -> Void)? {
+    package var verification: (@Sendable (FilePath?) throws(MediaError) -> Void)? {
         get { state.withLock { $0.header.verification } }
         set { change("verification") { $0.verification = newValue } }
     }
@@ -208,13 +225,14 @@ extension AssetWriter {
             try check(&state)
             guard state.core == nil else { throw MediaError(.invalidArgument, "writing was started already") }
             guard !state.inputs.isEmpty else { throw MediaError(.invalidArgument, "the writer has no inputs") }
+            let target = try destination.target(state.fragments)
             let tracks = state.inputs.map { $0.start() }
             do throws(MediaError) {
                 state.core = try MuxSession(
-                    output: output, fileType: fileType, header: state.header, tracks: tracks)
+                    target: target, fileType: fileType, header: state.header, tracks: tracks)
             } catch {
                 state.error = error
-                output.discard()
+                target.discard()
                 for input in state.inputs { input.end(error) }
                 throw error
             }
@@ -239,8 +257,9 @@ extension AssetWriter {
             }
             guard start.isNumeric else { throw MediaError(.invalidArgument, "the session's start is no number") }
             state.sessionStart = start
-            let facts = SessionFacts(
+            var facts = SessionFacts(
                 start: start, limit: state.sessionLimit, fileType: fileType, usesGlobalHeader: core.usesGlobalHeaders)
+            if case .segments = destination { facts.segments = state.fragments.segmentRules }
             do throws(MediaError) {
                 for (lane, input) in state.inputs.enumerated() {
                     state.links.append(try input.join(core, lane: lane, session: facts))
@@ -275,6 +294,7 @@ extension AssetWriter {
 
     /// Throws if the output would replace a file that the asset is read from, even under a different path.
     func refuseToReplace(_ asset: Asset) throws(MediaError) {
+        guard case .file(let output) = destination else { return }
         try output.refuse(asset.files.compactMap { FileIdentity(of: $0) })
     }
 
@@ -284,7 +304,7 @@ extension AssetWriter {
     }
 
     private func check(_ state: inout State) throws(MediaError) {
-        if state.isCancelled { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
+        if state.isCancelled { throw MediaError(.cancelled, "cancelled", path: destination.name) }
         if let error = state.error ?? state.core?.error { throw error }
         if state.isFinishing { throw MediaError(.invalidArgument, "writing was finished already") }
         if let misuse = state.misuse.take() { throw misuse }
@@ -314,7 +334,7 @@ extension AssetWriter {
             if !isCancelled, error.code != .cancelled { state.withLock { $0.error = $0.error ?? error } }
             core.discard()
             for link in links { link.stop() }
-            throw isCancelled ? MediaError(.cancelled, "cancelled", path: output.path.string) : error
+            throw isCancelled ? MediaError(.cancelled, "cancelled", path: destination.name) : error
         }
     }
 
@@ -334,7 +354,7 @@ extension AssetWriter {
         // Stopping the inputs wakes them, which ends their waiting.
         core?.cancel()
         for link in links { link.stop() }
-        if let core { core.discard() } else { output.discard() }
-        for input in inputs { input.end(MediaError(.cancelled, "cancelled", path: output.path.string)) }
+        if let core { core.discard() } else { destination.discard() }
+        for input in inputs { input.end(MediaError(.cancelled, "cancelled", path: destination.name)) }
     }
 }

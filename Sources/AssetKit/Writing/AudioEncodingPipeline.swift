@@ -374,7 +374,8 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
             channelLayout: encoded.channelLayout)
         rate = Int32(clamping: encoded.sampleRate)
         let made = try Encoder.open(configuration)
-        let stream = WrittenStream(parameters: made.parameters, timeBase: configuration.timeBase)
+        var stream = WrittenStream(parameters: made.parameters, timeBase: configuration.timeBase)
+        stream.priming = MediaTime(value: Int64(max(0, made.parameters.initialPadding)), timescale: max(1, rate))
         encoder = consume made
         try sink.begin(stream)
     }

@@ -49,6 +49,8 @@ struct WrittenStream: Sendable {
     var frameRate: Rational?
     var sampleAspectRatio: Rational?
     var codecTag: String?
+    /// The duration of the encoder's priming, which is stored before the first audible sample.
+    var priming = MediaTime.zero
 }
 
 /// The properties of a session that every pipeline needs.
@@ -62,6 +64,8 @@ struct SessionFacts: Sendable {
     private var grid: TrimGrid?
     var fileType: MediaFileType
     var usesGlobalHeader: Bool
+    /// The rules of the segments, which encoders begin with keyframes; `nil` if the encoder decides alone.
+    var segments: FragmentWriter.Rules?
 
     init(start: MediaTime, limit: SessionLimit, fileType: MediaFileType, usesGlobalHeader: Bool) {
         self.start = start
@@ -96,6 +100,12 @@ extension SessionFacts {
     var end: MediaTime {
         let end = limit.end.withLock { $0 }
         return grid?.rounded(end) ?? end
+    }
+
+    /// Returns the number of the segment to which a time of the session belongs; `nil` without segments.
+    func segment(at time: MediaTime) -> Int64? {
+        guard let segments, let interval = Rational(segments.interval) else { return nil }
+        return (time - segments.start).ticks(in: interval, rounding: .down)
     }
 
     /// Returns the part of a range that lies before the session's end.

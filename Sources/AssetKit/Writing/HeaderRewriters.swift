@@ -13,53 +13,16 @@ import SystemPackage
 struct MovieHeaderRewriter {
     private let file: FileDescriptor
     private let isIndexFirst: Bool
-    private let movie: Movie
+    private let edits: MovieHeaderEdits
     /// Throws if the work was cancelled.
     private let check: () throws(MediaError) -> Void
 
-    /// The properties of the movie as a whole.
-    struct Movie {
-        /// The creation time in ISO 8601; `nil` keeps the one in the file.
-        var creationTime: String?
-        /// The recording location in ISO 6709, and the language of that entry.
-        var location: (place: String, language: String?)?
-        /// All other metadata of the movie.
-        var metadata: [MetadataEntry] = []
-        /// Indicates whether the file is QuickTime rather than MPEG-4.
-        var isQuickTime: Bool
-    }
-
-    /// The properties of a track.
-    struct Track {
-        /// The track's index in the movie.
-        var index: Int
-        /// The part of the presentation that the samples cover; `nil` keeps the edit list in the file.
-        var presented: (start: MediaTime, end: MediaTime)?
-        /// The presentation time of the media's zero: the first sample's decode time.
-        var mediaStart: MediaTime?
-        var cleanAperture: CleanAperture?
-        /// Indicates whether the file stores QuickTime's `tapt` box.
-        var keepsTrackAperture: Bool
-        var isEnabled: Bool
-        /// The ISO 639-2 code; `nil` keeps the one in the file.
-        var language: String?
-        /// The track's name; `nil` if it has none.
-        var name: String?
-        /// All other metadata of the track.
-        var metadata: [MetadataEntry] = []
-        /// The creation time in ISO 8601; `nil` keeps the one in the file.
-        var creationTime: String?
-        /// Dolby Vision's configuration record, which libavformat writes into MP4 only.
-        var dolbyVision: HDRInfo.DolbyVisionConfiguration?
-        /// Indicates whether the track is video and so has dimensions.
-        var isVideo: Bool
-    }
-
     init(
-        file: FileDescriptor, isIndexFirst: Bool, movie: Movie, check: @escaping () throws(MediaError) -> Void
+        file: FileDescriptor, isIndexFirst: Bool, edits: MovieHeaderEdits,
+        check: @escaping () throws(MediaError) -> Void
     ) {
         self.file = file
-        self.movie = movie
+        self.edits = edits
         self.isIndexFirst = isIndexFirst
         self.check = check
     }
@@ -68,50 +31,18 @@ struct MovieHeaderRewriter {
     private static let block: UInt64 = 4096
 
     /// Rewrites the movie header and, if requested, moves it before the media.
-    func finish(_ tracks: [Track]) throws(MediaError) {
+    func finish() throws(MediaError) {
         var reader = BoxReader(DescriptorByteSource(file: file))
         let boxes = try reader.boxes(in: reader.wholeSource)
         guard let movie = boxes.last, movie.type == "moov", let media = boxes.first(where: { $0.type == "mdat" }) else {
             return
         }
         var editor = try MovieEditor(bytes(movie.range))
-        for track in tracks { try apply(track, to: &editor) }
-        try editor.endTimecodesWithTheirMedia()
-        if let date = self.movie.creationTime { try editor.setCreationTime(date, track: nil) }
-        if let location = self.movie.location { editor.setLocation(location.place, language: location.language) }
-        try editor.setMetadata(self.movie.metadata, track: nil, isQuickTime: self.movie.isQuickTime)
+        try edits.apply(to: &editor)
         guard isIndexFirst, let brands = boxes.first, brands.type == "ftyp", movie.offset > media.offset else {
             return try replace(movie, by: editor.bytes)
         }
         try putFirst(&editor, brands: brands, media: media.offset..<movie.offset)
-    }
-
-    private func apply(_ track: Track, to editor: inout MovieEditor) throws(MediaError) {
-        guard track.index < editor.trackCount else { return }
-        try editor.setEnabled(track.isEnabled, track: track.index)
-        if let language = track.language { try editor.setLanguage(language.lowercased(), track: track.index) }
-        if let name = track.name { try editor.setName(name, track: track.index) }
-        try editor.setMetadata(track.metadata, track: track.index, isQuickTime: movie.isQuickTime)
-        if let date = track.creationTime { try editor.setCreationTime(date, track: track.index) }
-        try editor.setMediaDuration(track: track.index)
-        if track.isVideo {
-            if let record = track.dolbyVision { try editor.addDolbyVision(record, track: track.index) }
-            try editor.setAperture(
-                track.cleanAperture, track: track.index, writesTrackAperture: track.keepsTrackAperture)
-        }
-        guard let (start, end) = track.presented, let mediaStart = track.mediaStart, start < end else { return }
-        let mediaScale = try editor.mediaTimescale(ofTrack: track.index)
-        func ticks(_ time: MediaTime, _ scale: Int32) -> Int64 {
-            time.converted(toTimescale: scale).value
-        }
-        let (from, to) = (ticks(start, editor.timescale), ticks(end, editor.timescale))
-        var edits: [EditListEntry] = []
-        if from > 0 { edits.append(EditListEntry(segmentDuration: UInt64(from), mediaTime: -1)) }
-        edits.append(
-            EditListEntry(
-                segmentDuration: UInt64(max(0, to - max(0, from))),
-                mediaTime: max(0, ticks(start - mediaStart, mediaScale))))
-        try editor.setEdits(edits, track: track.index)
     }
 
     private func replace(_ movie: Box, by bytes: [UInt8]) throws(MediaError) {

@@ -10,7 +10,7 @@ import Threading
 /// The thread that adds a packet also writes every packet that is due, under one lock.
 final class MuxSession: Sendable {
     private let state: Mutex<State>
-    private let output: OutputFile
+    private let target: WriterTarget
     private let muxer: MuxerFile
     private let cancelled = Atomic(false)
     /// The time at which writing fails with `timedOut`: the deadline of the asset that is read.
@@ -23,6 +23,8 @@ final class MuxSession: Sendable {
     private struct State {
         var queue = InterleavingQueue()
         var lanes: [Lane] = []
+        /// Cuts the movie into fragments; `nil` for a whole file and before the header is written.
+        var fragments: FragmentWriter?
         var isHeaderWritten = false
         var isClosed = false
         var error: MediaError?
@@ -41,6 +43,8 @@ final class MuxSession: Sendable {
         var isFinished = false
         /// The stream index in the container; `nil` before the header is written, and for a track without samples.
         var index: Int?
+        /// The time at which the first packet is decoded, and that at which the track is presented from; `nil` before it.
+        var first: (decode: MediaTime, presentation: MediaTime)?
         /// The part of the presentation that the samples cover.
         var presented: (start: MediaTime, end: MediaTime)?
     }
@@ -52,18 +56,33 @@ final class MuxSession: Sendable {
         /// Indicates whether the index of QuickTime and MPEG-4 files precedes the media.
         var isIndexFirst = true
         /// Verifies the complete file before it gets its final name; an error prevents that.
-        var verification: (@Sendable (FilePath) throws(MediaError) -> Void)?
+        ///
+        /// The path is `nil` for fragments and segments.
+        var verification: (@Sendable (FilePath?) throws(MediaError) -> Void)?
     }
 
-    init(output: OutputFile, fileType: MediaFileType, header: FileHeader, tracks: [TrackHeader]) throws(MediaError) {
-        guard output.readablePath != nil else {
-            throw MediaError(.unsupported, "media is not written to standard output", path: output.path.string)
+    init(target: WriterTarget, fileType: MediaFileType, header: FileHeader, tracks: [TrackHeader]) throws(MediaError) {
+        let file: FileDescriptor?
+        switch target {
+        case .whole(let output):
+            guard output.readablePath != nil else {
+                throw MediaError(.unsupported, "media is not written to standard output", path: output.path.string)
+            }
+            file = output.descriptor
+        case .fragments:
+            guard fileType.isISO else {
+                throw MediaError(
+                    .unsupported, "\(fileType) files have no fragments; choose mp4, m4a or mov",
+                    path: target.path.string)
+            }
+            file = nil
         }
-        self.output = output
+        self.target = target
         self.fileType = fileType
         self.header = header
-        muxer = try MuxerFile(writingTo: output.descriptor, isSeekable: true, format: fileType.muxer) { growth in
-            output.allowance?.take(Int(clamping: growth)) ?? true
+        let allowance = target.allowance
+        muxer = try MuxerFile(writingTo: file, isSeekable: file != nil, format: fileType.muxer) { growth in
+            allowance?.take(Int(clamping: growth)) ?? true
         }
         var queue = InterleavingQueue()
         queue.open(lanes: tracks.count)
@@ -81,13 +100,13 @@ final class MuxSession: Sendable {
 
     /// Throws if writing was cancelled, has failed or has passed its deadline.
     func check() throws(MediaError) {
-        if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled", path: output.path.string) }
+        if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled", path: target.path.string) }
         if let error { throw error }
         if let late = MediaLimits.error(after: deadline.withLock { $0 }) { throw fail(late) }
     }
 
     /// Returns the error with the path of the output file.
-    func located(_ error: MediaError) -> MediaError { error.at(path: output.path.string) }
+    func located(_ error: MediaError) -> MediaError { error.at(path: target.path.string) }
 
     /// Records the first failure and returns the error to throw to the caller.
     func fail(_ error: MediaError) -> MediaError {
@@ -113,9 +132,18 @@ extension MuxSession {
     func add(_ packet: consuming Packet, lane: Int) throws(MediaError) {
         let shared = CompressedSample(packet)
         try working { state throws(MediaError) in
-            guard let timeBase = state.lanes[lane].stream?.timeBase else { return }
+            guard let stream = state.lanes[lane].stream else { return }
+            let timeBase = stream.timeBase
             state.addedBytes += shared.packet.size
-            if let allowance = output.allowance, !allowance.holds(state.addedBytes) { throw allowance.error }
+            if state.lanes[lane].first == nil, let ticks = shared.packet.dts ?? shared.packet.pts {
+                let first = (
+                    MediaTime(ticks: ticks, timeBase: timeBase),
+                    MediaTime(ticks: shared.packet.pts ?? ticks, timeBase: timeBase) + stream.priming
+                )
+                state.lanes[lane].first = first
+                state.fragments?.begin(lane: lane, with: first)
+            }
+            if let allowance = target.allowance, !allowance.holds(state.addedBytes) { throw allowance.error }
             try state.queue.add(shared.packet.shared(), lane: lane, timeBase: timeBase)
             try write(&state)
         }
@@ -145,9 +173,9 @@ extension MuxSession {
 
     /// Replaces an error of the muxer with its cause: the exceeded size limit or the system's error.
     private func named(_ error: MediaError) -> MediaError {
-        if error.code != .cancelled, muxer.isOverLimit, let allowance = output.allowance { return allowance.error }
+        if error.code != .cancelled, muxer.isOverLimit, let allowance = target.allowance { return allowance.error }
         guard error.code != .cancelled, let errno = muxer.writeFailure else { return error }
-        return MediaError(errno, "write", path: output.path)
+        return MediaError(errno, "write", path: target.path)
     }
 
     /// Writes the header as soon as possible, then all packets that are due.
@@ -158,10 +186,26 @@ extension MuxSession {
             else { return }
             try writeHeader(&state.lanes)
             state.isHeaderWritten = true
+            if case .fragments(let receiver, let rules, _, _) = target {
+                var writer = FragmentWriter(
+                    muxer, lanes: state.lanes, edits: movieEdits(state.lanes), rules: rules, receiver: receiver)
+                for (place, lane) in state.lanes.enumerated() {
+                    if let first = lane.first { writer.begin(lane: place, with: first) }
+                }
+                state.fragments = writer
+            }
         }
         while let (lane, sample) = try state.queue.next() {
             guard let index = state.lanes[lane].index, let stream = state.lanes[lane].stream else { continue }
-            try muxer.write(sample.packet, stream: index, timeBase: stream.timeBase)
+            if state.fragments != nil {
+                try state.fragments?.add(sample, lane: lane)
+            } else {
+                try muxer.write(sample.packet, stream: index, timeBase: stream.timeBase)
+            }
+        }
+        guard state.fragments != nil else { return }
+        for lane in state.lanes.indices where state.queue.isDrained(lane: lane) {
+            try state.fragments?.end(lane: lane, at: state.lanes[lane].presented?.end)
         }
     }
 
@@ -192,7 +236,11 @@ extension MuxSession {
         // AIFF's own chunks hold four texts; all other metadata goes into an ID3 chunk.
         if fileType == .aiff { return [("write_id3v2", "1")] }
         guard fileType.isISO else { return [] }
-        return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", "write_colr")]
+        var flags = "write_colr"
+        if case .fragments(_, let rules, _, _) = target {
+            flags += "+frag_custom+delay_moov+default_base_moof" + (rules.isSegmented ? "+skip_trailer" : "")
+        }
+        return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", flags)]
     }
 
     /// Returns the movie's timescale, in which a tick of each track is a whole number of ticks, so that edits are
@@ -215,15 +263,14 @@ extension MuxSession {
 extension MuxSession {
     /// Writes the remaining packets, verifies the file if requested, and moves it to its final name.
     func complete() throws(MediaError) {
+        guard case .whole(let output) = target else { return try completeFragments() }
         try working { state throws(MediaError) in
-            guard state.isHeaderWritten else {
-                throw MediaError(.invalidArgument, "no samples were appended, so there is nothing to write")
-            }
+            try checkHasHeader(state)
             try muxer.writeTrailer()
-            if fileType.isISO { try finishMovie(state.lanes) }
-            if fileType.isMatroska { try finishMatroska(state.lanes) }
+            if fileType.isISO { try finishMovie(output.descriptor, state.lanes) }
+            if fileType.isMatroska { try finishMatroska(output.descriptor, state.lanes) }
             try checkCancelled()
-            state.leftOut = findLeftOut(state.lanes)
+            state.leftOut = findLeftOut(state.lanes, in: output.readablePath.map { Asset(path: $0) })
         }
         // Called without the lock, so that writing can be cancelled during verification.
         if let verify = header.verification, let path = output.readablePath {
@@ -235,11 +282,34 @@ extension MuxSession {
         }
     }
 
+    /// Writes the last fragment.
+    private func completeFragments() throws(MediaError) {
+        try working { state throws(MediaError) in
+            try checkHasHeader(state)
+            try state.fragments?.finish()
+            let header = state.fragments?.header ?? []
+            state.leftOut = findLeftOut(state.lanes, in: Asset(bytes: header))
+        }
+        if let verify = header.verification {
+            do throws(MediaError) { try verify(nil) } catch { throw fail(error) }
+        }
+        try working { state throws(MediaError) in
+            try state.fragments?.complete()
+            state.isClosed = true
+        }
+    }
+
+    private func checkHasHeader(_ state: State) throws(MediaError) {
+        guard state.isHeaderWritten else {
+            throw MediaError(.invalidArgument, "no samples were appended, so there is nothing to write")
+        }
+    }
+
     /// Reads the complete file like any other and returns the metadata that it lacks.
-    private func findLeftOut(_ lanes: [Lane]) -> [MetadataLeftOut] {
+    private func findLeftOut(_ lanes: [Lane], in asset: Asset?) -> [MetadataLeftOut] {
         let ofTracks = lanes.map { $0.index == nil ? [] : $0.track.ownItems }
-        guard !header.metadata.isEmpty || ofTracks.contains(where: { !$0.isEmpty }), let path = output.readablePath,
-            let made = try? Asset(path: path).contents()
+        guard !header.metadata.isEmpty || ofTracks.contains(where: { !$0.isEmpty }),
+            let made = try? asset?.contents()
         else { return [] }
         // Some files have a single metadata list for the track and the whole file.
         let isOne = fileType.isSoundAlone && made.tracks.count { !$0.isAttachedPicture } == 1 && !fileType.isISO
@@ -261,7 +331,7 @@ extension MuxSession {
         if cancelled.load(ordering: .relaxed) { throw MediaError(.cancelled, "cancelled") }
     }
 
-    private func finishMatroska(_ lanes: [Lane]) throws(MediaError) {
+    private func finishMatroska(_ file: FileDescriptor, _ lanes: [Lane]) throws(MediaError) {
         var crops: [Int: MatroskaCrop] = [:]
         for lane in lanes {
             guard let index = lane.index, let stream = lane.stream, stream.parameters.isVideo,
@@ -269,16 +339,25 @@ extension MuxSession {
             else { continue }
             crops[index] = MatroskaCrop(rectangle, pixelAspect: stream.sampleAspectRatio ?? .one)
         }
-        try MatroskaHeaderRewriter(file: output.descriptor).finish(crops)
+        try MatroskaHeaderRewriter(file: file).finish(crops)
     }
 
-    private func finishMovie(_ lanes: [Lane]) throws(MediaError) {
-        var edits: [MovieHeaderRewriter.Track] = []
+    private func finishMovie(_ file: FileDescriptor, _ lanes: [Lane]) throws(MediaError) {
+        let finisher = MovieHeaderRewriter(file: file, isIndexFirst: header.isIndexFirst, edits: movieEdits(lanes)) {
+            () throws(MediaError) in try self.checkCancelled()
+        }
+        try finisher.finish()
+    }
+
+    /// Returns the edits that complete the movie header of libavformat.
+    private func movieEdits(_ lanes: [Lane]) -> MovieHeaderEdits {
+        var edits: [MovieHeaderEdits.Track] = []
         for lane in lanes {
             guard let index = lane.index else { continue }
             edits.append(
-                MovieHeaderRewriter.Track(
-                    index: index, presented: lane.presented, mediaStart: muxer.firstDecodeTime(ofStream: index),
+                MovieHeaderEdits.Track(
+                    index: index, presented: lane.presented.map { ($0.start, $0.end) },
+                    mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, language: lane.track.language,
                     name: lane.track.ownItems.first { $0.identifier == "title" }?.value.text,
@@ -289,16 +368,13 @@ extension MuxSession {
         }
         let places = header.metadata.filter(\.isLocation)
         let place = places.first { $0.language == nil } ?? places.first
-        let movie = MovieHeaderRewriter.Movie(
+        let movie = MovieHeaderEdits.Movie(
             creationTime: header.metadata.first { $0.identifier == "creation_time" }?.value.text,
             location: place.flatMap { place in place.value.text.map { ($0, place.language) } },
             metadata: MetadataWriting.boxes(
                 header.metadata.filter { $0.identifier != "creation_time" && $0 != place }, in: fileType),
             isQuickTime: fileType == .mov)
-        let finisher = MovieHeaderRewriter(file: output.descriptor, isIndexFirst: header.isIndexFirst, movie: movie) {
-            () throws(MediaError) in try self.checkCancelled()
-        }
-        try finisher.finish(edits)
+        return MovieHeaderEdits(movie: movie, tracks: edits)
     }
 
     /// Makes all writing end soon, without waiting for it.
@@ -314,86 +390,7 @@ extension MuxSession {
         state.withLock { state in
             state.isClosed = true
             state.queue.removeAll()
-            output.discard()
+            target.discard()
         }
-    }
-}
-
-/// A queue of all inputs' packets that cannot be written yet, which determines the next packet to write.
-///
-/// A packet may be written when every unfinished input has a packet in the queue; the one that is decoded first comes
-/// next. So the order in the file depends on the packets alone, not on their time of arrival. Packets beyond
-/// ``memoryLimit`` wait in a temporary file.
-struct InterleavingQueue {
-    private var lanes: [Lane] = []
-    private var bytesInMemory = 0
-    private let spill = PacketSwapFile()
-    /// The maximum number of bytes that wait in memory.
-    private let memoryLimit: Int
-
-    private struct Lane {
-        var waiting = FIFO<Waiting>()
-        var isFinished = false
-        var lastTime = MediaTime.negativeInfinity
-    }
-
-    private struct Waiting {
-        enum Place {
-            case memory(CompressedSample)
-            case file(PacketSwapFile.Entry)
-        }
-        let place: Place
-        let time: MediaTime
-    }
-
-    init(memoryLimit: Int = 32 << 20) { self.memoryLimit = memoryLimit }
-
-    /// Creates the lanes for the given number of inputs.
-    mutating func open(lanes count: Int) { lanes = Array(repeating: Lane(), count: count) }
-
-    /// Adds a packet of an input, whose times are in units of `timeBase`.
-    mutating func add(_ packet: consuming Packet, lane: Int, timeBase: Rational) throws(MediaError) {
-        guard lanes.indices.contains(lane) else { return }
-        // A packet without timestamps takes the time of the packet before it.
-        let time = (packet.dts ?? packet.pts).map { MediaTime(ticks: $0, timeBase: timeBase) } ?? lanes[lane].lastTime
-        lanes[lane].lastTime = time
-        let place: Waiting.Place
-        if bytesInMemory + packet.size > memoryLimit {
-            place = .file(try spill.store(packet))
-        } else {
-            bytesInMemory += packet.size
-            place = .memory(CompressedSample(packet))
-        }
-        lanes[lane].waiting.append(Waiting(place: place, time: time))
-    }
-
-    /// Marks an input as finished, so that it will have no more packets.
-    mutating func finish(lane: Int) {
-        if lanes.indices.contains(lane) { lanes[lane].isFinished = true }
-    }
-
-    /// Removes and returns the next packet to write; `nil` if it is not known yet or the queue is empty.
-    mutating func next() throws(MediaError) -> (lane: Int, packet: CompressedSample)? {
-        var first: (lane: Int, time: MediaTime)?
-        for lane in lanes.indices {
-            guard let waiting = lanes[lane].waiting.first else {
-                if lanes[lane].isFinished { continue }
-                return nil
-            }
-            if first.map({ waiting.time < $0.time }) ?? true { first = (lane, waiting.time) }
-        }
-        guard let lane = first?.lane, let waiting = lanes[lane].waiting.popFirst() else { return nil }
-        switch waiting.place {
-        case .memory(let sample):
-            bytesInMemory -= sample.size
-            return (lane, sample)
-        case .file(let entry): return (lane, CompressedSample(try spill.load(entry)))
-        }
-    }
-
-    /// Removes all packets.
-    mutating func removeAll() {
-        lanes = []
-        bytesInMemory = 0
     }
 }

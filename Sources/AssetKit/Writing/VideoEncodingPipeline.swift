@@ -21,6 +21,8 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
     private var held: SampleBuffer?
     private var lastTicks: Int64?
     private var lastEncoderTicks: Int64?
+    /// The number of the segment of the last frame; `nil` without segments and before the first frame.
+    private var lastSegment: Int64?
     /// The times and durations of frames inside the encoder, by their ticks in the encoder's time base.
     private var pending: [Int64: (ticks: Int64, duration: Int64)] = [:]
     private var usualDuration: Int64 = 0
@@ -120,7 +122,9 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         }
         pending[encoderTicks] = (ticks, usualDuration)
         presented = (presented?.start ?? time, max(ends, time))
-        try encoder?.send(picture.frame, at: encoderTicks)
+        let segment = session.segment(at: time)
+        defer { lastSegment = segment }
+        try encoder?.send(picture.frame, at: encoderTicks, isKeyframe: segment != lastSegment)
         try drain(to: sink)
     }
 
@@ -159,9 +163,13 @@ final class VideoEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         let lasting = Rational(end - buffer.presentationTime + session.start)?.inverse
         let rate = settings.expectedFrameRate ?? frameRate ?? lasting
         usualDuration = rate?.inverse.flatMap { MediaTime($0).ticks(in: timeBase, rounding: .halfAwayFromZero) } ?? 1
-        let configuration = try settings.configuration(
+        var configuration = try settings.configuration(
             for: source, timeBase: encoderBase, frameRate: rate, in: session.fileType,
             usesGlobalHeader: session.usesGlobalHeader)
+        // Otherwise a forced keyframe may be one that later frames refer across.
+        if session.segments != nil, settings.codec == .h264 || settings.codec == .hevc {
+            configuration.options.append(("forced-idr", "1"))
+        }
         let made = try Encoder.open(configuration)
         var stream = WrittenStream(parameters: made.parameters, timeBase: timeBase)
         stream.frameRate = rate

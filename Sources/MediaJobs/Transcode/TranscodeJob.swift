@@ -29,7 +29,7 @@ package struct TranscodeJob: Sendable {
         self.input = input
     }
 
-    /// Writes the file.
+    /// Writes the file, or the folder of segments.
     ///
     /// - Parameters:
     ///   - path: The path of the output.
@@ -44,8 +44,8 @@ package struct TranscodeJob: Sendable {
     ) throws(MediaError) -> TranscodeReport {
         let plan = try plan(for: path)
         let asset = plan.asset
-        let output = try outputs.limited(to: asset.outputAllowance(copying: request.copies))
-            .beginning(path, makesFolder: makesFolder)
+        let limited = try outputs.limited(to: asset.outputAllowance(copying: request.copies))
+        let output = try Output(request, path, limited, makesFolder: makesFolder)
         let session = ExportSession(asset: asset, tracks: plan.tracks)
         session.timeRange = plan.range
         session.startTimecode = plan.startTimecode
@@ -62,11 +62,11 @@ package struct TranscodeJob: Sendable {
             let seconds = (buffer.presentationTime - plan.range.start).seconds
             progress(JobProgress(fraction: session.fractionCompleted, seconds: seconds))
         }
-        job.verification = { [request, name] finished throws(MediaError) in
+        job.verification = { [request, name, output] finished throws(MediaError) in
             let damage = DamageSummary(finished.damage)
             if request.isStrict, let error = damage.strictError { throw error.at(path: name) }
             do throws(MediaError) {
-                let made = try Self.report(path, plan, record, finished, damage)
+                let made = try Self.report(path, output, plan, record, finished, damage)
                 report.withLock { $0 = made }
             } catch {
                 // Remove the temporary path; the file gets its own name only now.
@@ -77,7 +77,14 @@ package struct TranscodeJob: Sendable {
         }
         session.job = job
         do throws(MediaError) {
-            try session.exportNow(to: output, as: plan.fileType)
+            switch output {
+            case .file(let file): try session.exportNow(to: file, as: plan.fileType)
+            case .segments(let folder, let interval):
+                try session.exportNow(segmentsOf: plan.fileType, every: interval, named: path) {
+                    segment throws(MediaError) in try folder.receive(segment)
+                }
+                try folder.putInPlace()
+            }
         } catch {
             let isEmpty = session.isPrepared && plan.tracks.indices.allSatisfy { record[$0] == nil }
             if error.code == .invalidArgument, isEmpty, let cause = plan.errorOfNothing { throw cause.at(path: name) }
@@ -89,13 +96,37 @@ package struct TranscodeJob: Sendable {
         return report
     }
 
+    /// The output of a job.
+    private enum Output {
+        case file(OutputFile)
+        case segments(SegmentFolder, every: MediaTime)
+
+        init(
+            _ request: TranscodeRequest, _ path: FilePath, _ outputs: OutputFileSet, makesFolder: Bool
+        ) throws(MediaError) {
+            if let interval = request.export.segmentInterval {
+                self = .segments(try SegmentFolder(path, outputs: outputs), every: interval)
+            } else {
+                self = .file(try outputs.beginning(path, makesFolder: makesFolder))
+            }
+        }
+
+        /// Returns the movie that was written, before it is in its place.
+        func movie(_ finished: ExportSession.Finished, _ options: Asset.Options) -> Asset {
+            if case .segments(let folder, _) = self {
+                return Asset(source: folder.movie, name: "the segments", options: options)
+            }
+            return Asset(path: finished.path ?? "", options: options)
+        }
+    }
+
     /// The input's name for errors that have no path.
     private var name: String {
         if case .media(let asset) = input { asset.displayName } else { "the timeline" }
     }
 
     private func plan(for path: FilePath) throws(MediaError) -> TranscodePlan {
-        let fileType = try request.preset.fileType(of: path)
+        let fileType = request.export.segmentInterval == nil ? try request.preset.fileType(of: path) : .mp4
         switch input {
         case .media(let asset):
             try asset.loadContents()
@@ -113,7 +144,8 @@ package struct TranscodeJob: Sendable {
 
     /// Checks the finished file, and makes the report.
     private static func report(
-        _ path: FilePath, _ plan: TranscodePlan, _ record: TranscodeRecord, _ finished: ExportSession.Finished,
+        _ path: FilePath, _ output: Output, _ plan: TranscodePlan, _ record: TranscodeRecord,
+        _ finished: ExportSession.Finished,
         _ damage: DamageSummary
     ) throws(MediaError) -> TranscodeReport {
         let writer = finished.writer
@@ -121,11 +153,16 @@ package struct TranscodeJob: Sendable {
         // Without an edit list, only the samples show what the file contains.
         options.isPrecise =
             !plan.request.isProxy && !plan.fileType.keepsEdits && writer.inputs.contains { $0.settings == .stored }
-        let made = Asset(path: finished.path, options: options)
+        let made = output.movie(finished, options)
         var checks = try TranscodeChecks(plan, record, inputs: writer.inputs, made: made)
         let timecode = writer.inputs.first { $0.mediaType == .video }?.startTimecode
         try checks.run(.init(startTimecode: timecode, metadata: writer.metadata, chapters: writer.chapters))
-        return try TranscodeReport(path, checks, writer, undecodable: finished.undecodable, damage: damage)
+        var report = try TranscodeReport(path, checks, writer, undecodable: finished.undecodable, damage: damage)
+        if case .segments(let folder, _) = output {
+            try folder.writePlaylists(made.loadNow(.tracks))
+            report.segments = folder.segments.map(TranscodeReport.Segment.init)
+        }
+        return report
     }
 }
 

@@ -30,6 +30,8 @@ package struct TranscodeReport: Encodable, Sendable {
     package var audio: [Audio] = []
     /// The subtitle tracks that were copied.
     package var subtitles: [Subtitles] = []
+    /// The segments of an HLS folder; `nil` for a file.
+    package var segments: [Segment]?
     /// The input's tracks that are not in the output.
     package var leftOut: [LeftOutTrack]
     /// The comparison of a proxy with its source; `nil` for exports.
@@ -164,9 +166,28 @@ package struct TranscodeReport: Encodable, Sendable {
         package var language: String?
     }
 
+    /// A segment of an HLS folder.
+    package struct Segment: Encodable, Sendable {
+        /// The file's name in the folder.
+        package var file: String
+        /// The time at which the segment starts in the output.
+        package var start: MediaTime
+        /// The duration of the video, or of the audio without video.
+        package var duration: MediaTime
+        /// The size of the file in bytes.
+        package var sizeBytes: Int
+
+        init(_ segment: HLSPlaylist.Segment) {
+            file = segment.uri
+            start = segment.start
+            duration = segment.duration
+            sizeBytes = segment.byteCount
+        }
+    }
+
     private enum Key: String, CodingKey {
         case output, outputBytes, preset, copied, sizeBytes, requested, duration, startTimecode, timeline, video, audio
-        case subtitles, leftOut, warnings, damage
+        case subtitles, segments, leftOut, warnings, damage
     }
 
     /// Encodes the report as one object; unknown values are omitted.
@@ -184,6 +205,7 @@ package struct TranscodeReport: Encodable, Sendable {
         try object.encodeIfPresent(video, forKey: .video)
         try object.encode(audio, forKey: .audio)
         if !subtitles.isEmpty { try object.encode(subtitles, forKey: .subtitles) }
+        try object.encodeIfPresent(segments, forKey: .segments)
         try object.encode(leftOut, forKey: .leftOut)
         if let comparison {
             try comparison.encode(to: encoder)

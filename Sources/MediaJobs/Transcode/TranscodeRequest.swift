@@ -71,6 +71,8 @@ package struct TranscodeRequest: Sendable {
         package var watermark: Watermark?
         /// The position at which a copy starts.
         package var copyFrom = CopyStart.exact
+        /// The duration of a segment of an HLS folder; `nil` to write a file.
+        package var segmentInterval: MediaTime?
         /// The settings for reading a timeline.
         package var timelines = TimelineSettings()
         /// The options for opening a timeline's media.

@@ -346,9 +346,9 @@ struct MediaOutputOptions: ParsableArguments {
     /// Refuses outputs that are not files or would have the same name, before any file is opened.
     ///
     /// - Parameters:
-    ///   - ending: The extension of outputs in a folder.
+    ///   - ending: The extension of outputs in a folder; `nil` if the output is a folder itself.
     ///   - check: Refuses file types that the command does not write.
-    func check(_ files: [PathArgument], ending: String, _ check: (FilePath) throws(MediaError) -> Void) throws {
+    func check(_ files: [PathArgument], ending: String?, _ check: (FilePath) throws(MediaError) -> Void) throws {
         guard let output else { throw ValidationError("Name an output: '-o FILE'.") }
         if output.isStandardStream { throw ValidationError("Media cannot be written to standard output.") }
         var names = OutputNames(advice: "put {stem} into the output's name")
@@ -370,10 +370,16 @@ struct MediaOutputOptions: ParsableArguments {
     }
 
     /// Returns the output path for an input.
-    func path(for input: FilePath, ending: String) -> FilePath {
+    ///
+    /// - Parameters:
+    ///   - input: The path of the input.
+    ///   - ending: The extension of outputs in a folder; `nil` if the output is a folder itself.
+    func path(for input: FilePath, ending: String?) -> FilePath {
         guard let output else { return "" }
         let stem = input.inputStem
-        guard output.endsWithSlash || isFolder(output.path) else { return output.path.replacing("{stem}", with: stem) }
+        guard let ending, output.endsWithSlash || isFolder(output.path) else {
+            return output.path.replacing("{stem}", with: stem)
+        }
         let name = FilePath("{stem}.\(ending)").replacing("{stem}", with: stem)
         return output.path.appending(name.components)
     }

@@ -20,6 +20,9 @@ struct ExportCommand: ParsableCommand {
             time warps, freeze frames and nested tracks are rendered; anything else is an error that names the element. \
             docs/export.md has the list.
 
+            With --segments the output is a folder for HTTP Live Streaming: index.m3u8, media.m3u8, init.mp4 and \
+            fragmented MPEG-4 segments that begin with keyframes.
+
             Examples:
               mediatool export cut.otio -o cut.mov
               mediatool export cut.otio -o cut.mp4 --size 1280x720 --frame-rate 25 --crf 20
@@ -30,6 +33,7 @@ struct ExportCommand: ParsableCommand {
               mediatool export interview.mov -o part.mov --start 1:30 --end 2:10.5
               mediatool export interview.mov -o part.mov --start 1:30 --end 2:10.5 --copy
               mediatool export *.mov -o 'small/{stem}.mp4' --preset 1280x720
+              mediatool export interview.mov -o stream/ --segments 6 --preset 1280x720
             """)
 
     @Argument(
@@ -45,16 +49,16 @@ struct ExportCommand: ParsableCommand {
     @OptionGroup(title: "Result") var result: OutputFormatOptions
     @OptionGroup(title: "Run") var running: RunOptions
 
-    /// The extension of outputs in a folder.
-    private static let ending = "mov"
+    /// The extension of outputs in a folder; `nil` for a folder of segments.
+    private var ending: String? { encoding.segments == nil ? "mov" : nil }
 
     func validate() throws {
         guard !encoding.listPresets else { return }
         try result.checkFiles(files)
         guard !result.schema else { return }
         try encoding.encoding.check(content.audio)
-        try output.check(files, ending: Self.ending) { path throws(MediaError) in
-            _ = try TranscodeRequest.Preset.export(nil).fileType(of: path)
+        try output.check(files, ending: ending) { path throws(MediaError) in
+            if ending != nil { _ = try TranscodeRequest.Preset.export(nil).fileType(of: path) }
         }
     }
 
@@ -73,9 +77,12 @@ struct ExportCommand: ParsableCommand {
             files, result, running,
             .init(
                 reading: [encoding.watermark].compactMap(\.self), timelines: timelines,
-                writing: { [output] in [output.path(for: $0.path, ending: Self.ending)] }))
+                writing: { [output, ending] in
+                    let path = output.path(for: $0.path, ending: ending)
+                    return ending == nil ? SegmentFolder.patterns(in: path) : [path]
+                }))
         let watermark = try encoding.readWatermark(timeout: running.timeout)
-        throw try run.transcode(to: output, ending: Self.ending) { [request, running] file in
+        throw try run.transcode(to: output, ending: ending) { [request, running] file in
             var request = request
             request.export.watermark = try watermark?.decoded()
             request.export.opening = running.assetOptions()
@@ -120,6 +127,12 @@ struct ExportEncodingOptions: ParsableArguments {
             "Where a copy starts: exactly at --start, or at the keyframe before it, as other programs do.",
             valueName: "exact|keyframe"))
     var copyFrom: TranscodeRequest.CopyStart?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a folder of HLS segments of about so many seconds each; -o names the folder.", valueName: "seconds"),
+        transform: Self.interval)
+    var segments: MediaTime?
 
     @Option(
         help: ArgumentHelp(
@@ -201,6 +214,14 @@ struct ExportEncodingOptions: ParsableArguments {
         request.export.copyFrom = copyFrom ?? .exact
         request.export.size = size
         request.export.frameRate = frameRate
+        request.export.segmentInterval = segments
+    }
+
+    private static func interval(_ text: String) throws -> MediaTime {
+        guard case .time(let time)? = try? TimeExpression(parsing: text), time.isNumeric,
+            time >= MediaTime(value: 1, timescale: 10), time <= MediaTime(value: 3600, timescale: 1)
+        else { throw ValidationError("write seconds from 0.1 to 3600, such as 6 or 2.002") }
+        return time
     }
 
     private static func place(_ text: String) throws -> Place {

@@ -131,10 +131,10 @@ struct FilesRun: Sendable {
     ///
     /// - Parameters:
     ///   - output: The output option.
-    ///   - ending: The extension of outputs in a folder.
+    ///   - ending: The extension of outputs in a folder; `nil` if the output is a folder itself.
     ///   - job: Returns the job for one input, on any thread.
     func transcode(
-        to output: MediaOutputOptions, ending: String,
+        to output: MediaOutputOptions, ending: String?,
         _ job: @escaping @Sendable (PathArgument) throws -> TranscodeJob
     ) throws -> ExitCode {
         try callAsFunction { number, file in
@@ -165,6 +165,7 @@ struct FilesRun: Sendable {
         if let video = report.video { parts.append("\(video.frameCount) frames") }
         if report.comparison == nil { parts.append("\(report.duration.seconds) s") }
         parts.append(QuantityText.bytes(report.sizeBytes))
+        if let segments = report.segments { parts.append("\(segments.count) segments") }
         if report.copied == true { parts.append("copied") }
         if let timecode = report.startTimecode { parts.append("from \(timecode)") }
         if !report.leftOut.isEmpty {
