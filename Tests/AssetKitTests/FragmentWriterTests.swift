@@ -90,6 +90,39 @@ import Testing
         #expect(try file.folder.names().isEmpty)
     }
 
+    @Test func aGrowingFileIsSeenToGrow() async throws {
+        let file = try Written("o.mp4")
+        let writer = try file.writer(.mp4)
+        writer.movieFragmentInterval = MediaTime(value: 1, timescale: 1)
+        let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac))
+        try writer.add(input)
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        // Appends until the file has so many fragments more than none.
+        var place = 0
+        func append(until seconds: Int) throws {
+            while place < seconds * 48000 {
+                try input.appendNow(try Made.buffer(Made.noise(4800, from: place), at: place))
+                place += 4800
+            }
+            // Samples wait in the encoder's queue.
+            while !FileManager.default.fileExists(atPath: file.path) { usleep(1000) }
+        }
+        try append(until: 2)
+        var durations: [MediaTime] = []
+        for try await asset in FragmentedAssetMinder(path: FilePath(file.path), mindingInterval: .milliseconds(5)) {
+            durations.append(try await asset.load(.duration))
+            if durations.count == 4 { break }
+            try append(until: 2 * (durations.count + 1))
+        }
+        #expect(durations.count == 4 && durations == durations.sorted() && Set(durations).count == 4)
+        writer.cancelWriting()
+        let minder = Task { [path = file.path] in
+            for try await _ in FragmentedAssetMinder(path: FilePath(path)) {}
+        }
+        await #expect(throws: MediaError.self) { try await minder.value }
+    }
+
     @Test func aFileThatTookTheNameOfAFragmentedOneIsKept() throws {
         let file = try Written("o.mp4")
         let writer = try file.writer(.mp4)
