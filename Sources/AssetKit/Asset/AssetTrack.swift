@@ -72,6 +72,9 @@ public struct AssetTrack: Sendable, Hashable {
     /// The picture of a cover art track, as stored; `nil` for other tracks.
     public let attachedPicture: [UInt8]?
 
+    /// The asset that the track was loaded from; equal tracks of two assets are equal.
+    private(set) var owner = Owner(asset: nil)
+
     /// The end of the track according to its edit list, or otherwise to iTunes; `nil` if neither states it.
     let editedEnd: MediaTime?
     /// The unit of the stream's timestamps.
@@ -187,6 +190,30 @@ public struct AssetTrack: Sendable, Hashable {
 }
 
 extension AssetTrack {
+    /// The asset that a track was loaded from.
+    ///
+    /// It is no part of what makes tracks equal.
+    struct Owner: Sendable, Hashable {
+        let asset: Asset?
+
+        static func == (_: Owner, _: Owner) -> Bool { true }
+        func hash(into: inout Hasher) {}
+    }
+
+    /// The asset that the track was loaded from: `AVAssetTrack.asset`.
+    ///
+    /// A track keeps its asset in memory. It is `nil` only for tracks that no asset has returned.
+    public var asset: Asset? { owner.asset }
+
+    /// Returns the track as one of an asset.
+    ///
+    /// What an asset keeps of itself must stay without owner, or the two would keep each other in memory.
+    func owned(by asset: Asset) -> AssetTrack {
+        var track = self
+        track.owner = Owner(asset: asset)
+        return track
+    }
+
     /// Frames per second as counted by timecodes: the nominal rate, halved if this counts fields.
     package var pictureRate: Rational? {
         guard mediaType == .video else { return nil }
@@ -270,12 +297,12 @@ extension [TrackSegment] {
 
 /// A property of an asset that requires reading the file: `AVAsyncProperty`.
 public struct AssetProperty<Value: Sendable>: Sendable {
-    let value: @Sendable (AssetContents) -> Value
+    let value: @Sendable (AssetContents, Asset) -> Value
 }
 
 extension AssetProperty where Value == MediaTime {
     /// The end of the longest track that is seen, heard or read, on the presentation timeline; indefinite if unknown.
-    public static var duration: Self { Self { $0.duration } }
+    public static var duration: Self { Self { contents, _ in contents.duration } }
 }
 
 extension AssetProperty where Value == Bool {
@@ -283,32 +310,32 @@ extension AssetProperty where Value == Bool {
     ///
     /// This is always true with ``Asset/Options/isPrecise`` if the file can be read twice. Otherwise it depends on the
     /// container.
-    public static var providesPreciseDurationAndTiming: Self { Self { $0.isTimingPrecise } }
+    public static var providesPreciseDurationAndTiming: Self { Self { contents, _ in contents.isTimingPrecise } }
 }
 
 extension AssetProperty where Value == [AssetTrack] {
     /// All tracks, in the container's order.
-    public static var tracks: Self { Self { $0.tracks } }
+    public static var tracks: Self { Self { contents, asset in contents.tracks.map { $0.owned(by: asset) } } }
 }
 
 extension AssetProperty where Value == [MetadataItem] {
     /// The metadata of the container as a whole.
-    public static var metadata: Self { Self { $0.metadata } }
+    public static var metadata: Self { Self { contents, _ in contents.metadata } }
 }
 
 extension AssetProperty where Value == [Chapter] {
     /// The chapters, in order.
-    public static var chapters: Self { Self { $0.chapters } }
+    public static var chapters: Self { Self { contents, _ in contents.chapters } }
 }
 
 extension AssetProperty where Value == ContainerInfo {
     /// The properties of the container.
-    public static var container: Self { Self { $0.container } }
+    public static var container: Self { Self { contents, _ in contents.container } }
 }
 
 extension AssetProperty where Value == [String] {
     /// The irregularities in the file's structure, one sentence each.
-    public static var warnings: Self { Self { $0.warnings } }
+    public static var warnings: Self { Self { contents, _ in contents.warnings } }
 }
 
 /// The loading status of a property: `AVAsyncProperty.Status`.
@@ -336,19 +363,19 @@ extension Asset {
         let contents = try await offload(onCancel: { interest.withdraw() }) { () throws(MediaError) in
             try self.contentsWhileWanted()
         }
-        return property.value(contents)
+        return property.value(contents, self)
     }
 
     /// Loads a property on the calling thread, which may block while the file is read.
     public func loadNow<Value: Sendable>(_ property: AssetProperty<Value>) throws(MediaError) -> Value {
-        property.value(try contents())
+        property.value(try contents(), self)
     }
 
     /// Returns the loading status of a property; never blocks.
     public func status<Value: Sendable>(of property: AssetProperty<Value>) -> AssetPropertyStatus<Value> {
         let (result, isLoading) = loadState
         switch result {
-        case .success(let contents): return .loaded(property.value(contents))
+        case .success(let contents): return .loaded(property.value(contents, self))
         case .failure(let error): return error.code == .cancelled ? .cancelled : .failed(error)
         case nil: return isLoading ? .loading : .unknown
         }

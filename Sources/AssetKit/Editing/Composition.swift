@@ -5,7 +5,7 @@ public import MediaBase
 /// ```swift
 /// var composition = Composition()
 /// let video = try composition.addTrack(mediaType: .video)
-/// try composition.insertTimeRange(range, of: track, in: asset, at: .zero, into: video)
+/// try composition.insertTimeRange(range, of: track, at: .zero, into: video)
 /// let reader = try AssetReader(asset: Asset(composition: composition))
 /// ```
 ///
@@ -69,15 +69,18 @@ extension Composition {
     /// inserted.
     /// - Parameters:
     ///   - range: A time range on the source's presentation time line.
-    ///   - track: A track of `asset` with the media type of the composition's track.
-    ///   - asset: The source asset, which must be readable more than once.
+    ///   - track: A track with the media type of the composition's track, whose asset can be read more than once.
+    ///   - asset: The source asset; `nil` for the one that the track was loaded from.
     ///   - time: The start time in the composition; zero or later.
     ///   - id: The ID of the composition's track.
     /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for an empty range, for times that are negative or
     ///   not numeric, and for tracks that do not match; errors from opening the asset.
     public mutating func insertTimeRange(
-        _ range: MediaTimeRange, of track: AssetTrack, in asset: Asset, at time: MediaTime, into id: Int
+        _ range: MediaTimeRange, of track: AssetTrack, in asset: Asset? = nil, at time: MediaTime, into id: Int
     ) throws(MediaError) {
+        guard let asset = asset ?? track.asset else {
+            throw MediaError(.invalidArgument, "the track belongs to no asset; take it from those that an asset loads")
+        }
         try Self.check(range, in: asset)
         try Self.check(time)
         let place = try place(ofTrack: id)

@@ -44,7 +44,7 @@ extension Composition {
 
         init(_ asset: Asset, _ track: AssetTrack) {
             self.asset = asset
-            self.track = track
+            self.track = track.owned(by: asset)
             identity = asset.fileState
         }
 

@@ -38,12 +38,12 @@ struct JoinClips {
         let musicTrack = try await track(.audio, of: music)
         let firstRange = MediaTimeRange(start: .zero, duration: firstTrack.timeRange.end)
         let secondRange = MediaTimeRange(start: firstRange.end, duration: secondTrack.timeRange.end)
-        try composition.insertTimeRange(firstRange, of: firstTrack, in: first, at: .zero, into: pictures)
+        try composition.insertTimeRange(firstRange, of: firstTrack, at: .zero, into: pictures)
         try composition.insertTimeRange(
-            MediaTimeRange(start: .zero, duration: secondRange.duration), of: secondTrack, in: second,
+            MediaTimeRange(start: .zero, duration: secondRange.duration), of: secondTrack,
             at: secondRange.start, into: pictures)
         try composition.insertTimeRange(
-            MediaTimeRange(start: .zero, duration: secondRange.end), of: musicTrack, in: music, at: .zero, into: sound)
+            MediaTimeRange(start: .zero, duration: secondRange.end), of: musicTrack, at: .zero, into: sound)
 
         // Portrait and landscape do not go together: this throws where one of the clips is of each. The frames are as large as
         // the larger clip.
