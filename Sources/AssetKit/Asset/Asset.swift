@@ -58,6 +58,8 @@ public final class Asset: Sendable {
         /// The contents of a pipe that had to be read to its end first; the source is reopened from here.
         var spool: SpoolFile?
         var scan: PacketScan?
+        /// The tables of the tracks' samples that were made for cursors, by track index.
+        var sampleTables: [Int: SampleTable] = [:]
         /// Returns the size of the source in bytes, or the number of bytes received so far from a stream.
         var countedBytes: (@Sendable () -> Int)?
         /// The number of callers that are waiting for loading and still want it.
@@ -314,6 +316,23 @@ extension Asset {
             }
             state.withLock { $0.scan = scan }
             return scan
+        }
+    }
+
+    /// Returns the table of a track's samples, for which the track is read once.
+    func sampleTable(of track: AssetTrack, _ cancellation: Cancellation) throws(MediaError) -> SampleTable {
+        let contents = try contents()
+        return try loading.withLock { _ throws(MediaError) in
+            if let table = state.withLock({ $0.sampleTables[track.index] }) { return table }
+            let table: SampleTable
+            do throws(MediaError) {
+                table = try SampleTable(
+                    of: track, in: try takeFile(cancellation), origin: contents.origin(ofStream: track.index))
+            } catch {
+                throw error.at(path: displayName)
+            }
+            state.withLock { $0.sampleTables[track.index] = table }
+            return table
         }
     }
 
