@@ -139,7 +139,7 @@ public final class AssetReader: Sendable {
     ///   ``MediaError/Code-swift.struct/invalidArgument`` if there are no outputs, if the time range is invalid, or if
     ///   reading was already started; the reader's state is then unchanged.
     public func startReading() throws(MediaError) {
-        let (outputs, timeRange, threads, chunks) = try state.withLock { state throws(MediaError) in
+        let (outputs, timeRange, threads, chunks, opener) = try state.withLock { state throws(MediaError) in
             guard !state.isCancelled else { throw MediaError(.cancelled, "cancelled", path: asset.displayName) }
             guard !state.isStarted else { throw MediaError(.invalidArgument, "reading was started already") }
             guard !state.outputs.isEmpty else { throw MediaError(.invalidArgument, "the reader has no outputs") }
@@ -151,7 +151,10 @@ public final class AssetReader: Sendable {
             let chunks = ChunkSettings(
                 bytes: state.chunkBytes, threads: min(threads, ChunkSettings.maximumThreads),
                 readsAhead: state.outputs.allSatisfy { $0.track.mediaType == .audio })
-            return (state.outputs, state.timeRange, state.threads, state.decodesInChunks ? chunks : nil)
+            let opener = RangeOpener(
+                asset: asset, cancellation: cancellation, threads: state.threads, decodesInChunks: state.decodesInChunks
+            )
+            return (state.outputs, state.timeRange, state.threads, state.decodesInChunks ? chunks : nil, opener)
         }
         // The lock is not held, because opening and seeking may take long and must not block cancellation.
         var landed: DemuxSession?
@@ -167,7 +170,7 @@ public final class AssetReader: Sendable {
             let (core, start) = try land(outputs, in: timeRange, threads: threads, chunks)
             landed = core
             for (id, output) in outputs.enumerated() {
-                try output.start(core, id: id, start, limits: asset.limits)
+                try output.start(core, id: id, start, opener)
             }
             state.withLock { state in
                 state.core = core

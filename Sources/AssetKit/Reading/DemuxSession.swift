@@ -129,6 +129,9 @@ final class DemuxSession: Sendable {
         }
     }
 
+    /// Stops queueing packets for an output that may read further time ranges by other means.
+    func outputPaused(_ output: Int) { demux.withLock { $0.close(output) } }
+
     /// Marks an output as ended, so that no more packets are queued for it.
     func outputEnded(_ output: Int) {
         demux.withLock { $0.close(output) }

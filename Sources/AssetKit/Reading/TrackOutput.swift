@@ -33,10 +33,10 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     private let reduction: (any AudioReduction)?
 
     /// The state that other threads may look at while a buffer is made; locked only for that.
-    private let state = Mutex(State())
-    private let read = Confined(Read())
+    let state = Mutex(State())
+    let read = Confined(Read())
 
-    private struct State {
+    struct State {
         /// True once a reader has claimed the output.
         var isTaken = false
         var session: DemuxSession?
@@ -45,9 +45,12 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         var passesOverUndecodable = false
         var undecodable: MediaError?
         var samplesCutBeforeZero: Int64 = 0
+        var supportsRandomAccess = false
+        /// True if no further time ranges follow.
+        var isConfigurationFinal = false
     }
 
-    private struct Read {
+    struct Read {
         var session: DemuxSession?
         var id = 0
         var pipeline: (any SamplePipeline)?
@@ -58,6 +61,12 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         var latest = MediaTime.positiveInfinity
         var limits = MediaLimits()
         var hasDelivered = false
+        /// Opens the asset once more for further time ranges; `nil` before reading starts.
+        var opener: RangeOpener?
+        /// The further time ranges that are being read.
+        var further: FurtherRanges?
+        /// True if the session knows that the output has ended.
+        var hasEnded = false
     }
 
     /// Creates an output of stored samples, the only kind for text, subtitle, caption, timecode and data tracks.
@@ -115,17 +124,16 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// Samples refer to the decoder's memory and are not copied. Blocks while reading and decoding.
     /// - Throws: The error of reading or decoding; the reader's ``AssetReader/status`` is then failed or cancelled.
     public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
-        try next(at: { $0.presentationTime }) { pipeline, packets throws(MediaError) in try pipeline.next(from: packets)
-        }
+        try next(
+            at: { $0.presentationTime }, { pipeline, packets throws(MediaError) in try pipeline.next(from: packets) },
+            again: { output throws(MediaError) in try output.nextSampleBuffer() })
     }
 
     /// Returns the next audio of an output with reducers that give `Partial`; `nil` at the end.
     package func nextAudio<Partial>(
         reducedTo type: Partial.Type
     ) throws(MediaError) -> DeliveredSamples<Partial>? {
-        let audio = try next(at: { $0.presentationTime }) { pipeline, packets throws(MediaError) in
-            try pipeline.nextAudio(from: packets)
-        }
+        let audio = try nextRun()
         switch audio {
         case nil: return nil
         case .samples(let buffer): return .samples(buffer)
@@ -137,15 +145,25 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         }
     }
 
+    private func nextRun() throws(MediaError) -> PipelineAudio? {
+        try next(
+            at: { $0.presentationTime },
+            { pipeline, packets throws(MediaError) in try pipeline.nextAudio(from: packets) },
+            again: { output throws(MediaError) in try output.nextRun() })
+    }
+
+    /// Returns what a pipeline makes next, or an output that reads a further time range.
     private func next<Value>(
         at time: (Value) -> MediaTime,
-        _ next: (any SamplePipeline, PacketQueue) throws(MediaError) -> Value?
+        _ next: (any SamplePipeline, PacketQueue) throws(MediaError) -> Value?,
+        again: (TrackOutput) throws(MediaError) -> Value?
     ) throws(MediaError) -> Value? {
         try read.use { read throws(MediaError) in
             guard let session = read.session, let pipeline = read.pipeline else {
                 throw MediaError(.invalidArgument, "the output belongs to no reader that was started")
             }
             if let failure = session.failure { throw failure }
+            if read.further != nil { return try self.next(ofRanges: &read, session, again) }
             guard !read.isOver else { return nil }
             let queue = packets(for: read, of: session)
             do throws(MediaError) {
@@ -154,8 +172,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
                     state.withLock { $0.samplesCutBeforeZero = pipeline.samplesCutBeforeZero }
                 }
                 guard let value else {
-                    read.isOver = true
-                    session.outputEnded(read.id)
+                    end(&read, session)
                     return nil
                 }
                 let time = time(value)
@@ -168,11 +185,17 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
                 return value
             } catch {
                 guard !read.hasDelivered, passesOver(error) else { throw session.fail(error) }
-                read.isOver = true
-                session.outputEnded(read.id)
+                end(&read, session)
                 return nil
             }
         }
+    }
+
+    /// Returns another output of the same kind, which no reader has.
+    func another() -> TrackOutput { TrackOutput(track: track, settings: settings, reduction: reduction) }
+
+    private init(track: AssetTrack, settings: Settings, reduction: (any AudioReduction)?) {
+        (self.track, self.settings, self.reduction) = (track, settings, reduction)
     }
 
     private func packets(for read: Read, of session: DemuxSession) -> PacketQueue {
@@ -250,12 +273,13 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
 
     /// Prepares the output for reading.
     ///
-    /// - Parameter limits: The limits that include the maximum duration to read.
+    /// - Parameter opener: Opens the asset once more for further time ranges.
     func start(
-        _ session: DemuxSession, id: Int, _ start: any PipelineMaker, limits: MediaLimits
+        _ session: DemuxSession, id: Int, _ start: any PipelineMaker, _ opener: RangeOpener
     ) throws(MediaError) {
+        let limits = opener.asset.limits
         try read.use { read throws(MediaError) in
-            read.limits = limits
+            (read.limits, read.opener) = (limits, opener)
             read.timeRange = start.timeRange
             let begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero
             read.latest = begins + MediaTime(value: Int64(clamping: limits.duration), timescale: 1)
@@ -271,77 +295,6 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
             state.session = session
             state.timeRange = start.timeRange
             state.duration = start.duration
-        }
-    }
-}
-
-/// The pipeline of a track that cannot be decoded.
-private final class NothingPipeline: SamplePipeline {
-    func next(from packets: PacketQueue) -> SampleBuffer? { nil }
-}
-
-/// Creates the pipelines of outputs when reading starts, for an open file or a composition.
-protocol PipelineMaker: Sendable {
-    /// Returns the container time of the presentation's zero for a track.
-    func origin(of track: AssetTrack) -> MediaTime
-    /// The requested part of the presentation.
-    var timeRange: MediaTimeRange { get }
-    /// The duration of the whole presentation.
-    var duration: MediaTime { get }
-    /// Returns the pipeline that makes the samples of an output.
-    func pipeline(
-        for track: AssetTrack, _ settings: TrackOutput.Settings, _ reduction: (any AudioReduction)?
-    ) throws(MediaError) -> any SamplePipeline
-}
-
-/// A backing whose samples are made from those of other assets.
-protocol ComposedBacking: AssetBacking {
-    /// Returns what creates the pipelines of a reader's outputs.
-    ///
-    /// - Parameters:
-    ///   - core: Receives the damage that is found in the sources.
-    ///   - threads: The number of codec threads for each output.
-    ///   - cancellation: Cancels the readers of the sources.
-    func pipelines(
-        for core: DemuxSession, in timeRange: MediaTimeRange, threads: Int, cancellation: Cancellation
-    ) -> any PipelineMaker
-}
-
-/// Creates the pipelines for outputs of a file.
-struct PipelineStart: PipelineMaker, Sendable {
-    let file: InputFile
-    let contents: AssetContents
-    var duration: MediaTime { contents.duration }
-    let timeRange: MediaTimeRange
-    let isFromStart: Bool
-    let threads: Int
-    /// The settings for decoding audio in chunks; `nil` for one decoder from start to end.
-    let chunks: ChunkSettings?
-
-    func origin(of track: AssetTrack) -> MediaTime { contents.origin(ofStream: track.index) }
-
-    func pipeline(
-        for track: AssetTrack, _ settings: TrackOutput.Settings, _ reduction: (any AudioReduction)?
-    ) throws(MediaError) -> any SamplePipeline {
-        let range = OutputRange(timeRange, trackEnd: track.editedEnd, grid: track.trimGrid)
-        guard let format = track.formatDescriptions.first else {
-            throw MediaError(.unsupported, "track \(track.index) has no format description")
-        }
-        switch settings {
-        case .stored:
-            // Edits define which samples are shown, not which samples exist.
-            let range = OutputRange(timeRange, trackEnd: nil, grid: track.trimGrid)
-            return PassthroughPipeline(
-                track: track, format: format, origin: origin(of: track), range: range, limits: file.limits)
-        case .audio(let settings):
-            let setup = AudioPipelineSetup(
-                file: file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
-                isFromStart: isFromStart, threads: threads, chunks: chunks)
-            return try AudioPipeline(setup, reduction)
-        case .video(let settings):
-            return try VideoPipeline(
-                file, track: track, format: format, origin: origin(of: track), range: range, settings: settings,
-                threads: threads)
         }
     }
 }
