@@ -146,6 +146,16 @@ extension ChannelLayout {
 }
 
 extension ChannelLayout {
+    /// Returns the layout that libavutil knows by a name (`av_channel_layout_from_string`); `nil` if there is none.
+    package static func named(_ name: String) -> ChannelLayout? {
+        var layout = AVChannelLayout()
+        defer { av_channel_layout_uninit(&layout) }
+        guard av_channel_layout_from_string(&layout, name) >= 0,
+            (1...Int32(Limits.channels)).contains(layout.nb_channels)
+        else { return nil }
+        return ChannelLayout(layout)
+    }
+
     /// The layout itself if it names its channels; otherwise libavutil's default layout for the number of channels.
     package var orDefault: ChannelLayout {
         guard knownName == nil, (1...Limits.channels).contains(channels) else { return self }

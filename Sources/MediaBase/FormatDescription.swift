@@ -19,18 +19,44 @@ public struct MediaType: RawRepresentable, Sendable, Hashable, Codable, CustomSt
     public static let timecode = MediaType(rawValue: "timecode")
     /// Timed data of any other kind (GPMF, `mebx`, `fdsc`…).
     public static let data = MediaType(rawValue: "data")
+    /// QuickTime text, which is a subtitle or the names of chapters; only as a track's detailed media type.
+    public static let text = MediaType(rawValue: "text")
+    /// Closed captions (CEA-608, CEA-708) in a track of their own; only as a track's detailed media type.
+    public static let closedCaption = MediaType(rawValue: "closedCaption")
+    /// Timed metadata; only as a track's detailed media type.
+    public static let metadata = MediaType(rawValue: "metadata")
     /// A file stored inside the container, such as a font.
     public static let attachment = MediaType(rawValue: "attachment")
 }
 
-/// The way in which a person perceives a track: `AVMediaCharacteristic` without the prefix.
-public enum MediaCharacteristic: Sendable, Hashable {
+/// The way in which a person perceives a track, and its purpose: `AVMediaCharacteristic` without the prefix.
+public enum MediaCharacteristic: Sendable, Hashable, CaseIterable {
     /// The track can be seen.
     case visual
     /// The track can be heard.
     case audible
     /// The track can be read as text.
     case legible
+    /// The track consists of frames.
+    case frameBased
+    /// The track holds only subtitles that are shown whatever the viewer chose.
+    case containsOnlyForcedSubtitles
+    /// The track describes what is seen, for those who do not see it.
+    case describesVideoForAccessibility
+    /// The track writes down what is said, for those who do not hear it.
+    case transcribesSpokenDialogForAccessibility
+    /// The track is marked as the programme itself, to be used by default.
+    case isMainProgramContent
+    /// The track is marked as an addition, such as a commentary.
+    case isAuxiliaryContent
+    /// The track is marked as being in the programme's original language.
+    case isOriginalContent
+    /// The track is marked as a dubbed translation.
+    case dubbedTranslation
+    /// The video has a high dynamic range.
+    case containsHDRVideo
+    /// The video has an alpha channel.
+    case containsAlphaChannel
 }
 
 /// A size in whole pixels.
@@ -203,6 +229,28 @@ public struct ChannelLayout: Sendable, Hashable, Codable, CustomStringConvertibl
     public static let mono = ChannelLayout(channels: 1, name: "mono")
     /// Left and right.
     public static let stereo = ChannelLayout(channels: 2, name: "stereo")
+    /// Left, right and low frequencies.
+    public static let twoPointOne = ChannelLayout(channels: 3, name: "2.1")
+    /// Left, right and centre.
+    public static let threePointZero = ChannelLayout(channels: 3, name: "3.0")
+    /// Left, right, centre and back centre.
+    public static let fourPointZero = ChannelLayout(channels: 4, name: "4.0")
+    /// Left, right, back left and back right.
+    public static let quadraphonic = ChannelLayout(channels: 4, name: "quad")
+    /// Left, right, centre, back left and back right.
+    public static let fivePointZero = ChannelLayout(channels: 5, name: "5.0")
+    /// Left, right, centre, side left and side right.
+    public static let fivePointZeroSide = ChannelLayout(channels: 5, name: "5.0(side)")
+    /// Left, right, centre, low frequencies, back left and back right.
+    public static let fivePointOne = ChannelLayout(channels: 6, name: "5.1")
+    /// Left, right, centre, low frequencies, side left and side right.
+    public static let fivePointOneSide = ChannelLayout(channels: 6, name: "5.1(side)")
+    /// The channels of ``fivePointOneSide`` and back centre.
+    public static let sixPointOne = ChannelLayout(channels: 7, name: "6.1")
+    /// The channels of ``fivePointOne`` and side left and right.
+    public static let sevenPointOne = ChannelLayout(channels: 8, name: "7.1")
+    /// The channels of ``fivePointOne`` and left and right of centre.
+    public static let sevenPointOneWide = ChannelLayout(channels: 8, name: "7.1(wide)")
 
     /// The ``name`` if it identifies the channels; `nil` if it only states their number.
     public var knownName: String? { name.hasSuffix("channels") ? nil : name }

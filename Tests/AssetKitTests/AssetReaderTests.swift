@@ -60,6 +60,8 @@ import Testing
         let (video, audio) = (try Media.track(asset, .video), try Media.track(asset, .audio))
         var range = VideoSettings()
         range.colorRange = "wide"
+        var turned = VideoSettings(pixelFormat: .rgba)
+        turned.turn = DisplayTransform(matrix: [0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30])
         let layout = ChannelLayout(channels: 2, name: "bogus")
         let wrong = [
             (
@@ -75,6 +77,16 @@ import Testing
                 TrackOutput(track: video, videoSettings: VideoSettings(dimensions: Dimensions(width: 0, height: 9))),
                 "0x9"
             ),
+            (
+                TrackOutput(
+                    track: video, videoSettings: VideoSettings(dimensions: Dimensions(width: 100_000, height: 90_000))),
+                "100000x90000"
+            ),
+            (
+                TrackOutput(track: video, videoSettings: VideoSettings(dimensions: Dimensions(width: .max, height: 2))),
+                "x2"
+            ),
+            (TrackOutput(track: video, videoSettings: turned), "turned"),
             (TrackOutput(track: video, videoSettings: range), "wide"),
             (TrackOutput(track: audio, audioSettings: AudioSettings(sampleRate: -1)), "-1"),
             (TrackOutput(track: audio, audioSettings: AudioSettings(channelLayout: layout)), "bogus"),

@@ -250,15 +250,6 @@ extension AssetTrack {
             preferredTransform.apply(to: $0.presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true))
         }
     }
-
-    /// Returns true if the track's content can be perceived in a given way.
-    public func has(_ characteristic: MediaCharacteristic) -> Bool {
-        switch characteristic {
-        case .visual: mediaType == .video || mediaType == .subtitle
-        case .audible: mediaType == .audio
-        case .legible: mediaType == .subtitle
-        }
-    }
 }
 
 extension AssetTrack {
@@ -382,8 +373,10 @@ extension Asset {
     }
 
     /// Loads the tracks of a media type, in the container's order.
+    ///
+    /// - Parameter type: A track's ``AssetTrack/mediaType`` or its ``AssetTrack/detailedMediaType``.
     public func loadTracks(withMediaType type: MediaType) async throws(MediaError) -> [AssetTrack] {
-        try await load(.tracks).filter { $0.mediaType == type }
+        try await load(.tracks).filter { $0.mediaType == type || $0.detailedMediaType == type }
     }
 
     /// Loads the tracks with a characteristic, in the container's order.

@@ -83,8 +83,11 @@ extension VideoSettings {
         if let pixelFormat, !pixelFormat.canBeMade {
             return "video frames cannot be converted to the pixel format \(pixelFormat)"
         }
-        if let dimensions, dimensions.width <= 0 || dimensions.height <= 0 {
+        if let dimensions, !Self.canBeMade(dimensions) {
             return "video frames cannot have the size \(dimensions)"
+        }
+        if let turn, turn != .identity, pixelFormat == nil || dimensions == nil {
+            return "frames are turned only together with a pixel format and a size; set both"
         }
         if let colorRange, !["tv", "pc"].contains(colorRange) {
             return "the colour range \(colorRange) is neither tv nor pc"
@@ -93,7 +96,29 @@ extension VideoSettings {
     }
 }
 
+extension VideoSettings {
+    /// Returns true if frames of a size fit into memory: the condition of `av_image_check_size`.
+    private static func canBeMade(_ size: Dimensions) -> Bool {
+        guard (1...Int(Int32.max) / 8).contains(size.width), (1...Int(Int32.max) / 8).contains(size.height) else {
+            return false
+        }
+        return (size.width + 128) * (size.height + 128) < Int(Int32.max) / 8
+    }
+}
+
 extension ChannelLayout {
+    /// Creates a layout from its name, such as `5.1(side)`, or from the names of its channels, such as `FL+FR+LFE`.
+    ///
+    /// - Parameter name: A name that `av_channel_layout_from_string` understands.
+    /// - Throws: ``MediaError/Code-swift.struct/invalidArgument`` for another name.
+    public init(named name: String) throws(MediaError) {
+        guard let layout = Self.named(name) else {
+            throw MediaError(
+                .invalidArgument, "\(name) is not a channel layout that is known, such as stereo or 5.1(side)")
+        }
+        self = layout
+    }
+
     /// The reason why the layout is invalid; `nil` if it is valid.
     var impossibility: String? {
         isKnown ? nil : "\(channels) channels called \(name) are not a channel layout that is known"

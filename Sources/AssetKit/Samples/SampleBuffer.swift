@@ -34,6 +34,8 @@ public final class SampleBuffer: Sendable {
     public let attachments: Attachments
     /// The samples.
     public let content: Content
+    /// The values that were attached to the buffer, by key.
+    public let attachedValues: [String: Attachment]
 
     /// The coding parameters of stored samples, for a writer that copies them unchanged.
     let codecParameters: CodecParameters?
@@ -53,9 +55,10 @@ public final class SampleBuffer: Sendable {
     init(
         ofTrack index: Int = 0, presentationTime: MediaTime, decodeTime: MediaTime? = nil, duration: MediaTime,
         isSync: Bool = true, formatDescription: FormatDescription, codecParameters: CodecParameters? = nil,
-        attachments: Attachments = [], content: Content
+        attachments: Attachments = [], content: Content, attachedValues: [String: Attachment] = [:]
     ) {
         trackIndex = index
+        self.attachedValues = attachedValues
         self.codecParameters = codecParameters
         self.presentationTime = presentationTime
         self.decodeTime = decodeTime
@@ -89,7 +92,7 @@ public final class SampleBuffer: Sendable {
             decodeTime: decodeTime ?? buffer.decodeTime, duration: duration ?? buffer.duration, isSync: buffer.isSync,
             formatDescription: buffer.formatDescription, codecParameters: buffer.codecParameters,
             attachments: isShown ? buffer.attachments : buffer.attachments.union(.isNotShown),
-            content: content ?? buffer.content)
+            content: content ?? buffer.content, attachedValues: buffer.attachedValues.filter(\.value.propagates))
     }
 
     /// The video frame; `nil` for other content.
@@ -109,6 +112,77 @@ public final class SampleBuffer: Sendable {
 
     /// The range from the presentation time to the end of the duration.
     public var timeRange: MediaTimeRange { MediaTimeRange(start: presentationTime, duration: duration) }
+}
+
+// Attachments: buffers are immutable, so attaching something gives another buffer over the same samples.
+
+extension SampleBuffer {
+    /// A value that is attached to a buffer under a key of the caller's own: `CMSetAttachment`.
+    public struct Attachment: Sendable, Hashable {
+        /// A value, by type.
+        public enum Value: Sendable, Hashable {
+            /// A truth value.
+            case flag(Bool)
+            /// An integer.
+            case integer(Int64)
+            /// A floating-point number.
+            case number(Double)
+            /// Text.
+            case text(String)
+            /// Bytes.
+            case data([UInt8])
+            /// A time.
+            case time(MediaTime)
+        }
+
+        /// The value.
+        public var value: Value
+        /// Indicates whether buffers that are made of this one get it too: `kCMAttachmentMode_ShouldPropagate`.
+        public var propagates: Bool
+
+        /// Creates an attachment.
+        ///
+        /// - Parameters:
+        ///   - value: The value.
+        ///   - propagates: True if buffers that are made of this one get it too.
+        public init(_ value: Value, propagates: Bool = true) {
+            self.value = value
+            self.propagates = propagates
+        }
+    }
+
+    /// Returns a buffer of the same samples to which a value is attached: `CMSetAttachment`.
+    ///
+    /// Nothing is copied. Writers keep no attachments: they are for those who hand buffers on to each other.
+    /// - Parameters:
+    ///   - attachment: The value; `nil` to remove what is attached: `CMRemoveAttachment`.
+    ///   - key: The key.
+    public func attaching(_ attachment: Attachment?, forKey key: String) -> SampleBuffer {
+        var values = attachedValues
+        values[key] = attachment
+        return with(attachments, values)
+    }
+
+    /// Returns a buffer of the same samples with other properties.
+    ///
+    /// - Parameter attachments: The properties; with ``Attachments/isNotShown``, a writer keeps a stored sample only for
+    ///   those that need it.
+    public func marked(_ attachments: Attachments) -> SampleBuffer { with(attachments, attachedValues) }
+
+    /// Returns another buffer with the values of this one that propagate: `CMPropagateAttachments`.
+    ///
+    /// - Parameter other: The buffer that gets them; its own value for the same key is replaced.
+    public func propagatingAttachments(to other: SampleBuffer) -> SampleBuffer {
+        let values = attachedValues.filter(\.value.propagates)
+        return other.with(other.attachments, other.attachedValues.merging(values) { _, new in new })
+    }
+
+    private func with(_ attachments: Attachments, _ values: [String: Attachment]) -> SampleBuffer {
+        SampleBuffer(
+            ofTrack: trackIndex, presentationTime: presentationTime, decodeTime: decodeTime, duration: duration,
+            isSync: isSync, formatDescription: formatDescription, codecParameters: codecParameters,
+            attachments: attachments, content: content, attachedValues: values)
+    }
 }
 
 /// A sample as stored by the container, usually compressed.
