@@ -277,6 +277,70 @@ import Testing
         #expect(errorCode { try input.appendNow(sounds[0]) } == .unsupported)
     }
 
+    /// What a range of stored samples must not begin with, unless the stream has nothing else.
+    @Test func aStoredTrackBeginsWithASyncSample() throws {
+        let asset = try Media.asset("h264-bframes.mp4")
+        let track = try Media.track(asset, .video)
+        let buffers = try Media.all(TrackOutput(track: track), of: asset)
+        let later = buffers.dropFirst(3).firstIndex(where: \.isSync)
+        let sync = try #require(later)
+        for begins in [true, false] {
+            let file = try Written("v.mov")
+            let input = AssetWriterInput(copying: track)
+            if !begins { input.beginsWithSyncSample = false }
+            try file.write(.mov, [input], from: buffers[sync - 2].presentationTime) { _ in
+                for (place, buffer) in buffers.enumerated().dropFirst(sync - 2) {
+                    let code = errorCode { try input.appendNow(buffer) }
+                    // A refused sample does not fail the writer.
+                    #expect(code == (begins && place < sync ? .invalidArgument : nil), "\(place)")
+                }
+            }
+            let stored = try Media.all(TrackOutput(track: Media.track(file.asset, .video)), of: file.asset)
+            #expect(stored.count == buffers.count - sync + (begins ? 0 : 2) && stored.first?.isSync == begins)
+        }
+    }
+
+    /// A hint completes settings, and is checked before anything is encoded.
+    @Test func hintsCompleteSettingsForEncoding() throws {
+        let video = try Media.track(Media.asset("anamorphic.mp4"), .video).formatDescriptions.first
+        let audio = try Media.track(Media.asset("pcm-s16-5.1.wav"), .audio).formatDescriptions.first
+        let (pictures, sound) = (try #require(video), try #require(audio))
+        func settings(_ input: AssetWriterInput) -> VideoOutputSettings? {
+            if case .video(let settings) = input.settings { settings } else { nil }
+        }
+        let hinted = AssetWriterInput(videoSettings: VideoOutputSettings(codec: .h264), sourceFormatHint: pictures)
+        #expect(hinted.sourceFormatHint == pictures)
+        #expect(settings(hinted)?.dimensions == pictures.video?.encodedSize)
+        #expect(settings(hinted)?.pixelAspectRatio == pictures.video?.sampleAspectRatio)
+        let small = Dimensions(width: 64, height: 48)
+        let scaled = AssetWriterInput(
+            videoSettings: VideoOutputSettings(codec: .h264, dimensions: small), sourceFormatHint: pictures)
+        #expect(settings(scaled)?.dimensions == small && settings(scaled)?.pixelAspectRatio == nil)
+        let spoken = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .flac), sourceFormatHint: sound)
+        guard case .audio(let completed) = spoken.settings else { throw TestSupportError("no audio settings") }
+        #expect(completed.sampleRate == 48000 && completed.channelLayout?.channels == 6)
+
+        let file = try Written("v.mov")
+        let writer = try AssetWriter(path: FilePath(file.path), fileType: .mov)
+        #expect(writer.canAdd(hinted) && writer.canAdd(scaled))
+        var odd = pictures
+        odd.video?.encodedSize = Dimensions(width: 33, height: 31)
+        var fast = AudioOutputSettings(codec: .aac)
+        fast.bitRate = 2_000_000
+        let refused = [
+            AssetWriterInput(videoSettings: VideoOutputSettings(codec: .h264), sourceFormatHint: odd),
+            AssetWriterInput(videoSettings: VideoOutputSettings(codec: .h264), sourceFormatHint: sound),
+            AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac), sourceFormatHint: pictures),
+            // More than two channels of 48 kHz have, but not more than six of 96 kHz.
+            AssetWriterInput(audioSettings: fast, sourceFormatHint: sound),
+        ]
+        for input in refused {
+            #expect(!writer.canAdd(input))
+            #expect(errorCode { try writer.add(input) } == .invalidArgument)
+        }
+        #expect(writer.canAdd(AssetWriterInput(audioSettings: fast)))
+    }
+
     // MARK: What is set too late, or makes no sense
 
     @Test func whatIsSetTooLateIsTold() throws {

@@ -26,7 +26,9 @@ public final class ImageGenerator: Sendable {
         public var requestedTimeToleranceBefore = MediaTime.positiveInfinity
         /// The maximum time by which an image may be too late; by default infinite, to use the nearest sync sample.
         public var requestedTimeToleranceAfter = MediaTime.positiveInfinity
-        /// True to rotate images upright by the track's transform.
+        /// True, the default, to rotate images upright by the track's transform.
+        ///
+        /// `AVAssetImageGenerator.appliesPreferredTrackTransform` is false by default.
         public var appliesPreferredTrackTransform = true
         /// The part of the stored frames to show, and the handling of non-square pixels.
         public var apertureMode = ApertureMode.cleanAperture
@@ -127,10 +129,11 @@ public final class ImageGenerator: Sendable {
 
     /// Returns the image at a time, and the time that it shows.
     ///
-    /// The frame on screen at T is the last one whose presentation time is not after T; the exact end of the track
-    /// returns the last frame. With tolerances, the nearest sync sample is used if its interval intersects [T − before,
+    /// The frame on screen at T is the last one whose presentation time is not after T. A time before the first frame or
+    /// after the last one by less than that frame's duration, such as the end of an asset whose sound is a little longer
+    /// than its video, returns that frame with its own time. With tolerances, the nearest sync sample is used if its interval intersects [T − before,
     /// T + after].
-    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time before the first frame or after the last one.
+    /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time farther from the first or the last frame.
     public func image(at time: MediaTime) async throws(MediaError) -> (image: Bitmap, actualTime: MediaTime) {
         let generated = try await generatedImage(at: time)
         return (generated.image, generated.actualTime)

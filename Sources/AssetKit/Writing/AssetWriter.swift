@@ -174,8 +174,12 @@ extension AssetWriter {
         do throws(MediaError) {
             switch input.settings {
             case .stored: break
-            case .audio(let settings): try settings.check(in: fileType)
-            case .video(let settings): try settings.check(in: fileType)
+            case .audio(let settings):
+                try settings.check(in: fileType)
+                try input.sourceFormatHint.map { (hint) throws(MediaError) in try settings.check(hint, in: fileType) }
+            case .video(let settings):
+                try settings.check(in: fileType)
+                try input.sourceFormatHint.map { (hint) throws(MediaError) in try settings.check(hint, in: fileType) }
             }
         } catch {
             return error

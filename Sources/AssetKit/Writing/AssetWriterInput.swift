@@ -22,7 +22,7 @@ public final class AssetWriterInput: Sendable {
     public let mediaType: MediaType
     /// The treatment of the samples.
     public let settings: Settings
-    /// The format of stored samples; `nil` to take it from the first sample.
+    /// The format of the samples that will be appended; `nil` to take it from the first sample.
     public let sourceFormatHint: FormatDescription?
 
     let state: Mutex<State>
@@ -33,6 +33,7 @@ public final class AssetWriterInput: Sendable {
         var timescale: Int32 = 0
         var frameRate: Rational?
         var isRealTime = false
+        var beginsWithSyncSample = true
         var isTaken = false
         var hasAdaptor = false
         var phase = Phase.open
@@ -120,19 +121,30 @@ public final class AssetWriterInput: Sendable {
     ///
     /// - Parameters:
     ///   - audioSettings: The encoder settings.
+    ///   - sourceFormatHint: The format of the audio that will be appended. It replaces the sample rate and the channel
+    ///     layout where the settings have none, and ``AssetWriter/add(_:)`` checks that the encoder takes it.
     ///   - track: The track from which language, name and other properties are taken.
-    public convenience init(audioSettings: AudioOutputSettings, like track: AssetTrack? = nil) {
+    public convenience init(
+        audioSettings: AudioOutputSettings, sourceFormatHint: FormatDescription? = nil, like track: AssetTrack? = nil
+    ) {
         var state = State()
         if let track { state.header = TrackHeader(of: track) }
-        self.init(mediaType: .audio, settings: .audio(audioSettings), hint: nil, state: state)
+        let settings = audioSettings.completed(from: sourceFormatHint?.audio)
+        self.init(mediaType: .audio, settings: .audio(settings), hint: sourceFormatHint, state: state)
     }
 
     /// Creates an input that encodes video.
     ///
     /// - Parameters:
     ///   - videoSettings: The encoder settings.
+    ///   - sourceFormatHint: The format of the frames that will be appended. It replaces the size, and for frames of that
+    ///     size the pixel aspect ratio and the clean aperture, where the settings have none; ``AssetWriter/add(_:)``
+    ///     checks that the encoder takes it.
     ///   - track: The track from which language, name, transform, timecode, frame rate and other properties are taken.
-    public convenience init(videoSettings: VideoOutputSettings, like track: AssetTrack? = nil) {
+    public convenience init(
+        videoSettings: VideoOutputSettings, sourceFormatHint: FormatDescription? = nil, like track: AssetTrack? = nil
+    ) {
+        let videoSettings = videoSettings.completed(from: sourceFormatHint?.video)
         var state = State()
         if let track {
             state.header = TrackHeader(of: track)
@@ -141,7 +153,7 @@ public final class AssetWriterInput: Sendable {
         }
         state.header.cleanAperture = videoSettings.cleanAperture
         state.header.hdr = videoSettings.hdr
-        self.init(mediaType: .video, settings: .video(videoSettings), hint: nil, state: state)
+        self.init(mediaType: .video, settings: .video(videoSettings), hint: sourceFormatHint, state: state)
     }
 }
 
@@ -220,6 +232,15 @@ extension AssetWriterInput {
         }
     }
 
+    /// Indicates whether the first stored sample of a video track must be a sync sample; true by default.
+    ///
+    /// Without one, players cannot decode the first frames. Set it to false to write a stream that has none, such as one
+    /// with gradual refresh, or a recording that begins anywhere.
+    public var beginsWithSyncSample: Bool {
+        get { state.withLock { $0.beginsWithSyncSample } }
+        set { change("beginsWithSyncSample") { $0.beginsWithSyncSample = newValue } }
+    }
+
     /// Indicates whether samples come from a source that cannot wait; if true, more of them are queued for the encoder.
     public var expectsMediaDataInRealTime: Bool {
         get { state.withLock { $0.isRealTime } }
@@ -258,7 +279,9 @@ extension AssetWriterInput {
             case .stored:
                 pipeline = PassthroughWritingPipeline(mediaType: mediaType, session: session, hint: state.stored)
             }
-            let checks = SampleChecks(mediaType, settings, codec: sourceFormatHint?.codec, in: session.fileType)
+            var checks = SampleChecks(
+                mediaType, settings, codec: settings == .stored ? sourceFormatHint?.codec : nil, in: session.fileType)
+            checks.needsSyncSample = state.beginsWithSyncSample
             let link = try InputSession(
                 core: core, lane: lane, pipeline: pipeline, checks: checks, encodes: settings != .stored,
                 isRealTime: state.isRealTime)

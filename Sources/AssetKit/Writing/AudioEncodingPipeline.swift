@@ -122,6 +122,24 @@ extension AudioOutputSettings {
         }
     }
 
+    /// Returns the settings with what they leave open taken from a source's format.
+    func completed(from source: AudioFormat?) -> Self {
+        var settings = self
+        guard let source else { return settings }
+        // Opus has a rate of its own, to which everything is converted.
+        if codec != .opus { settings.sampleRate = sampleRate ?? source.sampleRate }
+        settings.channelLayout = channelLayout ?? (source.channelLayout.knownName == nil ? nil : source.channelLayout)
+        return settings
+    }
+
+    /// Throws if audio of a format cannot be encoded with the settings, or if it is no audio.
+    func check(_ source: FormatDescription, in fileType: MediaFileType) throws(MediaError) {
+        guard let audio = source.audio else {
+            throw MediaError(.invalidArgument, "the source format hint is of \(source.mediaType), not of audio")
+        }
+        _ = try configuration(for: audio, in: fileType, usesGlobalHeader: true)
+    }
+
     /// - Parameters:
     ///   - rate: The sample rate; `nil` if not known yet.
     ///   - channels: The number of channels; `nil` if not known yet.

@@ -133,6 +133,8 @@ struct SampleChecks: Sendable {
     private var codec: String?
     /// The sample rate of the audio so far, in hertz.
     private var sampleRate: Int?
+    /// True until the first stored video sample, which must be a sync sample.
+    var needsSyncSample = false
     /// The start and end of the last sample.
     private var last: (start: MediaTime, end: MediaTime)?
 
@@ -167,6 +169,12 @@ struct SampleChecks: Sendable {
                     .invalidArgument, "an input without settings takes stored samples; others need settings")
             }
             try check(stored: buffer.formatDescription)
+            guard !needsSyncSample || mediaType != .video || buffer.isSync else {
+                throw MediaError(
+                    .invalidArgument,
+                    "the first sample, at \(buffer.presentationTime.seconds) s, needs others before it to be decoded; "
+                        + "append from a sync sample on, or set beginsWithSyncSample to false")
+            }
         }
         try checkOrder(of: buffer)
     }
@@ -174,6 +182,7 @@ struct SampleChecks: Sendable {
     /// Records a sample that was appended.
     mutating func note(_ buffer: SampleBuffer) {
         if settings == .stored { codec = codec ?? buffer.formatDescription.codec }
+        needsSyncSample = false
         if let sound = Self.sound(buffer) { sampleRate = sampleRate ?? sound.rate }
         guard let start = place(of: buffer), !buffer.attachments.contains(.isNotShown) else { return }
         let length = Self.sound(buffer)?.duration ?? buffer.duration

@@ -55,6 +55,8 @@ public final class Reencoder: Sendable {
     /// - Throws: Errors of the reader or the writer.
     public func add(_ output: ReaderOutput, to input: AssetWriterInput) throws(MediaError) {
         try reader.add(output)
+        // A copy begins as its source does.
+        if input.settings == .stored { input.beginsWithSyncSample = false }
         try writer.add(input)
         let starts = output.trackOutputs.map(\.track.timeRange.start).filter(\.isNumeric)
         let position = max(starts.min() ?? .zero, .zero)

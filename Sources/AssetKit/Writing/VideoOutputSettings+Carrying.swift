@@ -150,3 +150,16 @@ extension CleanAperture {
             width: width, height: height, horizontalOffset: horizontal, verticalOffset: vertical, in: size)
     }
 }
+
+extension VideoOutputSettings {
+    /// Returns the settings with what they leave open taken from a source's format.
+    func completed(from source: VideoFormat?) -> Self {
+        var settings = self
+        guard let source else { return settings }
+        settings.dimensions = dimensions ?? source.encodedSize
+        guard settings.dimensions == source.encodedSize else { return settings }
+        settings.pixelAspectRatio = pixelAspectRatio ?? source.sampleAspectRatio
+        settings.cleanAperture = cleanAperture ?? source.cleanAperture
+        return settings
+    }
+}

@@ -261,6 +261,15 @@ extension VideoOutputSettings {
         try checkNumbers()
     }
 
+    /// Throws if frames of a format cannot be encoded with the settings, or if it is no video.
+    func check(_ source: FormatDescription, in fileType: MediaFileType) throws(MediaError) {
+        guard let video = source.video else {
+            throw MediaError(.invalidArgument, "the source format hint is of \(source.mediaType), not of video")
+        }
+        _ = try configuration(
+            for: video, timeBase: Rational(1, 25), frameRate: nil, in: fileType, usesGlobalHeader: true)
+    }
+
     /// Checks the profile before x264 does, because x264 reports errors on standard error, past libav's log.
     private func checkProfile() throws(MediaError) {
         guard codec == .h264, let profile else { return }
