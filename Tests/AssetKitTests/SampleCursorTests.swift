@@ -98,7 +98,7 @@ import Testing
 
     /// The place of each sample in the file, by ffprobe, and its bytes.
     @Test(arguments: [
-        "av.mp4", "h264-bframes.mp4", "fragmented.mp4", "alac.m4a", "prores.mov", "chapters.mp4", "timecode-25.mov",
+        "av.mp4", "h264-bframes.mp4", "fragmented.mp4", "alac.m4a", "prores.mov", "timecode-25.mov",
     ])
     func samplesLieWhereFFprobeSays(fixture: String) throws {
         let asset = try Media.asset(fixture)

@@ -6,6 +6,7 @@
 //   mediacheck frames FILE [TRACK]                               time, duration and MD5 of each picture
 //   mediacheck at FILE [TRACK [THREADS [sweep]]]                 the same for times read from standard input; `sweep`: in
 //                                                                rising order, each told which one comes next
+//   mediacheck samples FILE                                      track, size, place and sync mark of each stored sample
 //   mediacheck copy FILE OUT [START END]                         stored samples as they are, in another file
 //   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
 //   mediacheck feed FILE OUT video|audio|turns                   encoded anew, one track before the other, or in turn
@@ -215,6 +216,7 @@ do {
         try pcm(asset, Array(arguments.dropFirst(2)), segments: (bytes, threads))
     case "sound": try sound(asset, Array(arguments.dropFirst(2)))
     case "frames": try frames(asset, Array(arguments.dropFirst(2)))
+    case "samples": try samples(asset)
     case "copy": try copy(asset, Array(arguments.dropFirst(2)))
     case "encode": try encode(asset, Array(arguments.dropFirst(2)))
     case "fragments": try fragments(asset, Array(arguments.dropFirst(2)))

@@ -11,13 +11,13 @@ import sys
 import zlib
 from collections import defaultdict
 
-from . import commands, editing, exact, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
+from . import commands, cursors, editing, exact, export, frames, mediainfo, peaks, pictures, probe, proxy, qc, scan, sheets, sound
 from .known import KNOWN
 from .tools import CALLER, ROOT, Report
 
 GROUPS = {"pcm": sound.pcm, "segments": sound.segments, "range": sound.ranges, "peaks": peaks.peaks,
           "pictures": pictures.pictures, "frames": frames.frames, "images": exact.images,
-          "containers": exact.containers, "probe": probe.probe, "scan": scan.scan,
+          "containers": exact.containers, "probe": probe.probe, "scan": scan.scan, "cursors": cursors.cursors,
           "mediainfo": mediainfo.mediainfo, "commands": commands.commands, "others": commands.others, "shapes": commands.shapes,
           "sheets": sheets.sheets, "proxy": proxy.proxy, "proxies": proxy.proxies, "copies": proxy.copies, "export": export.export,
           "editing": editing.editing, "loudness": qc.loudness}
@@ -39,7 +39,7 @@ def media_files(folder, part):
 
 
 # Groups that cost little: a sample holds all files in them.
-CHEAP = {"probe", "scan", "mediainfo", "commands", "others", "editing"}
+CHEAP = {"probe", "scan", "cursors", "mediainfo", "commands", "others", "editing"}
 
 
 def chosen(group, names, options):

@@ -59,12 +59,7 @@ final class SampleTable: Sendable {
                 position: packet.position ?? -1, size: Int32(clamping: packet.size), flags: [])
             if packet.isKey { entry.flags.insert(.isSync) }
             if packet.isCorrupt { entry.flags.insert(.isDamaged) }
-            let isPriming =
-                isAudio
-                && packet.pts.map {
-                    MediaTime(ticks: $0.addingClamped(entry.duration), timeBase: track.timeBase) <= origin
-                }
-                    ?? false
+            let isPriming = isAudio && Self.isPriming(entry, before: origin, track.timeBase)
             let isOverlaid = hidingCodec.map { !packet.showsPicture(of: $0) } ?? false
             if packet.isDiscarded || isPriming || isOverlaid { entry.flags.insert(.isHidden) }
             let head = fields == nil ? [] : packet.prefix(H264FieldPairs.headLength)
@@ -86,6 +81,12 @@ final class SampleTable: Sendable {
         timeBase = track.timeBase
         isInOnePiece = file.format == .isoMedia
         (shown, places) = Self.presentationOrder(of: entries)
+    }
+
+    /// Returns true for audio that ends before the presentation begins.
+    private static func isPriming(_ entry: Entry, before origin: MediaTime, _ timeBase: Rational) -> Bool {
+        guard entry.pts != untimed, MediaTime(ticks: entry.pts, timeBase: timeBase) < origin else { return false }
+        return MediaTime(ticks: entry.pts.addingClamped(entry.duration), timeBase: timeBase) <= origin
     }
 
     /// Returns both directions of the order of presentation; empty if it is that of decoding.
