@@ -13,7 +13,7 @@ def cursors(report, files):
 def one_file(path):
     try:
         wanted = ffprobe(path, *reference.unedited(path), *reference.sizes(path), "-show_entries",
-                         "packet=stream_index,size,pos,flags:stream=index,id")
+                         "packet=stream_index,size,pos,flags:stream=index,id,time_base")
     except RuntimeError:
         return "refused"
     if is_list(path):
