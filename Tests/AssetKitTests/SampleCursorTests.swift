@@ -146,6 +146,43 @@ import Testing
         #expect(other.sampleNumber == 6)
     }
 
+    /// The samples at any cursor, in any order, are those of a pass from the start.
+    @Test(arguments: [
+        "av.mp4", "h264-bframes.mp4", "h264-opengop.mp4", "h264-opengop.ts", "h264-aac.mkv", "mpegts-10s.ts",
+        "mjpeg.avi",
+        "opus.webm", "fragmented.mp4", "pcm-s16-stereo.wav", "mid-gop-edit.mp4", "vp9-alpha.webm", "mp3-lame.mp3",
+    ])
+    func samplesAreReadAtCursors(fixture: String) throws {
+        func bytes(_ buffer: SampleBuffer) -> [UInt8] {
+            buffer.storedSample?.withBytes { span in
+                (0..<span.byteCount).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+            } ?? []
+        }
+        let asset = try Media.asset(fixture)
+        for track in try asset.loadNow(.tracks) where !track.isAttachedPicture {
+            let all = try Media.all(TrackOutput(track: track), of: asset)
+            let generator = SampleBufferGenerator(asset: asset)
+            var cursor = try cursor(track)
+            // Back and forth, and on from where the last request ended.
+            for place in [all.count - 1, 0, all.count / 2, all.count / 2 + 3, all.count / 3, all.count / 3 + 1] {
+                cursor.stepInDecodeOrder(by: .min)
+                cursor.stepInDecodeOrder(by: place)
+                let found = try generator.makeSampleBuffersNow(from: cursor, count: 3)
+                let wanted = all.dropFirst(cursor.sampleNumber).prefix(3)
+                #expect(found.map { Sample($0) } == wanted.map { Sample($0) }, "track \(track.index), \(place)")
+                #expect(found.map(bytes) == wanted.map(bytes), "track \(track.index), \(place)")
+            }
+        }
+    }
+
+    @Test func cursorsOfOtherFilesAreRefused() async throws {
+        let generator = SampleBufferGenerator(asset: try Media.asset("av.mp4"))
+        let other = try cursor(Media.track(Media.asset("h264-bframes.mp4"), .video))
+        #expect(errorCode { try generator.makeSampleBuffersNow(from: other) } == .invalidArgument)
+        let own = try cursor(Media.track(generator.asset, .video))
+        #expect(try await generator.makeSampleBuffers(from: own).map(\.presentationTime) == [own.presentationTime])
+    }
+
     @Test func tracksOfCompositionsHaveNone() throws {
         let source = try Media.asset("av.mp4")
         var composition = Composition()
