@@ -15,6 +15,10 @@ extension ISOMovie {
         guard let id = UInt32(exactly: stream.id), let track = numbered,
             let first = track.sampleEntries.first
         else { return }
+        let isData = stream.format.mediaType == .data || stream.format.mediaType == .timecode
+        if isData, stream.format.extradata.isEmpty, let description = track.carriage?.description {
+            stream.format.extradata = description.formatFields
+        }
         if let size = stream.format.video?.encodedSize {
             stream.format.video?.cleanAperture = Self.aperture(first, in: size, track: id, warnings: &warnings)
             stream.containerColor = first.visual.flatMap { ColorInfo($0.colors) }

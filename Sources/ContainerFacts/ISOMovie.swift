@@ -117,6 +117,8 @@ package struct MovieTrackFacts: Sendable {
     package let keySpaces: MetadataKeySpaces
     /// The IDs of the tracks to which this one refers, by the type of reference.
     package let references: [String: [Int]]
+    /// The description of a track of text, timecode or data for another movie; `nil` for video and audio.
+    package let carriage: Carriage?
 
     init(_ track: MovieTrack, in movie: MovieHeader) {
         let mediaScale = track.media?.timescale.flatMap { Int32(exactly: $0) }
@@ -182,6 +184,7 @@ package struct MovieTrackFacts: Sendable {
             return overflow ? nil : start..<end
         }
         aperture = TrackAperture(track.apertures)
+        carriage = track.carriage
         keySpaces = MetadataKeySpaces(track.metadataKeys)
         // Two codes that are not printable have the same text.
         references = Dictionary(

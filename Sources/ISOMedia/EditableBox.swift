@@ -81,7 +81,7 @@ package struct EditableBox: Sendable {
     /// The number of bytes before the child boxes; `nil` for a box that is kept whole.
     private static func fieldBytes(of type: FourCC, in parent: FourCC?) -> Int? {
         switch type {
-        case "moov", "trak", "mdia", "minf", "stbl", "edts", "tapt": 0
+        case "moov", "trak", "mdia", "minf", "stbl", "edts", "tapt", "tref": 0
         case "stsd": 8
         default: nil
         }

@@ -57,6 +57,11 @@ package struct MovieEditor: Sendable {
         movie.children?[tracks[track]] = changed
     }
 
+    /// Returns a track's box; `nil` if there is no such track.
+    func box(ofTrack track: Int) -> EditableBox? {
+        tracks.indices.contains(track) ? movie.children?[tracks[track]] : nil
+    }
+
     /// Returns the time units per second of a track's media.
     package func mediaTimescale(ofTrack track: Int) throws(MediaError) -> Int32 {
         guard tracks.indices.contains(track),

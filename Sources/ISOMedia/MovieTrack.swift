@@ -40,6 +40,11 @@ package struct MovieTrack: Hashable, Sendable {
         return earliest.addingClamped(Int64(clamping: length))
     }
 
+    /// The boxes that describe a track of text, timecode or data for another movie, or the reason why there are none.
+    ///
+    /// `nil` for video, audio and tracks without a handler.
+    package var carriage: Carriage?
+
     /// The IDs of the tracks that this track refers to (`tref`), by kind of reference, such as `chap`.
     package var references: [FourCC: [UInt32]] = [:]
 
@@ -85,6 +90,11 @@ extension MovieTrack {
             return
         }
         try readMedia(tree, at: mdia, reader: &reader)
+        guard let handler, !["vide", "soun"].contains(handler.type) else { return }
+        carriage =
+            isSelfContained
+            ? try TrackDescription.read(tree, at: node, handler: handler, reader: &reader)
+            : .impossible("its samples are in another file")
     }
 
     private mutating func readMedia(_ tree: BoxTree, at mdia: Int, reader: inout BoxReader) throws(MediaError) {
@@ -347,39 +357,6 @@ package enum CreationTime {
         let date = "\(padded(year, to: 4))-\(padded(month, to: 2))-\(padded(dayOfMonth, to: 2))"
         let clock = [day / 3600, day / 60 % 60, day % 60].map { padded($0, to: 2) }.joined(separator: ":")
         return "\(date)T\(clock).000000Z"
-    }
-}
-
-/// The kind of media in a track, identified by the component that handles it.
-///
-/// ISO/IEC 14496-12, 8.4.3 (hdlr).
-package struct MediaHandler: Hashable, Sendable {
-    /// The kind of media: `vide`, `soun`, `tmcd`, `text`, `sbtl`, `meta` and others.
-    package var type: FourCC
-
-    /// The handler's name, often that of the encoder or the track; empty if not stated.
-    package var name: String
-}
-
-extension MediaHandler {
-    /// Reads an `hdlr` payload.
-    init(_ reader: inout BigEndianReader) throws(MediaError) {
-        try reader.skip(4)
-        let componentType = try reader.uint32()
-        type = try reader.fourCC()
-        try reader.skip(min(12, reader.remaining))
-        name = Self.name(reader.takeRest(), isQuickTime: componentType != 0)
-    }
-
-    /// Decodes a name, which has a length byte first in QuickTime and a terminating zero in ISO files.
-    ///
-    /// Some ISO files also have a length byte. So the first byte is taken as a length if it is not a printable
-    /// character or matches the length exactly. Only QuickTime fills in the component type.
-    private static func name(_ bytes: ArraySlice<UInt8>, isQuickTime: Bool) -> String {
-        let rest = bytes.dropFirst()
-        guard let count = bytes.first.map(Int.init), count <= rest.count else { return text(bytes) }
-        let isCount = isQuickTime || count < 0x20 || count == rest.prefix { $0 != 0 }.count
-        return text(isCount ? rest.prefix(count) : bytes)
     }
 }
 

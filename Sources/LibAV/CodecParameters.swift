@@ -69,6 +69,8 @@ package final class CodecParameters: @unchecked Sendable {
     package var isAudio: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
     /// True if the parameters describe video.
     package var isVideo: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
+    /// True if the parameters describe data whose coding libavformat need not know.
+    package var isData: Bool { pointer.pointee.codec_type == AVMEDIA_TYPE_DATA }
 }
 
 extension CodecParameters {
@@ -89,6 +91,17 @@ extension CodecParameters {
         try setExtradata(format.extradata)
         if let audio = format.audio { try set(audio) }
         if let video = format.video { Self.set(video, in: pointer) }
+    }
+
+    /// Creates the parameters of data that the muxer of MP4 and QuickTime stores as it is.
+    ///
+    /// The muxer describes all such data as GoPro's telemetry, the only kind that it has a sample description for.
+    package static func data() throws(MediaError) -> CodecParameters {
+        let parameters = CodecParameters(adopting: try allocated(avcodec_parameters_alloc()))
+        parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_DATA
+        parameters.pointer.pointee.codec_id = AV_CODEC_ID_BIN_DATA
+        parameters.pointer.pointee.codec_tag = tag("gpmd")
+        return parameters
     }
 
     static func tag(_ text: String?) -> UInt32 {

@@ -169,6 +169,8 @@ extension MuxerFile {
         if let wanted { parameters?.pointee.codec_tag = CodecParameters.tag(wanted) }
         guard let tag = parameters?.pointee.codec_tag, let id = parameters?.pointee.codec_id, tag != 0 else { return }
         let tags = context.pointee.oformat.pointee.codec_tag
+        // The muxer of QuickTime describes data by its tag, although its table has no such tag.
+        if parameters?.pointee.codec_type == AVMEDIA_TYPE_DATA { return }
         // If the container's table has the tag for another codec or does not have it, libavformat picks a tag itself.
         let isUsual = tags == nil || av_codec_get_id(tags, tag) == id
         if !isUsual { parameters?.pointee.codec_tag = 0 }
@@ -330,7 +332,11 @@ extension MuxerFile {
         let added = shift > 0 ? MatroskaDelay.added(to: stream.pointee.codecpar, in: stream.pointee.time_base) : 0
         if let decode = copy.dts {
             var raised = decode
-            if let last = lastDecodeTimes[index], decode <= last { raised = last + 1 }
+            let isData = stream.pointee.codecpar.pointee.codec_type == AVMEDIA_TYPE_DATA
+            // Samples of data may last for no time at all.
+            if let last = lastDecodeTimes[index], isData ? decode < last : decode <= last {
+                raised = isData ? last : last + 1
+            }
             lastDecodeTimes[index] = raised
             firstDecodeTimes[index] = firstDecodeTimes[index] ?? raised
             copy.pointer.pointee.dts = raised

@@ -28,6 +28,7 @@ import Testing
             case .audio(_, .encode): "audio"
             case .audio: "copied audio"
             case .subtitles: "subtitles"
+            case .data: "data"
             case .frames: "frames"
             case .mix: "mix"
             }

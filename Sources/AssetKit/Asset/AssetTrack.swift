@@ -1,4 +1,5 @@
 import ContainerFacts
+import ISOMedia
 import LibAV
 public import MediaBase
 import Threading
@@ -83,6 +84,8 @@ public struct AssetTrack: Sendable, Hashable {
     let firstSample: Range<UInt64>?
     /// The total duration of the samples from the tables of an MP4 or QuickTime file; `nil` for other formats.
     let tableDuration: MediaTime?
+    /// The description of a track of text, timecode or data in an MP4 or QuickTime file; `nil` for other tracks.
+    let carriage: Carriage?
     /// The coding parameters of the samples, for a writer that copies them unchanged.
     let codecParameters: CodecParameters?
 
@@ -149,6 +152,7 @@ public struct AssetTrack: Sendable, Hashable {
         firstSample = edits?.firstSample
         timeBase = stream.timeBase
         tableDuration = edits?.mediaDuration
+        carriage = edits?.carriage
         codecParameters = stream.codecParameters
     }
 

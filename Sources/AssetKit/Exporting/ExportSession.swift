@@ -14,7 +14,8 @@ import Threading
 /// ```
 ///
 /// With a preset, the first enabled video track and every audio track are written. With ``Preset/passthrough``, all video tracks are
-/// written, and also the subtitles that the file can hold; ``leftOut`` lists the other tracks. A video composition
+/// written, and also the tracks of text, timecode and data that the file can hold. ``leftOut`` lists the tracks that are
+/// not written. A video composition
 /// merges all video tracks into one, and an audio mix merges all audio tracks. ``init(asset:tracks:)`` takes any choice of
 /// tracks, each with its own settings; the commands `proxy` and `export` are made with it.
 ///
@@ -48,7 +49,6 @@ public final class ExportSession: Sendable {
         var result: Result<Void, MediaError>?
         /// The error for a property that was set during the export.
         var misuse: MediaError?
-        var leftOut: [TrackLeftOut] = []
     }
 
     /// The state of a session.
@@ -263,9 +263,9 @@ extension ExportSession {
             numbers[ObjectIdentifier(input)] = number
             if track.isVideo, let timecode = settings.startTimecode { input.startTimecode = timecode }
         }
-        if preset == .passthrough {
-            let leftOut = try reencoder.addFurtherTracks()
-            progressState.withLock { $0.leftOut = leftOut }
+        if preset == .passthrough { try reencoder.addFurtherTracks() }
+        try reencoder.noteLeftOut { [preset] in
+            preset?.reasonToLeaveOut($0) ?? "it was not chosen"
         }
         if let observer = settings.job.observer {
             reencoder.observer = { [numbers] input, buffer in
@@ -291,10 +291,12 @@ extension ExportSession {
         progressState.withLock { $0.reencoder }?.cancel()
     }
 
-    /// The tracks that ``Preset/passthrough`` omits, with the reasons; empty before exporting.
+    /// The tracks of the asset that are not in the file, with the reasons; empty before exporting.
     ///
-    /// Timecode is not listed, because it is written again, nor are cover pictures, which are metadata.
-    public var leftOut: [TrackLeftOut] { progressState.withLock { $0.leftOut } }
+    /// Tracks that cannot be written are listed before anything is written; those of which nothing could be decoded or
+    /// that have nothing in the time range, after it. Timecode that the file states otherwise is not listed, nor are
+    /// cover pictures, which are metadata.
+    public var leftOut: [TrackLeftOut] { progressState.withLock { $0.reencoder }?.leftOut ?? [] }
 
     /// The metadata for which the file has no place; empty before the file is complete.
     public var metadataLeftOut: [MetadataLeftOut] {

@@ -10,6 +10,8 @@ extension ExportSession {
         case audio(AssetTrack, Reencoder.Treatment<AudioOutputSettings>)
         /// A subtitle track, whose samples are copied.
         case subtitles(AssetTrack)
+        /// A timecode or data track, whose samples are copied.
+        case data(AssetTrack)
         /// The frames of a composition of video tracks.
         case frames(VideoComposition, of: [AssetTrack], VideoOutputSettings)
         /// The mix of audio tracks into one.
@@ -50,7 +52,7 @@ extension ExportSession.Track {
     /// The tracks of the asset that the track is made from.
     package var sources: [AssetTrack] {
         switch self {
-        case .video(let track, _, _), .audio(let track, _), .subtitles(let track): [track]
+        case .video(let track, _, _), .audio(let track, _), .subtitles(let track), .data(let track): [track]
         case .frames(_, let tracks, _), .mix(_, let tracks, _): tracks
         }
     }
@@ -59,7 +61,7 @@ extension ExportSession.Track {
     package var isVideo: Bool {
         switch self {
         case .video, .frames: true
-        case .audio, .subtitles, .mix: false
+        case .audio, .subtitles, .data, .mix: false
         }
     }
 
@@ -87,7 +89,7 @@ extension ExportSession.Track {
             case .proRes4444: usual * 27
             default: settings.bitRate.map(Int64.init) ?? usual / 2
             }
-        case .video, .audio, .subtitles, .frames, .mix: return sources.first?.formatDescriptions.first?.bitRate
+        case .video, .audio, .subtitles, .data, .frames, .mix: return sources.first?.formatDescriptions.first?.bitRate
         }
     }
 }
@@ -100,6 +102,15 @@ extension ExportSession.Preset {
         let pictures = media.filter { $0.mediaType == .video }
         let first = needsPictures ? pictures.first(where: \.isEnabled) ?? pictures.first : nil
         return media.filter { $0.mediaType == .audio || $0 == first }
+    }
+
+    /// Returns the reason why the preset does not write a track, in words that follow "because".
+    func reasonToLeaveOut(_ track: AssetTrack) -> String {
+        switch track.mediaType {
+        case .video: needsPictures ? "one video track is written" : "the preset \(self) writes no video"
+        case .audio: "the preset \(self) writes no audio"
+        default: "a preset that encodes writes video and audio only"
+        }
     }
 
     /// Returns a track with the preset's treatment.
@@ -133,7 +144,7 @@ extension Reencoder {
         case .video(let track, let video, let isTurned):
             try add(track, video: video, appliesPreferredTrackTransform: isTurned)
         case .audio(let track, let audio): try add(track, audio: audio)
-        case .subtitles(let track): try add(subtitles: track)
+        case .subtitles(let track), .data(let track): try add(copying: track)
         case .frames(let composition, let tracks, let settings):
             try add(composition, of: tracks, encodedWith: settings)
         case .mix(let mix, let tracks, let settings): try add(mix, of: tracks, encodedWith: settings)

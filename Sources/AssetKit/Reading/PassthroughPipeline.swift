@@ -277,7 +277,7 @@ extension AssetTrack {
     }
 
     /// The reason why the stored samples differ from what is shown, in words that follow "is"; `nil` if they do not.
-    var reasonAgainstCopying: String? {
+    package var reasonAgainstCopying: String? {
         guard jumpsInMedia else { return nil }
         return "put together of \(segments.count { $0.mediaStart != nil }) parts by its edit list"
     }

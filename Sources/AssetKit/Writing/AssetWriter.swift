@@ -54,6 +54,7 @@ public final class AssetWriter: Sendable {
         var core: MuxSession?
         var links: [InputSession] = []
         var sessionStart: MediaTime?
+        var leftOut: [TrackLeftOut] = []
         let sessionLimit = SessionLimit()
         var isFinishing = false
         var isCompleted = false
@@ -171,6 +172,9 @@ extension AssetWriter {
         guard fileType.holds(input.mediaType), state.inputs.count < fileType.maximumTracks else {
             return MediaError(.unsupported, "\(fileType) files have no room for this \(input.mediaType) track")
         }
+        if let reason = input.reasonAgainst(fileType) {
+            return MediaError(.unsupported, "\(fileType) files cannot hold the \(input.mediaType) track: \(reason)")
+        }
         do throws(MediaError) {
             switch input.settings {
             case .stored: break
@@ -214,6 +218,14 @@ extension AssetWriter {
     /// The error that made writing fail; `nil` unless ``status`` is failed.
     public var error: MediaError? { state.withLock { $0.error ?? $0.core?.error } }
 
+    /// The tracks of the source that a ``Reencoder`` or an ``ExportSession`` does not write, with the reasons.
+    ///
+    /// Empty if inputs are added by other means.
+    public var leftOut: [TrackLeftOut] { state.withLock { $0.leftOut } }
+
+    /// Notes a track of the source that is not written.
+    func leaveOut(_ track: TrackLeftOut) { state.withLock { $0.leftOut.append(track) } }
+
     /// The items of ``metadata`` and of the inputs' metadata that the file could not store; empty before it is
     /// complete.
     ///
@@ -230,7 +242,7 @@ extension AssetWriter {
             guard state.core == nil else { throw MediaError(.invalidArgument, "writing was started already") }
             guard !state.inputs.isEmpty else { throw MediaError(.invalidArgument, "the writer has no inputs") }
             let target = try destination.target(state.fragments)
-            let tracks = state.inputs.map { $0.start() }
+            let tracks = state.inputs.map { $0.start(among: state.inputs) }
             do throws(MediaError) {
                 state.core = try MuxSession(
                     target: target, fileType: fileType, header: state.header, tracks: tracks)

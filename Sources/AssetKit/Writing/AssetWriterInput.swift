@@ -1,4 +1,5 @@
 import Dispatch
+import ISOMedia
 import LibAV
 public import MediaBase
 import Threading
@@ -29,6 +30,7 @@ public final class AssetWriterInput: Sendable {
 
     struct State {
         var header = TrackHeader()
+        var associations: [Association] = []
         var stored = StoredHint()
         var timescale: Int32 = 0
         var frameRate: Rational?
@@ -44,6 +46,14 @@ public final class AssetWriterInput: Sendable {
         var misuse: MediaError?
     }
 
+    /// A reference of a track to another.
+    struct Association: Sendable {
+        /// The four characters of the reference's type.
+        let type: String
+        /// The input of the other track.
+        let input: ObjectIdentifier
+    }
+
     /// Properties of a track that are known before its first sample.
     struct StoredHint: Sendable {
         var parameters: CodecParameters?
@@ -55,6 +65,10 @@ public final class AssetWriterInput: Sendable {
         /// The total duration of the source's samples, from which the last sample's duration follows; demuxers often
         /// guess it.
         var mediaDuration: MediaTime?
+        /// The source's description of text, timecode or data; `nil` if the source is not an MP4 or QuickTime file.
+        var carriage: Carriage?
+        /// True if the samples are those of a track of an asset.
+        var isCopy = false
     }
 
     /// The state of an input, independent of how samples are appended.
@@ -100,7 +114,9 @@ public final class AssetWriterInput: Sendable {
 
     /// Creates an input that copies the stored samples of an asset's track.
     ///
-    /// The input takes over the track's language, name, transform, pixel aspect ratio, clean aperture and timecode.
+    /// The input takes over the track's language, name, transform, pixel aspect ratio, clean aperture and timecode. A
+    /// track of text, timecode or data of an MP4 or QuickTime file keeps its sample description byte for byte, in
+    /// MP4 and QuickTime files.
     public convenience init(copying track: AssetTrack) {
         var state = State()
         state.header = TrackHeader(of: track)
@@ -110,6 +126,8 @@ public final class AssetWriterInput: Sendable {
         state.stored.end = track.editedEnd
         state.stored.mediaDuration = track.tableDuration
         state.stored.frameRate = state.frameRate
+        state.stored.carriage = track.carriage
+        state.stored.isCopy = true
         state.stored.sampleAspectRatio = track.formatDescriptions.first?.video?.sampleAspectRatio
         state.header.cleanAperture = track.formatDescriptions.first?.video?.cleanAperture
         state.header.dolbyVision = track.formatDescriptions.first?.video?.hdr?.dolbyVision
@@ -203,6 +221,18 @@ extension AssetWriterInput {
         set { change("startTimecode") { $0.header.timecode = newValue } }
     }
 
+    /// Makes the track refer to that of another input of the same writer: `AVAssetWriterInput.addTrackAssociation`.
+    ///
+    /// QuickTime and MPEG-4 files store the reference (`tref`); other files store none. Set it before writing starts.
+    ///
+    /// - Parameters:
+    ///   - input: The input of the other track.
+    ///   - type: The type of the reference, four characters: `tmcd` to a timecode track, `cdsc` from timed metadata to
+    ///     the track that it describes, `chap`, `sync` and others.
+    public func addTrackAssociation(withTrackOf input: AssetWriterInput, type: String) {
+        change("the association") { $0.associations.append(Association(type: type, input: ObjectIdentifier(input))) }
+    }
+
     /// Indicates whether players use the track by default.
     public var isEnabled: Bool {
         get { state.withLock { $0.header.isEnabled } }
@@ -260,11 +290,26 @@ extension AssetWriterInput {
     }
 
     /// Marks the start of writing, which fixes the track's properties, and returns them.
-    func start() -> TrackHeader {
+    ///
+    /// - Parameter inputs: All inputs of the writer.
+    func start(among inputs: [AssetWriterInput]) -> TrackHeader {
         state.withLock { state in
             state.phase = .started
-            return state.header
+            var header = state.header
+            header.references = state.associations.compactMap { association in
+                let lane = inputs.firstIndex { ObjectIdentifier($0) == association.input }
+                return lane.map { (association.type, $0) }
+            }
+            return header
         }
+    }
+
+    /// The reason why files of a type cannot hold the samples that the input copies; `nil` if there is none that is
+    /// known.
+    func reasonAgainst(_ fileType: MediaFileType) -> String? {
+        let stored = state.withLock { $0.stored }
+        guard settings == .stored, stored.isCopy else { return nil }
+        return fileType.reasonAgainstDescribing(stored.carriage, mediaType: mediaType)
     }
 
     /// Connects the input to the muxer when the session starts.
@@ -313,81 +358,4 @@ extension MediaError {
     static func setTooLate(_ property: String, before moment: String) -> MediaError {
         MediaError(.invalidArgument, "\(property) was set too late and is not changed; set it before \(moment)")
     }
-}
-
-/// The properties of an input's track as a whole, apart from the coding of its samples.
-struct TrackHeader: Sendable {
-    /// The ISO 639-2 code.
-    var language: String?
-    var name: String?
-    var metadata: [MetadataItem] = []
-    var transform: DisplayTransform = .identity
-    var timecode: String?
-    var isEnabled = true
-    var dispositions: [String] = []
-    var cleanAperture: CleanAperture?
-    var hdr: HDRInfo?
-    /// Dolby Vision's configuration record, for stored samples that are copied.
-    var dolbyVision: HDRInfo.DolbyVisionConfiguration?
-    var creationTime: String?
-
-    init() {}
-
-    /// Takes over the properties of another track.
-    init(of track: AssetTrack) {
-        language = track.language
-        name = track.metadata.first { $0.identifier == "title" }?.value.text
-        creationTime = track.metadata.first { $0.identifier == "creation_time" }?.value.text
-        metadata = track.metadata.filter { item in
-            let key = item.identifier.lowercased()
-            return !Self.ownKeys.contains(key) && !key.hasPrefix("_statistics")
-        }
-        transform = track.preferredTransform
-        timecode = track.mediaType == .video ? track.startTimecode : nil
-        isEnabled = track.isEnabled
-        dispositions = track.dispositions.filter { $0 != "attached_pic" && $0 != "timed_thumbnails" }
-    }
-
-    /// The keys that have a place of their own or belong to one file, and Matroska's statistics, which describe the
-    /// stored bytes.
-    private static let ownKeys: Set<String> = [
-        "title", "timecode", "language", "creation_time", "encoder", "vendor_id", "bps", "duration",
-        "number_of_frames", "number_of_bytes",
-    ]
-
-    /// Returns the muxer's description of the stream for a type of file.
-    func description(of stream: WrittenStream, in fileType: MediaFileType) -> MuxerFile.Stream {
-        var description = MuxerFile.Stream(parameters: stream.parameters, timeBase: stream.timeBase)
-        description.frameRate = stream.frameRate
-        description.sampleAspectRatio = stream.sampleAspectRatio
-        description.codecTag = stream.codecTag
-        description.dispositions = dispositions
-        description.hdr = hdr
-        if transform != .identity { description.displayMatrix = transform.matrix }
-        // Boxes for the rest are written afterwards, with their value types.
-        var entries = MetadataWriting.entries(
-            fileType.isISO ? metadata.filter { MetadataWriting.headerKeys.contains($0.identifier) } : metadata)
-        func set(_ key: String, _ value: String?) {
-            guard let value else { return }
-            entries.removeAll { $0.key == key }
-            entries.append((key, value))
-        }
-        set("language", language)
-        if !fileType.isISO { set("title", name) }
-        set("timecode", timecode)
-        set("creation_time", creationTime)
-        // QuickTime keeps a name for each track's handler; libavformat's default carries no information.
-        description.metadata = entries
-        return description
-    }
-
-    /// The track's metadata including its name, without items that only headers store.
-    var ownItems: [MetadataItem] {
-        let items = metadata.filter { !Self.fields.contains($0.identifier) }
-        guard let name else { return items }
-        return items.filter { $0.identifier != "title" }
-            + [MetadataItem(keySpace: .common, identifier: "title", value: .text(name))]
-    }
-
-    private static let fields = MetadataWriting.headerKeys.union(["language", "creation_time", "timecode"])
 }

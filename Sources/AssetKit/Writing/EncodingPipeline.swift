@@ -1,3 +1,4 @@
+import ISOMedia
 import LibAV
 import MediaBase
 import SystemCalls
@@ -51,6 +52,8 @@ struct WrittenStream: Sendable {
     var codecTag: String?
     /// The duration of the encoder's priming, which is stored before the first audible sample.
     var priming = MediaTime.zero
+    /// The boxes that describe text, timecode or data in MP4 and QuickTime files, in place of libavformat's own.
+    var description: TrackDescription?
 }
 
 /// The properties of a session that every pipeline needs.

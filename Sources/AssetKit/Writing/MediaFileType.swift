@@ -56,6 +56,8 @@ extension MediaFileType {
     /// Returns true if files of this type can hold samples of a codec, by libavcodec's name.
     public func canHold(codec: String, mediaType: MediaType) -> Bool {
         guard Self.all.contains(self), holds(mediaType) else { return false }
+        // Our own boxes describe these, whatever they are.
+        if mediaType == .data || mediaType == .timecode { return true }
         // libavformat has codes for these codecs, but cannot describe them, and WAV stores no packet lengths.
         if self == .wav, ["aac", "aac_latm", "vorbis", "opus", "flac", "alac"].contains(codec) { return false }
         // ISO/IEC 23003-5 defines PCM in MP4; libavformat supports it from 6.0 on, but hardly any reader does.
@@ -73,6 +75,7 @@ extension MediaFileType {
         case .audio: true
         case .video: !isSoundAlone
         case .subtitle: [.mov, .mp4, .mkv, .webm].contains(self)
+        case .data, .timecode: self == .mov || self == .mp4
         default: false
         }
     }

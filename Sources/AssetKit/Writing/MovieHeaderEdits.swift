@@ -1,4 +1,5 @@
 import ISOMedia
+import LibAV
 import MediaBase
 
 /// The edits that complete a movie header written by libavformat: exact edit lists, apertures, and metadata.
@@ -43,11 +44,38 @@ struct MovieHeaderEdits {
         var dolbyVision: HDRInfo.DolbyVisionConfiguration?
         /// Indicates whether the track is video and so has dimensions.
         var isVideo: Bool
+        /// The boxes that describe text, timecode or data; `nil` keeps those in the file.
+        var description: TrackDescription?
+        /// The references to other tracks: the type of each, and the other track's index in the movie.
+        var references: [(type: String, track: Int)] = []
+    }
+
+    /// Returns the movie's timescale, in which a tick of each track is a whole number of ticks, so that edits are
+    /// exact.
+    ///
+    /// If that exceeds 32 bits, returns the finest track's timescale: a reader that rounds edits to the ticks of the
+    /// other tracks still finds their exact times.
+    static func timescale(of lanes: [MuxSession.Lane]) -> Int32 {
+        // Subtitles need no finer times than the other tracks, and their clocks may count microseconds.
+        let media = lanes.filter { $0.stream.map { $0.parameters.isAudio || $0.parameters.isVideo } ?? false }
+        func scales(_ lanes: [MuxSession.Lane]) -> [Int32] {
+            lanes.compactMap { $0.stream.flatMap { Int32(exactly: $0.timeBase.den) } }
+        }
+        let described = lanes.filter { $0.stream?.description != nil }
+        let own = scales(media.isEmpty ? lanes : media)
+        return MediaTime.commonTimescale(of: own + scales(described)) ?? MediaTime.commonTimescale(of: own)
+            ?? own.max() ?? 48_000
     }
 
     /// Applies the edits to a movie header.
     func apply(to editor: inout MovieEditor) throws(MediaError) {
         for track in tracks { try apply(track, to: &editor) }
+        for track in tracks {
+            let references = track.references.compactMap { reference in
+                editor.trackID(ofTrack: reference.track).map { (FourCC(stringLiteral: reference.type), [$0]) }
+            }
+            try editor.addReferences(references, track: track.index)
+        }
         try editor.endTimecodesWithTheirMedia()
         if let date = movie.creationTime { try editor.setCreationTime(date, track: nil) }
         if let location = movie.location { editor.setLocation(location.place, language: location.language) }
@@ -62,6 +90,9 @@ struct MovieHeaderEdits {
         try editor.setMetadata(track.metadata, track: track.index, isQuickTime: movie.isQuickTime)
         if let date = track.creationTime { try editor.setCreationTime(date, track: track.index) }
         try editor.setMediaDuration(track: track.index)
+        if let description = track.description {
+            try editor.setDescription(description, track: track.index, isQuickTime: movie.isQuickTime)
+        }
         if track.isVideo {
             if let record = track.dolbyVision { try editor.addDolbyVision(record, track: track.index) }
             try editor.setAperture(

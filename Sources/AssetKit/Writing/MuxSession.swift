@@ -1,4 +1,5 @@
 import FileOutput
+import ISOMedia
 import LibAV
 import MatroskaMedia
 import MediaBase
@@ -210,9 +211,11 @@ extension MuxSession {
     }
 
     private func writeHeader(_ lanes: inout [Lane]) throws(MediaError) {
+        let hasTimecodeTrack = lanes.contains { $0.stream?.description?.handler == "tmcd" }
         for place in lanes.indices {
             guard let stream = lanes[place].stream else { continue }
-            lanes[place].index = try muxer.add(lanes[place].track.description(of: stream, in: fileType))
+            lanes[place].index = try muxer.add(
+                lanes[place].track.description(of: stream, in: fileType, hasTimecodeTrack: hasTimecodeTrack))
         }
         // QuickTime and MPEG-4 metadata is written later, because libavformat turns all values into text.
         if !fileType.isISO {
@@ -240,21 +243,7 @@ extension MuxSession {
         if case .fragments(_, let rules, _, _) = target {
             flags += "+frag_custom+delay_moov+default_base_moof" + (rules.isSegmented ? "+skip_trailer" : "")
         }
-        return [("movie_timescale", String(Self.movieTimescale(lanes))), ("movflags", flags)]
-    }
-
-    /// Returns the movie's timescale, in which a tick of each track is a whole number of ticks, so that edits are
-    /// exact.
-    ///
-    /// If that exceeds 32 bits, returns the finest track's timescale: a reader that rounds edits to the ticks of the
-    /// other tracks still finds their exact times.
-    private static func movieTimescale(_ lanes: [Lane]) -> Int32 {
-        // Subtitles need no finer times than the other tracks, and their clocks count microseconds.
-        let media = lanes.filter { $0.stream.map { $0.parameters.isAudio || $0.parameters.isVideo } ?? false }
-        let scales = (media.isEmpty ? lanes : media).compactMap {
-            $0.stream.flatMap { Int32(exactly: $0.timeBase.den) }
-        }
-        return MediaTime.commonTimescale(of: scales) ?? scales.max() ?? 48_000
+        return [("movie_timescale", String(MovieHeaderEdits.timescale(of: lanes))), ("movflags", flags)]
     }
 }
 
@@ -364,7 +353,11 @@ extension MuxSession {
                     metadata: MetadataWriting.boxes(
                         lane.track.ownItems.filter { $0.identifier != "title" }, in: fileType),
                     creationTime: lane.track.creationTime,
-                    dolbyVision: lane.track.dolbyVision, isVideo: lane.stream?.parameters.isVideo ?? false))
+                    dolbyVision: lane.track.dolbyVision, isVideo: lane.stream?.parameters.isVideo ?? false,
+                    description: lane.stream?.description,
+                    references: lane.track.references.compactMap { reference in
+                        lanes[reference.lane].index.map { (reference.type, $0) }
+                    }))
         }
         let places = header.metadata.filter(\.isLocation)
         let place = places.first { $0.language == nil } ?? places.first

@@ -1,3 +1,4 @@
+import ISOMedia
 import LibAV
 import MediaBase
 
@@ -57,7 +58,7 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
             guard let cut = try form.cut(buffer, from: session.start, to: end) else { return }
             buffer = cut
         }
-        if mediaType == .subtitle {
+        if isDescribed ? session.start > .zero && mediaType != .timecode : mediaType == .subtitle {
             guard let cut = cut(buffer) else { return }
             buffer = cut
         }
@@ -67,6 +68,13 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         if buffer.presentationTime.isNumeric, buffer.presentationTime >= end {
             if mediaType == .video { if isPastStart { behindEnd.append(buffer) } else { early.append(buffer) } }
             return
+        }
+        if isDescribed {
+            guard buffer.storedSample.map({ $0.size > 0 }) == true else {
+                throw MediaError(.unsupported, "the track has an empty sample, which a copy cannot keep")
+            }
+            guard begins >= .zero || begins + buffer.duration > .zero || session.start <= .zero else { return }
+            return try write(buffer, decodedAt: buffer.decodeTime, to: sink)
         }
         if mediaType == .video, !buffer.presentationTime.isNumeric {
             throw MediaError(
@@ -109,6 +117,12 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
                 "the file does not show the picture of \(firstHidden.seconds) s, but later ones that may need it, which a "
                     + "copy cannot do; encode it")
         }
+    }
+
+    /// Indicates whether our own boxes describe the track, so that the file holds any kind of sample in it.
+    private var isDescribed: Bool {
+        session.fileType.isISO && (mediaType != .subtitle || hint.carriage?.description != nil)
+            && mediaType != .video && mediaType != .audio
     }
 
     private func isOpus(_ buffer: SampleBuffer) -> Bool { buffer.formatDescription.codec == "opus" }
@@ -339,6 +353,15 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
 
     private func begin(_ buffer: SampleBuffer, to sink: any PacketSink) throws(MediaError) {
         hasBegun = true
+        if isDescribed {
+            var stream = WrittenStream(parameters: try .data(), timeBase: timeBase)
+            if let known = hint.carriage?.description {
+                stream.description = known
+            } else {
+                stream.description = try TrackDescription(buffer.formatDescription)
+            }
+            return try sink.begin(stream)
+        }
         var parameters: CodecParameters
         if let known = buffer.codecParameters ?? hint.parameters {
             parameters = known
@@ -356,5 +379,20 @@ final class PassthroughWritingPipeline: EncodingPipeline, @unchecked Sendable {
         stream.frameRate = hint.frameRate
         stream.sampleAspectRatio = hint.sampleAspectRatio ?? buffer.formatDescription.video?.sampleAspectRatio
         try sink.begin(stream)
+    }
+}
+
+extension TrackDescription {
+    /// Creates the description of a new track of timecode or data.
+    ///
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the format has no four-character code.
+    init(_ format: FormatDescription) throws(MediaError) {
+        guard let tag = format.codecTag, tag.utf8.count == 4 else {
+            throw MediaError(
+                .unsupported,
+                "samples of \(format.mediaType) need a format with the four characters of their sample entry as its codec tag"
+            )
+        }
+        self.init(format: FourCC(stringLiteral: tag), fields: format.extradata)
     }
 }

@@ -20,8 +20,8 @@ extension Reencoder {
     /// - Parameters:
     ///   - asset: The source.
     ///   - writer: The writer of the new file, without inputs yet.
-    ///   - video: The treatment of video tracks; cover pictures are metadata. Copying video also copies the subtitles
-    ///     that the file can hold.
+    ///   - video: The treatment of video tracks; cover pictures are metadata. Copying video also copies the
+    ///     tracks of text, timecode and data that the file can hold.
     ///   - audio: The treatment of audio tracks.
     ///   - timeRange: The part of the asset to write.
     /// - Throws: ``MediaError/Code-swift.struct/noSuchTrack`` if the asset has none of the wanted tracks, and errors of
@@ -40,6 +40,9 @@ extension Reencoder {
             }
         }
         if case .copy = video { try addFurtherTracks() }
+        try noteLeftOut {
+            [.video, .audio].contains($0.mediaType) ? "it was not asked for" : "it is copied along with video only"
+        }
         guard !writer.inputs.isEmpty else {
             throw MediaError(.noSuchTrack, "has no track to be written", path: asset.displayName)
         }

@@ -63,6 +63,41 @@ public final class Reencoder: Sendable {
         state.updateQuietly { $0.pairs.append(Pair(output: output, input: input, position: position)) }
     }
 
+    /// The tracks of the asset that are not carried over, with the reasons.
+    ///
+    /// Tracks that are known to be left out are listed before writing; those of which nothing could be decoded or that
+    /// have nothing in the time range, after it.
+    public var leftOut: [TrackLeftOut] {
+        let outputs = state.read { $0.pairs.flatMap(\.output.trackOutputs) }
+        return writer.leftOut
+            + outputs.compactMap { output in
+                output.undecodable.map { TrackLeftOut(track: output.track, reason: $0.message) }
+            }
+    }
+
+    /// The tracks of the source that were added.
+    var addedTracks: [AssetTrack] {
+        state.read { $0.sparse.map(\.track) + $0.pairs.flatMap(\.output.trackOutputs).map(\.track) }
+    }
+
+    /// Makes the new tracks refer to each other as those of the source do.
+    private func associateTracks() {
+        let inputs = state.read { state in
+            state.sparse
+                + state.pairs.compactMap { pair in
+                    let tracks = pair.output.trackOutputs.map(\.track)
+                    return tracks.count == 1 ? tracks.first.map { ($0, pair.input) } : nil
+                }
+        }
+        for (track, input) in inputs {
+            for (type, others) in track.associatedTracks.sorted(by: { $0.key < $1.key }) {
+                for (other, target) in inputs where others.contains(other.id) && other.id != track.id {
+                    input.addTrackAssociation(withTrackOf: target, type: type)
+                }
+            }
+        }
+    }
+
     /// Adds a track that is read separately, before all others.
     func addSparse(_ track: AssetTrack, to input: AssetWriterInput) {
         state.updateQuietly { $0.sparse.append((track, input)) }
@@ -138,6 +173,7 @@ public final class Reencoder: Sendable {
             return state.pairs
         }
         try writer.refuseToReplace(reader.asset)
+        associateTracks()
         let range = reader.timeRange
         if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
         // The samples are those that a waveform or a check of the same track gets.
@@ -216,79 +252,5 @@ public final class Reencoder: Sendable {
             state.error = state.error ?? (state.isCancelled ? MediaError(.cancelled, "cancelled") : error)
         }
         reader.cancelReading()
-    }
-}
-
-/// A track of an asset that is not carried over to the new file, and the reason.
-public struct TrackLeftOut: Sendable, Hashable {
-    /// The track.
-    public let track: AssetTrack
-    /// The reason, in words that follow "because".
-    public let reason: String
-}
-
-extension Reencoder {
-    /// Adds a subtitle track with its properties, copying its samples.
-    ///
-    /// Subtitles are sparse, so they are read before everything else, and the file is read twice.
-    /// - Returns: The input that writes the track.
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` if the file cannot hold the track, and errors of the
-    ///   reader or the writer.
-    @discardableResult public func add(subtitles track: AssetTrack) throws(MediaError) -> AssetWriterInput {
-        if let reason = writer.fileType.reasonAgainstCopying(track, of: reader.asset) {
-            throw MediaError(.unsupported, "track \(track.index) cannot be copied: \(reason)")
-        }
-        let input = AssetWriterInput(copying: track)
-        try writer.add(input)
-        addSparse(track, to: input)
-        return input
-    }
-
-    /// Adds the subtitle tracks that the file can hold, copying their samples.
-    ///
-    /// - Returns: The asset's omitted tracks that are neither video, audio nor timecode.
-    /// - Throws: The errors of ``add(subtitles:)``.
-    @discardableResult public func addFurtherTracks() throws(MediaError) -> [TrackLeftOut] {
-        var leftOut: [TrackLeftOut] = []
-        for track in try reader.asset.contents().tracks where ![.video, .audio, .timecode].contains(track.mediaType) {
-            if let reason = writer.fileType.reasonAgainstCopying(track, of: reader.asset) {
-                leftOut.append(TrackLeftOut(track: track, reason: reason))
-            } else {
-                try add(subtitles: track)
-            }
-        }
-        return leftOut
-    }
-
-    /// Reads all of a sparse track and appends its samples to the writer.
-    func writeSparse(_ track: AssetTrack, to input: AssetWriterInput) throws(MediaError) {
-        let output = try reader.asset.samplesNow(
-            of: track, as: .stored, in: reader.timeRange, cancellation: reader.cancellation)
-        while let buffer = try output.nextSampleBuffer() {
-            try input.appendNow(buffer)
-            observer?(input, buffer)
-        }
-        input.markAsFinished()
-    }
-}
-
-extension MediaFileType {
-    /// Returns the reason why a track that is neither video nor audio cannot be copied, in words that follow "because";
-    /// `nil` if it can.
-    package func reasonAgainstCopying(_ track: AssetTrack, of asset: Asset) -> String? {
-        guard track.mediaType == .subtitle, asset.backing.input != nil else {
-            return "\(track.mediaType.rawValue) tracks are not carried"
-        }
-        let isOfChapters =
-            (try? asset.contents())?.tracks.contains { $0.associatedTracks["chap"]?.contains(track.id) == true }
-            ?? false
-        if isOfChapters { return "the chapters that it has are written as such" }
-        let codec = track.formatDescriptions.first?.codec ?? "none"
-        guard canHold(codec: codec, mediaType: .subtitle) else { return "\(self) files cannot hold \(codec)" }
-        let isOfTransportStream = (try? asset.contents())?.container.format == .transportStream
-        if codec == "hdmv_pgs_subtitle", isOfTransportStream {
-            return "one subtitle is several samples of the transport stream, and one of other files"
-        }
-        return asset.canBeReadAgain ? nil : "subtitles are read by themselves, and the input can be read only once"
     }
 }

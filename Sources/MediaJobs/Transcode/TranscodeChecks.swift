@@ -14,7 +14,7 @@ struct TranscodeChecks {
     let made: Asset
     /// The finished file's video and audio tracks.
     let found: [AssetTrack]
-    /// The tracks that have anything in the range, in the order of the file; without subtitles.
+    /// The tracks that have anything in the range, in the order of the file; video and audio only.
     let written: [Written]
     /// The source's tracks that have nothing in the range; empty for a timeline.
     let unwritten: [AssetTrack]
@@ -46,8 +46,8 @@ struct TranscodeChecks {
             [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture
         }
         written = zip(plan.tracks, inputs).enumerated().compactMap { number, pair in
-            guard pair.1.mediaType != .subtitle, let source = pair.0.sources.first, let seen = record[number],
-                seen.shown > 0
+            guard [.video, .audio].contains(pair.1.mediaType), let source = pair.0.sources.first,
+                let seen = record[number], seen.shown > 0
             else { return nil }
             return Written(input: pair.1, source: source, seen: seen)
         }

@@ -171,7 +171,7 @@ extension TranscodePlan {
     fileprivate var errorOfNothing: MediaError? {
         guard !request.isProxy, requested == nil, timeline == nil else { return nil }
         return tracks.flatMap(\.sources).first {
-            $0.mediaType != .subtitle && $0.statesContent(inFragments: false)
+            [.video, .audio].contains($0.mediaType) && $0.statesContent(inFragments: false)
         }?.errorOfNothing
     }
 }
@@ -212,25 +212,28 @@ package struct LeftOutTrack: Encodable, Sendable, Hashable {
 
     /// Returns entries for all tracks that are not written.
     ///
-    /// Timecode tracks are excluded, because they are created again, and so are cover pictures, which are metadata.
+    /// Cover pictures are excluded, because they are metadata.
     ///
     /// - Parameters:
     ///   - tracks: All tracks of the input.
     ///   - written: The tracks that are written.
     ///   - videoReason: The reason if no video is written; `nil` if video was not requested.
+    ///   - statesTimecode: True if the output states the timecode of its first frame, which timecode tracks do in the
+    ///     input; they are excluded then.
     static func others(
-        of tracks: [AssetTrack], besides written: [AssetTrack], videoReason: String? = nil
+        of tracks: [AssetTrack], besides written: [AssetTrack], videoReason: String? = nil, statesTimecode: Bool = true
     ) -> [LeftOutTrack] {
         let taken = Set(written.map(\.index))
         let hasVideo = written.contains { $0.mediaType == .video }
         return tracks.filter {
-            !taken.contains($0.index) && $0.mediaType != .timecode && !$0.isAttachedPicture
+            !taken.contains($0.index) && !(statesTimecode && $0.mediaType == .timecode) && !$0.isAttachedPicture
         }.map { track in
             let reason =
                 switch track.mediaType {
                 case .video where hasVideo: "one video track is written"
                 case .video: videoReason ?? notAskedFor
                 case .audio: notAskedFor
+                case .timecode: "no video track whose frames it counts is written"
                 case let type: "\(type.rawValue) tracks are not carried"
                 }
             return LeftOutTrack(track, because: reason)

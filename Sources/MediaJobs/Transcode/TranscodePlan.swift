@@ -78,6 +78,7 @@ extension TranscodePlan {
                 if fileType.keepsEdits { try setTimecode(of: shown) }
             } else if request.copies {
                 tracks.append(.video(shown, .copy))
+                tracks += furtherVideo(in: all, besides: shown).map { .video($0, .copy) }
             } else if let settings = try request.videoSettings(for: shown, of: asset, in: fileType) {
                 let isTurned = request.turn(of: shown, in: fileType) != .identity
                 tracks.append(.video(shown, .encode(settings), turned: isTurned))
@@ -86,13 +87,40 @@ extension TranscodePlan {
         try add(audio: audio)
         // A proxy's tracks keep the order of the source.
         if request.isProxy { tracks.sort { ($0.sources.first?.index ?? 0) < ($1.sources.first?.index ?? 0) } }
-        let subtitles = request.copies ? all.filter { fileType.reasonAgainstCopying($0, of: asset) == nil } : []
-        tracks += subtitles.map { .subtitles($0) }
+        let further = request.copies ? all.filter(canCopy) : []
+        tracks += further.map { $0.mediaType == .subtitle ? .subtitles($0) : .data($0) }
         leftOut = LeftOutTrack.others(
-            of: all, besides: [shown].compactMap(\.self) + audio + subtitles,
-            videoReason: fileType.holdsPictures ? nil : "\(fileType) files hold no video")
+            of: all, besides: tracks.flatMap(\.sources),
+            videoReason: fileType.holdsPictures ? nil : "\(fileType) files hold no video",
+            statesTimecode: shown != nil && fileType.keepsTimecode)
         if request.copies { reportLeftOut(all) }
         if request.export.copyFrom == .keyframe, let shown { try beginWithSyncSample(of: shown) }
+    }
+
+    /// Returns true if a track of text, timecode or data is copied.
+    ///
+    /// A copy that begins later than its source states the timecode of its first frame anew.
+    private func canCopy(_ track: AssetTrack) -> Bool {
+        guard ![.video, .audio].contains(track.mediaType) else { return false }
+        if track.mediaType == .timecode, range.start > .zero { return false }
+        return fileType.reasonAgainstCopying(track, of: asset) == nil
+    }
+
+    /// Returns the video tracks that are copied besides the first one, unless one was asked for.
+    private func furtherVideo(in tracks: [AssetTrack], besides first: AssetTrack) -> [AssetTrack] {
+        guard request.videoTrack == nil else { return [] }
+        return tracks.filter {
+            $0.mediaType == .video && !$0.isAttachedPicture && $0 != first && reasonAgainstCopying(video: $0) == nil
+        }
+    }
+
+    /// Returns the reason why a video track besides the first one is not copied, in words that follow "because"; `nil`
+    /// if it is.
+    private func reasonAgainstCopying(video track: AssetTrack) -> String? {
+        guard request.videoTrack == nil, fileType.holdsPictures else { return nil }
+        let codec = track.formatDescriptions.first?.codec ?? "none"
+        guard fileType.canHold(codec: codec, mediaType: .video) else { return "\(fileType) files cannot hold \(codec)" }
+        return track.sampleCount == 0 ? "it has no samples" : track.reasonAgainstCopying.map { "it is \($0)" }
     }
 
     /// Returns the video track to write; `nil` if the output has no video.
@@ -135,13 +163,14 @@ extension TranscodePlan {
         }
     }
 
-    /// Sets the reasons why other tracks than video and audio are not copied, and adds a warning.
+    /// Sets the reasons why tracks other than the first video and audio are not copied, and adds a warning.
     private mutating func reportLeftOut(_ all: [AssetTrack]) {
         var named: [LeftOutTrack] = []
         for (place, left) in leftOut.enumerated() {
             guard let track = all.first(where: { $0.index == left.trackIndex }),
-                ![.video, .audio].contains(track.mediaType),
-                let reason = fileType.reasonAgainstCopying(track, of: asset)
+                track.mediaType != .audio,
+                let reason = track.mediaType == .video
+                    ? reasonAgainstCopying(video: track) : fileType.reasonAgainstCopying(track, of: asset)
             else { continue }
             leftOut[place].reason = reason
             named.append(leftOut[place])

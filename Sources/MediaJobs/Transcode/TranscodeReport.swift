@@ -30,6 +30,8 @@ package struct TranscodeReport: Encodable, Sendable {
     package var audio: [Audio] = []
     /// The subtitle tracks that were copied.
     package var subtitles: [Subtitles] = []
+    /// The timecode and data tracks that were copied.
+    package var data: [DataTrack] = []
     /// The segments of an HLS folder; `nil` for a file.
     package var segments: [Segment]?
     /// The input's tracks that are not in the output.
@@ -185,9 +187,19 @@ package struct TranscodeReport: Encodable, Sendable {
         }
     }
 
+    /// A timecode or data track of an output.
+    package struct DataTrack: Encodable, Sendable {
+        /// The track of the input: ``AssetTrack/index``.
+        package var trackIndex: Int
+        /// The media type of the track.
+        package var type: String
+        /// The four characters of the sample description, such as `tmcd` or `mebx`; `nil` if unknown.
+        package var codecTag: String?
+    }
+
     private enum Key: String, CodingKey {
         case output, outputBytes, preset, copied, sizeBytes, requested, duration, startTimecode, timeline, video, audio
-        case subtitles, segments, leftOut, warnings, damage
+        case subtitles, data, segments, leftOut, warnings, damage
     }
 
     /// Encodes the report as one object; unknown values are omitted.
@@ -205,6 +217,7 @@ package struct TranscodeReport: Encodable, Sendable {
         try object.encodeIfPresent(video, forKey: .video)
         try object.encode(audio, forKey: .audio)
         if !subtitles.isEmpty { try object.encode(subtitles, forKey: .subtitles) }
+        if !data.isEmpty { try object.encode(data, forKey: .data) }
         try object.encodeIfPresent(segments, forKey: .segments)
         try object.encode(leftOut, forKey: .leftOut)
         if let comparison {
@@ -240,6 +253,11 @@ extension TranscodeReport {
         subtitles = try checks.made.loadNow(.tracks).filter { $0.mediaType == .subtitle }.map {
             Subtitles(codec: $0.formatDescriptions.first?.codec ?? "", language: $0.language)
         }
+        let unwritten = Set(checks.unwritten.map(\.index))
+        for case .data(let track) in plan.tracks where !unwritten.contains(track.index) {
+            let tag = track.formatDescriptions.first?.codecTag
+            data.append(DataTrack(trackIndex: track.index, type: track.mediaType.rawValue, codecTag: tag))
+        }
         for (item, track) in zip(checks.written, checks.found) { add(item, track, plan) }
         warnings = plan.warnings + silent.filter { undecodable[$0.trackIndex] != nil }.map(\.warning)
         if request.isProxy || !request.copies {
@@ -270,6 +288,8 @@ extension TranscodeReport {
         let source = isProxy ? item.source : nil
         let delivered = isProxy ? nil : Delivered(plan, item, track, format, duration: duration)
         if let pictures = format.video {
+            // The first video track is described; copies may have several.
+            guard video == nil else { return }
             // Without edit lists, all stored samples are shown.
             let isScanned = item.isStored && !plan.fileType.keepsEdits
             let count = isScanned ? track.sampleCount.flatMap { Int(exactly: $0) } : nil

@@ -117,8 +117,8 @@ struct ExportEncodingOptions: ParsableArguments {
     @Flag(
         name: [.customLong("copy"), .customLong("passthrough")],
         help: """
-            Copy video, audio and subtitles unchanged, quickly and without loss; tracks that the file cannot hold are \
-            left out with a warning. The same as '--preset passthrough'.
+            Copy video, audio, subtitles, timecode and data unchanged, quickly and without loss; tracks that the file \
+            cannot hold are left out with a warning. The same as '--preset passthrough'.
             """)
     var copy = false
 
