@@ -8,11 +8,14 @@ import Testing
     private struct Delivered: Decodable { var start: Time }
     private struct Track: Decodable { var delivered: Delivered; var frameCount: Int? }
     private struct Subtitles: Decodable { var codec: String; var language: String? }
+    private struct DataTrack: Decodable { var trackIndex: Int; var type: String; var codecTag: String? }
     private struct LeftOut: Decodable { var trackIndex: Int; var type: String; var reason: String }
     private struct Report: Decodable {
         var requested: [String: Time]?
         var video: Track?
         var subtitles: [Subtitles]?
+        var data: [DataTrack]?
+        var startTimecode: String?
         var leftOut: [LeftOut]
         var warnings: [String]
     }
@@ -100,6 +103,44 @@ import Testing
         // A part in which nothing is said.
         let quiet = try report([source, "-o", "o.mkv", "--start", "4.5", "--end", "4.9", "--copy-from", "keyframe"])
         #expect(quiet.leftOut.first?.reason == "it has nothing in this range" && quiet.subtitles == nil)
+    }
+
+    private func kinds(_ name: String) throws -> [String] {
+        try FFmpeg.probe(["-show_entries", "stream=codec_type,codec_tag_string", "-of", "csv=p=0", folder.path(name)])
+            .map { $0.split(separator: ",").joined(separator: " ") }
+    }
+
+    @Test func timecodeIsCopiedStatedOrTold() throws {
+        let source = try make(
+            "t.mov",
+            [
+                "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-f", "lavfi", "-i", "sine=d=2", "-c:v", "libx264",
+                "-g", "10", "-c:a", "aac", "-timecode", "10:00:00:00",
+            ])
+        let whole = try report([source, "-o", "o.mp4"])
+        #expect(whole.data?.map(\.codecTag) == ["tmcd"] && whole.data?.map(\.trackIndex) == [2])
+        #expect(whole.startTimecode == "10:00:00:00" && whole.leftOut.isEmpty && whole.warnings.isEmpty)
+        #expect(try kinds("o.mp4") == ["video avc1", "audio mp4a", "data tmcd"])
+        // A part has the timecode of its own first frame.
+        let part = try report([source, "-o", "o.mov", "--start", "0.4"])
+        #expect(part.data == nil && part.startTimecode == "10:00:00:10" && part.leftOut.isEmpty)
+        #expect(try kinds("o.mov") == ["video avc1", "audio mp4a", "data tmcd"])
+        // Matroska has a tag for it, and a file of sound has nothing.
+        let tagged = try report([source, "-o", "o.mkv"])
+        #expect(tagged.data == nil && tagged.startTimecode == "10:00:00:00" && tagged.leftOut.isEmpty)
+        let sound = try report([source, "-o", "o.m4a"])
+        #expect(sound.leftOut.map(\.type) == ["video", "timecode"])
+        #expect(sound.leftOut.map(\.reason) == ["m4a files hold no video", "m4a files hold no timecode tracks"])
+    }
+
+    @Test func everyVideoTrackIsCopied() throws {
+        let source = try Fixtures.path("many-tracks.mp4")
+        let whole = try report([source, "-o", "o.mov"])
+        #expect(whole.leftOut.isEmpty)
+        #expect(try kinds("o.mov").count { $0.hasPrefix("video") } == 2)
+        let one = try report([source, "-o", "o.mov", "--video-track", "v:1"])
+        #expect(one.leftOut.map(\.trackIndex) == [0])
+        #expect(try kinds("o.mov").count { $0.hasPrefix("video") } == 1)
     }
 
     // MARK: Where a copy begins
