@@ -63,6 +63,7 @@ let package = Package(
             ]),
         .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CPango", providers: [.apt(["libpangocairo-1.0-0"])]),
 
         .target(name: "MediaBase", swiftSettings: safe),
         .systemLibrary(name: "CSystemCalls"),
@@ -91,7 +92,8 @@ let package = Package(
         .target(name: "ISOMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "MatroskaMedia", dependencies: ["MediaBase"], swiftSettings: safe),
         .target(name: "Bitstreams", dependencies: ["MediaBase"], swiftSettings: safe),
-        .target(name: "Pictures", dependencies: ["MediaBase", "CPNG"], swiftSettings: common),
+        .target(name: "TextLayout", dependencies: ["MediaBase", "Threading", "CPango"], swiftSettings: common),
+        .target(name: "Pictures", dependencies: ["MediaBase", "TextLayout", "CPNG"], swiftSettings: common),
         .target(name: "YAMLText", dependencies: ["MediaBase", "CYAML"], swiftSettings: common),
         .target(
             name: "ContainerFacts",
@@ -101,7 +103,7 @@ let package = Package(
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia",
                 "Bitstreams", "ContainerFacts",
-                "Pictures",
+                "Pictures", "TextLayout",
                 "MediaAnalysis", system,
             ],
             swiftSettings: safe),
@@ -131,14 +133,15 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Timelines",
-                "Bitstreams", "Pictures", "MediaAnalysis", "Peaks", "JSONText", system,
+                "Bitstreams", "Pictures", "TextLayout", "MediaAnalysis", "Peaks", "JSONText", system,
             ],
             swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
-                "MediaAnalysis", "Pictures", "Peaks", "Timelines", "JSONText", "EmbeddedFiles", "Isolation", "CStartup",
+                "MediaAnalysis", "Pictures", "TextLayout", "Peaks", "Timelines", "JSONText", "EmbeddedFiles",
+                "Isolation", "CStartup",
                 system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -175,6 +178,9 @@ let package = Package(
         .testTarget(name: "BitstreamsTests", dependencies: ["Bitstreams", "MediaBase"], swiftSettings: common),
         .testTarget(
             name: "FileOutputTests", dependencies: ["FileOutput", "MediaBase", "SystemCalls", system],
+            swiftSettings: common),
+        .testTarget(
+            name: "TextLayoutTests", dependencies: ["TextLayout", "Pictures", "MediaBase", "TestSupport", system],
             swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "MediaBase"], swiftSettings: common),

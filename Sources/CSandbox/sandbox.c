@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -248,6 +249,12 @@ void csb_close_all_but(int kept) {
     long last = sysconf(_SC_OPEN_MAX);
     for (int descriptor = 3; descriptor < (last > 0 && last < 65536 ? last : 65536); descriptor++)
         if (descriptor != kept) close(descriptor);
+}
+
+void csb_silence_libraries(void) {
+    // What has no function to write with discards what is written: fopencookie(3).
+    FILE *nowhere = fopencookie(NULL, "w", (cookie_io_functions_t){0});
+    if (nowhere) stderr = nowhere;
 }
 
 static int limit(int resource, long long value) {

@@ -1,4 +1,5 @@
 import CSandbox
+import Glibc
 package import SystemPackage
 
 /// The restrictions that keep a process to the descriptors it has open.
@@ -23,12 +24,20 @@ package struct Sandbox: Sendable, Hashable {
     ///
     /// Without them results change silently: iconv no longer knows legacy character sets, x265 counts the processors
     /// differently, and text has no glyphs. `/proc/self/task` is what the system tells of the process's own threads.
-    package static let systemFiles: [FilePath] = [
-        "/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/lib", "/usr/local/share", "/lib", "/lib64", "/etc/fonts",
-        "/etc/ld.so.cache", "/etc/localtime", "/var/cache/fontconfig", "/sys/devices/system", "/sys/fs/cgroup",
-        "/proc/cpuinfo",
-        "/proc/meminfo", "/proc/stat", "/proc/self/task", "/dev/null", "/dev/urandom",
-    ]
+    package static let systemFiles: [FilePath] =
+        [
+            "/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/lib", "/usr/local/share", "/lib", "/lib64",
+            "/etc/fonts",
+            "/etc/ld.so.cache", "/etc/localtime", "/var/cache/fontconfig", "/sys/devices/system", "/sys/fs/cgroup",
+            "/proc/cpuinfo",
+            "/proc/meminfo", "/proc/stat", "/proc/self/task", "/dev/null", "/dev/urandom",
+        ] + fontSettings
+
+    /// The files and folders that the environment names in place of `/etc/fonts`: fonts-conf(5).
+    private static var fontSettings: [FilePath] {
+        let names = ["FONTCONFIG_FILE", "FONTCONFIG_PATH"]
+        return names.compactMap { getenv($0).map { FilePath(platformString: $0) } }.filter(\.isAbsolute)
+    }
 
     /// Restricts the calling process permanently, and returns the restrictions that hold.
     ///

@@ -70,6 +70,7 @@ package struct WorkerProcess: ~Copyable {
         guard id >= 0 else { throw Errno(rawValue: errno) }
         guard id == 0 else { return WorkerProcess(adopting: id, channel: mine) }
         csb_close_all_but(theirs.descriptor.rawValue)
+        csb_silence_libraries()
         restrict(supervisor: supervisor, limits, isRestricted: isRestricted, readable)
         _exit(body(theirs))
     }

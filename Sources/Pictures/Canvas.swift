@@ -1,4 +1,4 @@
-import MediaBase
+package import MediaBase
 
 /// A canvas that draws rectangles, lines, pictures and text on a bitmap, compositing each over the existing content.
 ///
@@ -7,6 +7,8 @@ import MediaBase
 package struct Canvas: Sendable {
     /// The bitmap with everything drawn so far.
     package internal(set) var bitmap: Bitmap
+    /// The characters of texts that no installed font has, and in whose place boxes were drawn.
+    package internal(set) var missingCharacters: Set<Unicode.Scalar> = []
 
     /// Creates a canvas that draws on a picture.
     package init(_ bitmap: Bitmap) { self.bitmap = bitmap }
@@ -63,7 +65,7 @@ package struct Canvas: Sendable {
     }
 
     @inline(__always)
-    private static func composite(_ color: Color, over pixels: inout MutableSpan<UInt8>, at start: Int) {
+    static func composite(_ color: Color, over pixels: inout MutableSpan<UInt8>, at start: Int) {
         if color.alpha == 255 {
             pixels[start] = color.red
             pixels[start &+ 1] = color.green
@@ -130,52 +132,4 @@ extension Canvas {
         }
         return covered / Double(lines)
     }
-}
-
-extension Canvas {
-    /// Returns the size of text in pixels, without the gap after the last letter.
-    ///
-    /// - Parameters:
-    ///   - text: A single line; see ``drawText(_:x:y:scale:color:)``.
-    ///   - scale: The number of pixels per font dot, clamped to 1…64.
-    package static func textSize(_ text: String, scale: Int = 1) -> (width: Int, height: Int) {
-        let scale = clamped(scale)
-        let letters = text.count
-        return (max(letters * BitmapFont.advance - BitmapFont.gap, 0) * scale, BitmapFont.height * scale)
-    }
-
-    /// Returns the longest prefix of `text` that is at most `width` pixels wide, with `..` in place of the rest.
-    package static func fitted(_ text: String, width: Int, scale: Int = 1) -> String {
-        if textSize(text, scale: scale).width <= width { return text }
-        let letters = max(width / clamped(scale) + BitmapFont.gap, 0) / BitmapFont.advance
-        return letters < 3 ? String(text.prefix(letters)) : text.prefix(letters - 2) + ".."
-    }
-
-    /// Draws one line of text in the built-in font, with its top-left dot at (`x`, `y`).
-    ///
-    /// Letters outside ASCII 32…126 are drawn as an empty box. A line is ``BitmapFont/height`` dots high: seven above
-    /// the baseline and two for descenders.
-    package mutating func drawText(_ text: String, x: Int, y: Int, scale: Int = 1, color: Color) {
-        let scale = Self.clamped(scale)
-        var left = x
-        for letter in text {
-            // No letter beyond the right edge is visible, and stopping here keeps the sum below from overflowing.
-            guard left < bitmap.width else { return }
-            if left > -BitmapFont.advance * scale {
-                draw(BitmapFont.glyph(of: letter), x: left, y: y, scale: scale, color: color)
-            }
-            left += BitmapFont.advance * scale
-        }
-    }
-
-    private mutating func draw(_ rows: [UInt8], x: Int, y: Int, scale: Int, color: Color) {
-        guard y < bitmap.height, y > -BitmapFont.height * scale else { return }
-        for (row, dots) in rows.enumerated() {
-            for column in 0..<BitmapFont.width where dots & (0x10 >> UInt8(column)) != 0 {
-                fill(x: x + column * scale, y: y + row * scale, width: scale, height: scale, with: color)
-            }
-        }
-    }
-
-    private static func clamped(_ scale: Int) -> Int { min(max(scale, 1), 64) }
 }

@@ -1,4 +1,5 @@
 package import MediaBase
+internal import TextLayout
 
 /// A picture of many small tiles in rows, from left to right and top to bottom, with an optional header above.
 package struct TileSheet: Sendable {
@@ -50,6 +51,8 @@ package struct TileSheet: Sendable {
 
     /// The arrangement of the tiles.
     package let layout: Layout
+    /// The characters of labels and headers that no installed font has, and in whose place boxes were drawn.
+    package var missingCharacters: Set<Unicode.Scalar> { canvas.missingCharacters }
     /// The number of tiles added so far.
     package private(set) var count = 0
     private var canvas: Canvas
@@ -70,39 +73,60 @@ package struct TileSheet: Sendable {
     /// Draws the next tile, with an optional label in its bottom-right corner.
     ///
     /// - Returns: The position of the tile's top-left pixel.
-    package mutating func add(_ tile: Bitmap, label: String? = nil) -> (x: Int, y: Int) {
+    /// - Throws: ``MediaError`` `unsupported` if there is a label and no font is installed.
+    package mutating func add(_ tile: Bitmap, label: String? = nil) throws(MediaError) -> (x: Int, y: Int) {
         let origin = layout.origin(of: count)
         count += 1
         canvas.draw(tile, x: origin.x, y: origin.y)
-        guard let label else { return origin }
-        let scale = Self.labelScale(width: layout.tile.width)
-        let size = Canvas.textSize(label, scale: scale)
-        let (width, height) = (size.width + 4 * scale, (BitmapFont.height + 2) * scale)
-        let (left, top) = (
-            origin.x + max(0, layout.tile.width - width), origin.y + max(0, layout.tile.height - height)
-        )
-        canvas.fill(
-            x: left, y: top, width: min(width, layout.tile.width), height: min(height, layout.tile.height),
-            with: Color(red: 0, green: 0, blue: 0, alpha: 160))
-        canvas.drawText(label, x: left + 2 * scale, y: top + 2 * scale, scale: scale, color: .white)
+        if let label { try draw(label, on: origin) }
         return origin
     }
 
-    /// Draws lines of text above the tiles; lines that are too wide are truncated.
-    package mutating func drawHeader(_ lines: [String]) {
-        let scale = Self.headerScale(width: layout.size.width)
-        let margin = max(layout.gap, 4 * scale)
+    /// Draws a label in the bottom-right corner of a tile; one that is too wide for the tile is shortened.
+    private mutating func draw(_ label: String, on origin: (x: Int, y: Int)) throws(MediaError) {
+        var style = TextStyle(size: Self.labelSize(width: layout.tile.width), color: .white)
+        let margin = Int(style.size / 3)
+        style.maximumWidth = layout.tile.width - 2 * margin
+        guard style.maximumWidth > 0 else { return }
+        let width = min(try TextImage.extents(of: label, style: style).columns.count, style.maximumWidth) + 2 * margin
+        let height = min(Int((1.4 * style.size).rounded()), layout.tile.height)
+        let right = origin.x + layout.tile.width
+        let top = origin.y + layout.tile.height - height
+        canvas.fill(
+            x: right - width, y: top, width: width, height: height, with: Color(red: 0, green: 0, blue: 0, alpha: 160))
+        // Digits, which are 0.73 of the size high, are in the middle.
+        let baseline = top + Int(((Double(height) + 0.73 * style.size) / 2).rounded())
+        try canvas.drawText(
+            label, x: right - margin, baseline: baseline, style: style, anchor: .end, rows: top..<top + height)
+    }
+
+    /// Draws lines of text above the tiles; lines that are too wide end in an ellipsis.
+    ///
+    /// - Throws: ``MediaError`` `unsupported` if no font is installed.
+    package mutating func drawHeader(_ lines: [String]) throws(MediaError) {
+        var style = TextStyle(size: Self.headerSize(width: layout.size.width), color: ink)
+        let margin = Self.headerMargin(sheetWidth: layout.size.width, gap: layout.gap)
+        // In line with the first tile.
+        let left = layout.gap > 0 ? layout.gap : margin
+        style.maximumWidth = layout.size.width - 2 * left
+        guard style.maximumWidth > 0 else { return }
+        let lineHeight = Self.lineHeight(size: style.size)
         for (index, line) in lines.enumerated() {
-            let text = Canvas.fitted(line, width: layout.size.width - 2 * margin, scale: scale)
-            canvas.drawText(text, x: margin, y: margin + index * Self.lineHeight * scale, scale: scale, color: ink)
+            let top = margin + index * lineHeight
+            // The tallest scripts reach 1.1 of the size above the baseline, and 0.4 below.
+            try canvas.drawText(
+                line, x: left, baseline: top + Int((1.1 * style.size).rounded()), style: style,
+                rows: top..<top + lineHeight)
         }
     }
 
     /// Returns the height of a header with the given number of lines, on a sheet of the given width.
+    ///
+    /// It does not depend on the fonts of the system, and neither do the places of tiles.
     package static func headerHeight(lines: Int, sheetWidth: Int, gap: Int) -> Int {
         guard lines > 0 else { return 0 }
-        let scale = headerScale(width: sheetWidth)
-        return max(gap, 4 * scale) + lines * lineHeight * scale
+        return headerMargin(sheetWidth: sheetWidth, gap: gap)
+            + lines * lineHeight(size: headerSize(width: sheetWidth))
     }
 
     /// The sheet, cropped to the rows and columns that contain tiles.
@@ -115,9 +139,13 @@ package struct TileSheet: Sendable {
             width: layout.headerHeight > 0 ? layout.size.width : used.size.width, height: used.size.height)
     }
 
-    private static let lineHeight = BitmapFont.height + 3
+    private static func headerMargin(sheetWidth: Int, gap: Int) -> Int {
+        max(gap, Int(headerSize(width: sheetWidth) / 2))
+    }
 
-    private static func headerScale(width: Int) -> Int { min(max(width / 480, 1), 8) }
+    private static func lineHeight(size: Double) -> Int { Int((1.5 * size).rounded()) }
 
-    private static func labelScale(width: Int) -> Int { min(max(width / 160, 1), 8) }
+    private static func headerSize(width: Int) -> Double { min(max((Double(width) / 75).rounded(), 12), 48) }
+
+    private static func labelSize(width: Int) -> Double { min(max((Double(width) / 22).rounded(), 10), 48) }
 }

@@ -1,4 +1,5 @@
 package import MediaBase
+internal import TextLayout
 
 /// A waveform as shapes in whole pixels, laid out once for every kind of picture that shows it.
 ///
@@ -20,8 +21,8 @@ package struct WaveformDrawing: Sendable, Hashable {
         case outline(x: Int, rows: [Range<Int>])
         /// A bar with ends as round as its size allows.
         case roundedBar(x: Int, width: Int, rows: Range<Int>)
-        /// One line of text in the built-in font, with its top-left dot at (`x`, `y`).
-        case text(String, x: Int, y: Int, scale: Int)
+        /// One line of text, given by the column of its anchor, its baseline and the size of the font in pixels.
+        case text(String, x: Int, baseline: Int, anchor: Canvas.TextAnchor, size: Int)
     }
 
     /// The width in pixels.
@@ -47,16 +48,17 @@ package struct WaveformDrawing: Sendable, Hashable {
 extension WaveformDrawing {
     /// Returns the drawing as a bitmap.
     ///
-    /// - Throws: ``MediaError`` `invalidArgument` or `limitExceeded` if the size is invalid for a picture.
+    /// - Throws: ``MediaError`` `invalidArgument` or `limitExceeded` if the size is invalid for a picture;
+    ///   `unsupported` if it has text and no font is installed.
     package func bitmap() throws(MediaError) -> Bitmap {
         var canvas = Canvas(try Bitmap(width: width, height: height, filledWith: background))
         for layer in layers {
-            for shape in layer.shapes { Self.paint(shape, color: layer.color, on: &canvas) }
+            for shape in layer.shapes { try Self.paint(shape, color: layer.color, on: &canvas) }
         }
         return canvas.bitmap
     }
 
-    private static func paint(_ shape: Shape, color: Color, on canvas: inout Canvas) {
+    private static func paint(_ shape: Shape, color: Color, on canvas: inout Canvas) throws(MediaError) {
         switch shape {
         case .rectangle(let x, let y, let width, let height):
             canvas.fill(x: x, y: y, width: width, height: height, with: color)
@@ -66,8 +68,9 @@ extension WaveformDrawing {
             }
         case .roundedBar(let x, let width, let rows):
             canvas.fillRounded(x: x, y: rows.lowerBound, width: width, height: rows.count, with: color)
-        case .text(let text, let x, let y, let scale):
-            canvas.drawText(text, x: x, y: y, scale: scale, color: color)
+        case .text(let text, let x, let baseline, let anchor, let size):
+            try canvas.drawText(
+                text, x: x, baseline: baseline, style: TextStyle(size: Double(size), color: color), anchor: anchor)
         }
     }
 }
@@ -75,8 +78,9 @@ extension WaveformDrawing {
 extension WaveformDrawing {
     /// Returns the drawing as an SVG 1.1 file in UTF-8, with the bitmap's size in pixels.
     ///
-    /// Each layer is one path. Edges lie on whole pixels, and letters consist of the built-in font's dots, so that
-    /// every renderer shows the same as the bitmap. Only the antialiasing of round ends may differ.
+    /// Each layer is one path, followed by its texts. Edges lie on whole pixels, so that every renderer shows the same
+    /// as the bitmap; only the antialiasing of round ends may differ, and text, which names the font families and is
+    /// drawn with those of the viewer. No font is needed to write the file.
     package func svg() -> [UInt8] {
         var text = SVGText()
         text.add("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" ")
@@ -87,9 +91,16 @@ extension WaveformDrawing {
         for layer in layers where layer.color.alpha > 0 {
             // Without this attribute, a renderer would blur edges that fall between its pixels on a larger display.
             let crisp = layer.shapes.contains(where: \.isRound) ? "" : "shape-rendering=\"crispEdges\" "
-            text.add("<path \(Self.fill(layer.color)) \(crisp)d=\"")
-            for shape in layer.shapes { text.add(shape) }
-            text.add("\"/>\n")
+            let shapes = layer.shapes.filter { !$0.isText }
+            if !shapes.isEmpty {
+                text.add("<path \(Self.fill(layer.color)) \(crisp)d=\"")
+                for shape in shapes { text.add(shape) }
+                text.add("\"/>\n")
+            }
+            guard shapes.count < layer.shapes.count else { continue }
+            text.add("<g \(Self.fill(layer.color)) font-family=\"\(TextStyle.families)\">\n")
+            for shape in layer.shapes where shape.isText { text.add(shape) }
+            text.add("</g>\n")
         }
         text.add("</svg>\n")
         return text.bytes
@@ -106,6 +117,7 @@ extension WaveformDrawing {
 
 extension WaveformDrawing.Shape {
     fileprivate var isRound: Bool { if case .roundedBar = self { true } else { false } }
+    fileprivate var isText: Bool { if case .text = self { true } else { false } }
 }
 
 /// An SVG text being written, with the shapes as path commands.
@@ -125,7 +137,11 @@ private struct SVGText {
                 start = end + 1
             }
         case .roundedBar(let x, let width, let rows): addRounded(x, width, rows)
-        case .text(let text, let x, let y, let scale): addText(text, x, y, scale)
+        case .text(let text, let x, let baseline, let anchor, let size):
+            add("<text x=\"\(x)\" y=\"\(baseline)\" font-size=\"\(size)\"")
+            // The start is the default.
+            if anchor != .start { add(" text-anchor=\"\(anchor == .middle ? "middle" : "end")\"") }
+            add(">\(Self.escaped(text))</text>\n")
         }
     }
 
@@ -168,17 +184,18 @@ private struct SVGText {
         add("\(arc(-radius, radius))h\(-across)\(arc(-radius, -radius))v\(-down)\(arc(radius, -radius))z")
     }
 
-    private mutating func addText(_ text: String, _ x: Int, _ y: Int, _ scale: Int) {
-        for (index, letter) in text.enumerated() {
-            let left = x + index * BitmapFont.advance * scale
-            for (row, dots) in BitmapFont.glyph(of: letter).enumerated() {
-                var column = 0
-                while column < BitmapFont.width {
-                    let run = (column..<BitmapFont.width).prefix { dots & (0x10 >> UInt8($0)) != 0 }.count
-                    addRectangle(left + column * scale, y + row * scale, run * scale, scale)
-                    column += max(run, 1)
-                }
+    /// Returns text as the content of an element; characters that XML does not have become U+FFFD.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\t", "\n", "\r", "\u{20}"..."\u{FFFD}", "\u{10000}"...: escaped.unicodeScalars.append(scalar)
+            default: escaped.unicodeScalars.append("\u{FFFD}")
             }
         }
+        return escaped
     }
 }

@@ -54,7 +54,7 @@ package struct WaveformStyle: Sendable, Hashable {
     package var bars: Bars?
     /// The number of empty rows between two channels, 0 or more.
     package var channelGap = 4
-    /// The size of the axis labels in pixels per font dot, 1…16.
+    /// The size of the axis and its labels, 1…16: with 1, labels are ten pixels large.
     package var textScale = 1
 
     /// Creates the default style: blue on white with levels inside, as an outline with a centre line.
@@ -74,7 +74,7 @@ package struct WaveformStyle: Sendable, Hashable {
             throw MediaError(.invalidArgument, "a range of \(range) dB shows nothing: it is above 0")
         }
         guard (1...16).contains(textScale) else {
-            throw MediaError(.invalidArgument, "letters have 1 to 16 pixels a dot, not \(textScale)")
+            throw MediaError(.invalidArgument, "labels are 1 to 16 times the usual size, not \(textScale) times")
         }
         guard (0...1 << 16).contains(channelGap) else {
             throw MediaError(.invalidArgument, "a channel gap has 0 to \(1 << 16) rows, not \(channelGap)")
@@ -114,7 +114,10 @@ package struct WaveformRenderer: Sendable {
     package let axis: TimeAxis?
 
     /// Returns the height of an axis in pixels for a text scale.
-    package static func axisHeight(textScale: Int) -> Int { (BitmapFont.height + 6) * textScale }
+    package static func axisHeight(textScale: Int) -> Int { 15 * textScale }
+
+    /// The size of the font of labels in pixels, for a text scale of 1.
+    private static let labelSize = 10
 
     /// Creates a renderer.
     ///
@@ -244,17 +247,34 @@ package struct WaveformRenderer: Sendable {
     private func add(_ axis: TimeAxis, top: Int, to drawing: inout WaveformDrawing) {
         let scale = style.textScale
         var shapes = [WaveformDrawing.Shape.rectangle(x: 0, y: top, width: width, height: scale)]
-        let ticks = axis.ticks(width: width, gap: 12 * scale) { Canvas.textSize($0, scale: scale).width }
+        let size = Self.labelSize * scale
+        let ticks = axis.ticks(width: width, gap: 12 * scale) { Self.labelWidth($0, size: size) }
+        var labels: [(columns: Range<Int>, shape: WaveformDrawing.Shape)] = []
         for tick in ticks {
             let length = (tick.label == nil ? 2 : 4) * scale
             shapes.append(.rectangle(x: tick.x, y: top + scale, width: scale, height: length))
             guard let label = tick.label else { continue }
-            let labelWidth = Canvas.textSize(label, scale: scale).width
+            let half = Self.labelWidth(label, size: size) / 2
             // A label moves inwards at the left edge, but is omitted at the right edge.
-            let left = max(tick.x - labelWidth / 2, scale)
-            guard left + labelWidth <= width else { continue }
-            shapes.append(.text(label, x: left, y: top + 6 * scale, scale: scale))
+            let isAtEdge = tick.x - half < scale
+            let left = isAtEdge ? scale : tick.x - half
+            guard left + 2 * half <= width else { continue }
+            // Nor does the one at the left edge touch the next.
+            if let last = labels.last, left < last.columns.upperBound + 4 * scale { labels.removeLast() }
+            let shape = WaveformDrawing.Shape.text(
+                label, x: isAtEdge ? scale : tick.x, baseline: top + 13 * scale, anchor: isAtEdge ? .start : .middle,
+                size: size)
+            labels.append((left..<left + 2 * half, shape))
         }
-        drawing.add(shapes, color: style.axisColor)
+        drawing.add(shapes + labels.map(\.shape), color: style.axisColor)
+    }
+
+    /// Returns the width of a time in DejaVu Sans, rounded up.
+    ///
+    /// Places of labels do not depend on the fonts of the system, so that the picture is the same everywhere but for
+    /// the shapes of letters.
+    private static func labelWidth(_ label: String, size: Int) -> Int {
+        let width = label.reduce(0.0) { $0 + ($1.isNumber ? 0.64 : 0.37) } * Double(size)
+        return Int(width.rounded(.up))
     }
 }

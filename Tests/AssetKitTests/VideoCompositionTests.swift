@@ -61,6 +61,37 @@ import Testing
         var y: Double
     }
 
+    @Test func titlesAreText() throws {
+        let folder = try TemporaryFolder()
+        let asset = try twoTracks(folder)
+        let instruction = VideoComposition.Instruction(timeRange: range(.zero, time(2, 1)))
+        var composition = VideoComposition(
+            renderSize: Dimensions(width: 240, height: 160), frameDuration: time(1, 1), instructions: [instruction])
+        let title = try VideoComposition.Overlay(title: "会議 Ég\nمقابلة", size: 40, x: 10, y: 20)
+        #expect(title.missingCharacters.isEmpty)
+        // Two lines, neither of which is wider than the frame.
+        #expect((100..<200).contains(title.image.width) && (90..<130).contains(title.image.height))
+        composition.overlays = [title]
+        let frame = try #require(try frames(composition, of: asset).first?.pixelBuffer)
+        let pixels = frame.packedPlane(0)
+        let (left, top) = (Int(title.place.x), Int(title.place.y))
+        var isRight = true
+        for y in 0..<160 {
+            for x in 0..<240 {
+                // White over black is as light as the letter covers the pixel.
+                let wanted = Int(title.image[x - left, y - top].alpha)
+                isRight = isRight && abs(Int(pixels[(y * 240 + x) * 4]) - wanted) <= 1
+            }
+        }
+        #expect(isRight && abs(left - 10) <= 2 && abs(top - 20) <= 2)
+
+        #expect(try VideoComposition.Overlay(title: "\u{E123}", size: 9).missingCharacters == ["\u{E123}"])
+        #expect(try VideoComposition.Overlay(title: "wide", size: 40, maximumWidth: 30).image.width <= 44)
+        for size in [0, -1, 1025, .nan, .infinity] {
+            #expect(throws: MediaError.self) { try VideoComposition.Overlay(title: "a", size: size) }
+        }
+    }
+
     @Test func layersRampsCropsAndOverlays() throws {
         let folder = try TemporaryFolder()
         let asset = try twoTracks(folder)

@@ -22,7 +22,6 @@ import Testing
         var canvas = try canvas(3, 3)
         for number in [Int.min, -1, 0, 3, Int.max] {
             canvas.fill(x: number, y: number, width: number, height: number, with: .black)
-            canvas.drawText("Wg", x: number, y: number, scale: number, color: .black)
             canvas.draw(canvas.bitmap, x: number, y: number)
         }
         canvas.fill(x: 0, y: 0, width: 3, height: 0, with: .black)

@@ -55,12 +55,23 @@ import Testing
                 == "M1 3h4v1h-4zM6 0h1v4h-1z")
     }
 
-    /// Text is the built-in font's dots, as in the bitmap.
-    @Test func textIsDots() {
-        // An exclamation mark: five dots down, one more below.
-        let dots = [0, 1, 2, 3, 4, 6].map { "M3 \(1 + $0)h1v1h-1z" }.joined()
-        #expect(path([.text("!", x: 1, y: 1, scale: 1)]) == dots)
-        #expect(path([.text("-", x: 0, y: 0, scale: 2)]) == "M0 6h10v2h-10z")
+    @Test func textIsText() {
+        let lines = svg([
+            .rectangle(x: 0, y: 0, width: 1, height: 1), .text("0:05", x: 1, baseline: 5, anchor: .start, size: 10),
+            .text("a<&>\u{1}", x: 4, baseline: 6, anchor: .middle, size: 20),
+        ])
+        #expect(
+            lines.hasSuffix(
+                """
+                <path fill="#010203" shape-rendering="crispEdges" d="M0 0h1v1h-1z"/>
+                <g fill="#010203" font-family="DejaVu Sans, sans-serif">
+                <text x="1" y="5" font-size="10">0:05</text>
+                <text x="4" y="6" font-size="20" text-anchor="middle">a&lt;&amp;&gt;\u{FFFD}</text>
+                </g>
+                </svg>
+
+                """))
+        #expect(path([.text("0:05", x: 1, baseline: 5, anchor: .end, size: 10)]) == nil)
     }
 
     @Test func theBitmapShowsTheLayersInOrder() throws {

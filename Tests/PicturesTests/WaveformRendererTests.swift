@@ -110,6 +110,27 @@ import Testing
         #expect(picture[50, top + 4] == .black && picture[51, top + 4] == .transparent)
     }
 
+    /// Labels of any spacing and size keep apart, also from the one at the left edge, which does not lie on its tick.
+    @Test(arguments: [1, 2])
+    func labelsKeepApart(scale: Int) throws {
+        for width in stride(from: 200, through: 900, by: 7) {
+            var style = style()
+            style.textScale = scale
+            let renderer = try WaveformRenderer(
+                width: width, height: 60, style: style, axis: TimeAxis(secondsPerPixel: 100 / Double(width)))
+            let texts = try renderer.drawing([]).layers.flatMap(\.shapes).compactMap { shape -> Range<Int>? in
+                guard case .text(let label, let x, _, let anchor, let size) = shape else { return nil }
+                // DejaVu Sans: digits 0.636, a colon 0.337.
+                let length = label.reduce(0.0) { $0 + ($1 == ":" ? 0.337 : 0.636) } * Double(size)
+                let left = anchor == .middle ? Double(x) - length / 2 : Double(x)
+                return Int(left.rounded(.down))..<Int((left + length).rounded(.up))
+            }
+            #expect(texts.count >= 2)
+            #expect(zip(texts, texts.dropFirst()).allSatisfy { $0.upperBound + 2 * scale <= $1.lowerBound })
+            #expect(texts.allSatisfy { $0.lowerBound >= 0 && $0.upperBound <= width })
+        }
+    }
+
     @Test func parametersAreChecked() throws {
         #expect(throws: MediaError.self) { try WaveformRenderer(width: 0, height: 1) }
         #expect(throws: MediaError.self) { try WaveformRenderer(width: 1 << 20, height: 1 << 20) }

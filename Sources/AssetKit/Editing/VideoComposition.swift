@@ -1,5 +1,6 @@
 public import MediaBase
 public import Pictures
+internal import TextLayout
 
 /// A description of how several video tracks are combined into one: `AVMutableVideoComposition`.
 ///
@@ -95,6 +96,8 @@ extension VideoComposition {
         public var fadeOut = MediaTime.zero
         /// The maximum opacity: 0 is transparent, 1 applies the image's own alpha.
         public var opacity: Float = 1
+        /// The characters of a title that no installed font has, and in whose place the image has boxes.
+        public private(set) var missingCharacters: Set<Unicode.Scalar> = []
 
         /// Creates an overlay in the image's own size.
         ///
@@ -107,19 +110,31 @@ extension VideoComposition {
             place = PictureRectangle(x: x, y: y, width: 0, height: 0)
         }
 
-        /// Creates an overlay with a line of text in the built-in font, on a transparent background.
+        /// Creates an overlay with text on a transparent background.
+        ///
+        /// Letters of any script, in either direction, and emoji come from the fonts of the system: DejaVu Sans first,
+        /// then whatever has the character.
         ///
         /// - Parameters:
-        ///   - title: The text in ASCII; other characters are shown as boxes.
-        ///   - color: The colour of the letters.
-        ///   - scale: The size of a font dot in pixels; letters are seven dots high.
-        ///   - x: The left edge in the composition's frames.
-        ///   - y: The upper edge in the composition's frames.
-        public init(title: String, color: Color = .white, scale: Int, x: Double = 0, y: Double = 0) throws(MediaError) {
-            let size = Canvas.textSize(title, scale: scale)
-            var canvas = Canvas(try Bitmap(width: max(1, size.width), height: max(1, size.height)))
-            canvas.drawText(title, x: 0, y: 0, scale: scale, color: color)
-            self.init(image: canvas.bitmap, x: x, y: y)
+        ///   - title: The text; line feeds end its lines. A text of thousands of characters is cut.
+        ///   - size: The size of the font (its em) in pixels, 1…1024; capitals are about 0.73 as high.
+        ///   - color: The colour of the letters; emoji have their own.
+        ///   - maximumWidth: The width in pixels beyond which a line ends in an ellipsis; `nil` for none.
+        ///   - x: The left edge of the text in the composition's frames.
+        ///   - y: The upper edge of the first line, which has room for accents and marks.
+        /// - Throws: ``MediaError`` `unsupported` if no font is installed, `invalidArgument` if the size is outside its
+        ///   range, `limitExceeded` if the text is too large for a picture.
+        public init(
+            title: String, size: Double, color: Color = .white, maximumWidth: Int? = nil, x: Double = 0, y: Double = 0
+        ) throws(MediaError) {
+            guard TextStyle.sizes.contains(size) else {
+                throw MediaError(.invalidArgument, "the text of a title is 1 to 1024 pixels high, not \(size)")
+            }
+            var style = TextStyle(size: size, color: color)
+            if let maximumWidth { style.maximumWidth = maximumWidth }
+            let text = try Bitmap.Text(title, style: style)
+            self.init(image: text.picture, x: x + Double(text.x), y: y + Double(text.y))
+            missingCharacters = text.missingCharacters
         }
 
         /// Returns the opacity at a time, including fades.

@@ -40,6 +40,10 @@ int csb_end_with_parent(void);
 /// Closes all descriptors from 3 on but one: close_range(2), or close(2) one by one.
 void csb_close_all_but(int kept);
 
+/// From now on, what libraries write to the C library's standard error leads nowhere; the descriptor stays as it is. fontconfig
+/// tells there, a line a folder, that it may not write its caches.
+void csb_silence_libraries(void);
+
 /// Limits this process, for good: the size of files it writes, the seconds of processor time, the memory it may reserve for data,
 /// each where it is not negative; no core files: setrlimit(2).
 int csb_limit(long long file_bytes, long long processor_seconds, long long data_bytes);

@@ -135,6 +135,7 @@ package struct ThumbsJob: Sendable {
                 result: answer.1 ?? .failure(MediaError(.cancelled, "was not made")))
         }
         report.damage = damage.isEmpty ? nil : damage
+        report.missingCharacters = writer.missingCharacters
         report.warnings = [times.warning, asset.warning(ofThreadsFor: track, wanted: request.threads)].compactMap(
             \.self)
         if let index, report.images.contains(where: { (try? $0.result.get()) != nil }) {

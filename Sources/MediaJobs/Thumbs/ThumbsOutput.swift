@@ -1,6 +1,5 @@
 package import AssetKit
 package import MediaBase
-package import Pictures
 internal import SystemCalls
 package import SystemPackage
 

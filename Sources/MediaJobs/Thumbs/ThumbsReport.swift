@@ -17,6 +17,8 @@ package struct ThumbsReport: Sendable {
     package var errors: [MediaError] = []
     /// A summary of the data that could not be decoded; `nil` if everything could.
     package var damage: DamageSummary?
+    /// The characters of headers that no installed font has, and in whose place sheets have boxes.
+    package var missingCharacters: Set<Unicode.Scalar> = []
     /// Warnings for the user although everything was delivered; not part of the JSON.
     package var warnings: [String] = []
 
@@ -76,7 +78,7 @@ package struct ThumbsReport: Sendable {
 // MARK: - JSON, in the order of the schema; the bytes of names only if they are not UTF-8
 
 private enum Key: String, CodingKey {
-    case trackIndex, trackID, vtt, vttBytes, images, errors, damage
+    case trackIndex, trackID, vtt, vttBytes, images, errors, damage, missingCharacters
     case requested, requestedText, actual, duration, file, fileBytes, width, height, keyframe, sheet, error
     case x, y
 }
@@ -92,6 +94,9 @@ extension ThumbsReport: Encodable {
         try object.encode(images, forKey: .images)
         if !errors.isEmpty { try object.encode(errors.map(ErrorReport.init), forKey: .errors) }
         try object.encodeIfPresent(damage, forKey: .damage)
+        if !missingCharacters.isEmpty {
+            try object.encode(missingCharacters.sorted().map { String($0) }, forKey: .missingCharacters)
+        }
     }
 }
 
@@ -172,6 +177,8 @@ struct ThumbsWriter {
     private var sheetPlaces: [Int: ThumbsSheets.Place] = [:]
     private var lastTile: (time: MediaTime, place: ThumbsSheets.Place)?
     private var announcedSheets = 0
+    /// The characters that no installed font has, and in whose place sheets have boxes.
+    var missingCharacters: Set<Unicode.Scalar> { sheets?.missingCharacters ?? [] }
 
     init(_ times: [Result<MediaTime, MediaError>], files: ThumbsFiles?, sheets: ThumbsSheets?, isWhole: Bool) {
         answers = times.map { if case .failure(let error) = $0 { .failure(error) } else { nil } }

@@ -1,6 +1,5 @@
 internal import AssetKit
 package import MediaBase
-package import Pictures
 
 /// The times, tolerances and sizes requested from ``ThumbsJob``; the same for every file of a run.
 package struct ThumbsRequest: Sendable {

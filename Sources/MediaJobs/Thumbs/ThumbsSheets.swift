@@ -12,7 +12,7 @@ enum ContactSheetHeader {
     static func lines(_ input: ThumbsJob.Input, _ asset: Asset, track: AssetTrack) throws(MediaError) -> [String] {
         let container = try asset.loadNow(.container)
         let video = track.formatDescriptions.first?.video
-        let name = input.isStandardInput ? nil : input.path.lastComponent?.string
+        let name = input.isStandardInput ? nil : input.path.lastComponent.map { VisibleText.line($0.string) }
         let rate = (track.averageFrameRate ?? track.nominalFrameRate).map { "\(QuantityText.decimal($0)) fps" }
         let duration = track.timeRange.duration
         let file = [container.sizeBytes.map(QuantityText.bytes), duration.isNumeric ? duration.clockText() : nil]
@@ -56,6 +56,8 @@ struct ThumbsSheets {
 
     /// The completed sheets, in their order.
     private(set) var written: [Written] = []
+    /// The characters that no installed font has, and in whose place the sheets have boxes.
+    private(set) var missingCharacters: Set<Unicode.Scalar> = []
     private let output: ThumbsOutput
     private let sheets: ThumbsOutput.Sheets
     private let outputs: OutputFileSet
@@ -92,7 +94,8 @@ struct ThumbsSheets {
 
     /// Draws the next image.
     ///
-    /// - Throws: `limitExceeded` if the format cannot hold a sheet of the required size.
+    /// - Throws: `limitExceeded` if the format cannot hold a sheet of the required size; `unsupported` if the sheet
+    ///   has text and no font is installed.
     mutating func add(_ image: Bitmap, shownAt time: MediaTime) throws(MediaError) -> Place {
         if let full = current, full.count == full.layout.columns * full.layout.rows { write() }
         let tile = tile ?? Dimensions(width: image.width, height: image.height)
@@ -101,7 +104,7 @@ struct ThumbsSheets {
         if let current { sheet = current } else { sheet = try newSheet(of: tile) }
         // Keep a single owner; otherwise, adding each tile would copy the sheet.
         current = nil
-        let origin = sheet.add(
+        let origin = try sheet.add(
             try image.centered(in: tile, background: sheets.background),
             label: sheets.hasTimestamps ? time.clockText() : nil)
         current = sheet
@@ -128,7 +131,7 @@ struct ThumbsSheets {
                     + "ask for smaller images, or for fewer on a sheet with --grid")
         }
         var sheet = try TileSheet(layout, background: sheets.background)
-        sheet.drawHeader(header)
+        try sheet.drawHeader(header)
         return sheet
     }
 
@@ -139,6 +142,7 @@ struct ThumbsSheets {
 
     private mutating func write() {
         guard let sheet = current else { return }
+        missingCharacters.formUnion(sheet.missingCharacters)
         // Release the canvas before the file is encoded.
         current = nil
         let picture = sheet.bitmap

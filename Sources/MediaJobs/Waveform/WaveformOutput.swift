@@ -22,7 +22,7 @@ package struct WaveformOutput: Sendable, Hashable {
         case txt
         /// A raster picture.
         case png
-        /// The same picture as vector paths.
+        /// The same picture as vector paths and text.
         case svg
 
         /// The way in which a format's files are written.
@@ -193,7 +193,7 @@ package struct WaveformPicture: Sendable, Hashable {
     package var hasAxis = true
     /// The colour of the axis and its labels; `nil` for the default.
     package var axisColor: Color?
-    /// The size of the axis labels in pixels per font dot, 1…16.
+    /// The size of the axis and its labels, 1…16: with 1, labels are ten pixels large.
     package var textScale = 1
     /// The amplitude scale, linear or dB.
     package var amplitude = WaveformStyle.Amplitude.linear

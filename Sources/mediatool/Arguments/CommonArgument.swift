@@ -3,7 +3,6 @@ import AssetKit
 import JSONText
 import MediaBase
 import MediaJobs
-import Pictures
 import SystemCalls
 import SystemPackage
 

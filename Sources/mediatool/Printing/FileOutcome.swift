@@ -7,6 +7,8 @@ struct FileInspection {
     var isComplete = true
     /// The errors of parts of the request.
     var errors: [MediaError] = []
+    /// The characters that no installed font has, of which the run warns once.
+    var missingCharacters: Set<Unicode.Scalar> = []
     /// The part of the result that the command keeps until all files are done.
     var attachment: [UInt8] = []
 }
@@ -23,6 +25,8 @@ struct FileOutcome {
     var isComplete: Bool
     /// True if the reader of standard output is gone.
     var isOutputClosed = false
+    /// See ``FileInspection/missingCharacters``.
+    var missingCharacters: Set<Unicode.Scalar>
     /// See ``FileInspection/attachment``.
     var attachment: [UInt8]
 
@@ -30,6 +34,7 @@ struct FileOutcome {
     init(_ inspection: FileInspection) {
         errors = inspection.errors
         isComplete = inspection.isComplete
+        missingCharacters = inspection.missingCharacters
         attachment = inspection.attachment
     }
 
@@ -41,6 +46,7 @@ struct FileOutcome {
         writer.write(entry) { $0.write($1) }
         writer.write(isComplete)
         writer.write(isOutputClosed)
+        writer.write(String(String.UnicodeScalarView(missingCharacters)))
         writer.write(attachment)
         return writer.bytes
     }
@@ -54,6 +60,7 @@ struct FileOutcome {
         entry = try reader.optional { reader throws(Invalid) in try reader.text() }
         isComplete = try reader.condition()
         isOutputClosed = try reader.condition()
+        missingCharacters = Set(try reader.text().unicodeScalars)
         attachment = try reader.bytes()
     }
 }

@@ -5,6 +5,7 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
+import TextLayout
 import Threading
 import Timelines
 
@@ -67,6 +68,7 @@ struct FilesRun: Sendable {
         lines: (Report, FilePath) -> [String]
     ) throws -> ExitCode {
         var printer = chosen ?? ResultPrinter(form: form)
+        var missingCharacters: Set<Unicode.Scalar> = []
         func outcome(_ result: Result<Report, MediaError>, _ index: Int) throws -> FileOutcome {
             let path = files[index].path
             var outcome = try printer.outcome(result, of: path, inspect(result, path)) { lines($0, path) }
@@ -77,6 +79,7 @@ struct FilesRun: Sendable {
             StatusLine.clear()
             if index == files.count - 1 { progress.finish() }
             warn(outcome.warnings, files[index].path)
+            missingCharacters.formUnion(outcome.missingCharacters)
             collect(outcome.attachment)
             try printer.print(outcome)
         }
@@ -96,6 +99,9 @@ struct FilesRun: Sendable {
                 case .failure(let error): try deliver(try outcome(.failure(error), index), index)
                 }
             }
+        }
+        if !missingCharacters.isEmpty, !running.quiet {
+            StandardError.warn(MissingGlyphs.warning(missingCharacters), path: nil)
         }
         return try printer.finish()
     }

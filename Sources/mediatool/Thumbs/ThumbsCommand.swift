@@ -89,7 +89,9 @@ struct ThumbsCommand: ParsableCommand {
             [outcome.report.damage?.text].compactMap(\.self) + outcome.report.warnings
         } inspect: { result, path in
             let failures = (try? result.get().report.failures) ?? []
-            return FileInspection(isComplete: failures.isEmpty, errors: Self.shown(failures, of: path))
+            return FileInspection(
+                isComplete: failures.isEmpty, errors: Self.shown(failures, of: path),
+                missingCharacters: (try? result.get().report.missingCharacters) ?? [])
         } lines: { outcome, _ in
             outcome.lines
         }

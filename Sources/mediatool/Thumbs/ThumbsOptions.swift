@@ -3,7 +3,6 @@ import AssetKit
 import MediaAnalysis
 import MediaBase
 import MediaJobs
-import Pictures
 
 /// The options of `thumbs` that select the times of images.
 struct ThumbsOptions: ParsableArguments {

@@ -2,7 +2,6 @@ import ArgumentParser
 import AssetKit
 import MediaBase
 import MediaJobs
-import Pictures
 import SystemPackage
 
 /// The options of `thumbs` that select the outputs.
