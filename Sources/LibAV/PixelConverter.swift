@@ -12,6 +12,33 @@ extension Frame {
         try AVStatus.check(av_frame_get_buffer(frame.pointer, 0), "av_frame_get_buffer", doing: "hold a picture")
         return frame
     }
+
+    /// Creates a black, opaque frame (`av_image_fill_black`).
+    ///
+    /// Formats that libavutil cannot fill, such as indexed colours, are replaced by RGBA.
+    /// - Parameters:
+    ///   - format: The pixel format.
+    ///   - dimensions: The size in pixels.
+    ///   - sampleAspectRatio: The width of a pixel divided by its height; `nil` if unknown.
+    ///   - color: The colour tags, which also decide on the value of black.
+    package static func black(
+        _ format: PixelFormat, dimensions: Dimensions, sampleAspectRatio: Rational? = nil,
+        color: ColorInfo = ColorInfo()
+    ) throws(MediaError) -> Frame {
+        let native = format.native ?? AV_PIX_FMT_RGBA
+        let frame = try picture(format: native, dimensions: dimensions).tagged(
+            sampleAspectRatio: sampleAspectRatio, color: color)
+        let range = frame.assumedColor.range == "pc" ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+        let strides = (0..<4).map { frame.linesize($0) }
+        let status = av_image_fill_black(
+            frame.pointer.pointee.extended_data, strides, native, range, Int32(dimensions.width),
+            Int32(dimensions.height))
+        if status < 0, native != AV_PIX_FMT_RGBA {
+            return try black(.rgba, dimensions: dimensions, sampleAspectRatio: sampleAspectRatio)
+        }
+        try AVStatus.check(status, "av_image_fill_black", doing: "make a black picture")
+        return frame
+    }
 }
 
 extension Dimensions {

@@ -5,7 +5,7 @@ import SystemCalls
 extension Composition {
     /// A segment of a composition's track: a time range of a source, or a gap: `AVCompositionTrackSegment`.
     ///
-    /// All times are exact. A gap shows no video and is silent.
+    /// All times are exact. A gap is black and silent; as a layer of a video composition it is transparent.
     public struct Segment: Sendable {
         /// The source of the media; `nil` for a gap.
         let source: Source?
@@ -190,76 +190,5 @@ final class ClipReader {
     deinit {
         let segment = segment
         core.add(output.damage, track: trackIndex) { segment.time(ofSource: $0) }
-    }
-}
-
-/// Delivers the decoded frames of a composition's segments in sequence, each cut to its segment.
-///
-/// Only one source is open at a time. Gaps have no frames.
-final class CompositionPictures: SamplePipeline {
-    private let start: CompositionStart
-    private let index: Int
-    private let range: OutputRange
-    private let settings: VideoSettings
-    private var clips: ArraySlice<Composition.Segment>
-    private var reader: ClipReader?
-    /// The next frame to deliver; the frame after it determines its end.
-    private var waiting: Placed?
-
-    private struct Placed {
-        let buffer: SampleBuffer
-        let time: MediaTime
-        let end: MediaTime
-    }
-
-    init(
-        _ start: CompositionStart, _ track: Composition.Track, index: Int, range: OutputRange, settings: VideoSettings
-    ) {
-        self.start = start
-        self.index = index
-        self.range = range
-        self.settings = settings
-        clips = range.isEmpty ? [] : track.clips(in: range)[...]
-    }
-
-    /// Returns the next frame that is on screen within the range.
-    func next(from packets: PacketQueue) throws(MediaError) -> SampleBuffer? {
-        while let clip = clips.first {
-            let next = try nextPlaced(in: clip)
-            if next == nil {
-                reader = nil
-                clips.removeFirst()
-            }
-            guard let shown = waiting else {
-                waiting = next
-                continue
-            }
-            waiting = next
-            // A segment's last frame lasts until the end of the segment, or of the range that was read.
-            let end = next == nil ? max(shown.end, min(range.end ?? clip.end, clip.end)) : shown.end
-            return SampleBuffer(
-                shown.buffer, ofTrack: index, presentationTime: shown.time, duration: end - shown.time)
-        }
-        return nil
-    }
-
-    private func nextPlaced(in clip: Composition.Segment) throws(MediaError) -> Placed? {
-        guard let source = clip.source else { return nil }
-        if reader == nil {
-            let from = clip.sourceTime(at: max(range.start, clip.start))
-            let to = clip.sourceTime(at: min(range.end ?? clip.end, clip.end))
-            reader = try ClipReader(
-                source, of: clip, range: MediaTimeRange(start: from, end: to), settings: .video(settings), for: start,
-                trackIndex: index)
-        }
-        while let buffer = try reader?.next() {
-            let begins = max(buffer.presentationTime, clip.sourceStart)
-            let ends = min(buffer.timeRange.end, clip.sourceEnd)
-            guard begins < ends else { continue }
-            return Placed(
-                buffer: buffer, time: begins == clip.sourceStart ? clip.start : clip.time(ofSource: begins),
-                end: ends == clip.sourceEnd ? clip.end : clip.time(ofSource: ends))
-        }
-        return nil
     }
 }

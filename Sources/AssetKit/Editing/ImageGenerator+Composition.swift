@@ -29,9 +29,15 @@ extension ImageGenerator {
                 path: asset.displayName)
         }
         let isAtEnd = time == edited.end
-        guard let segment = isAtEnd ? edited.segments.last : edited.segment(at: time), let source = segment.source
-        else {
-            throw MediaError(.outOfRange, "nothing is shown at \(time), which lies in a gap", path: asset.displayName)
+        guard let segment = isAtEnd ? edited.segments.last : edited.segment(at: time) else {
+            throw MediaError(.outOfRange, "the track is empty", path: asset.displayName)
+        }
+        guard let source = segment.source else {
+            guard !configuration.leavesGaps, let gap = GapPictures(segment, in: edited) else {
+                throw MediaError(
+                    .outOfRange, "nothing is shown at \(time), which lies in a gap", path: asset.displayName)
+            }
+            return (try gap.located(time), track)
         }
         try source.checkUnchanged()
         // Half a tick before the end, which selects the last frame on screen.
@@ -76,6 +82,15 @@ extension Composition {
         unlessCancelled unwanted: Cancellation
     ) throws(MediaError) -> (ImageGenerator.Located, AssetTrack) {
         try generator.locate(time, in: self, configuration, unlessCancelled: unwanted)
+    }
+}
+
+extension GapPictures {
+    /// Returns the black frame on screen at a time; at the gap's end, the last one.
+    fileprivate func located(_ time: MediaTime) throws(MediaError) -> ImageGenerator.Located {
+        let shown = timeRange(at: time)
+        return ImageGenerator.Located(
+            picture: try picture(), format: format.video, time: shown.start, duration: shown.duration, isKey: true)
     }
 }
 
@@ -149,6 +164,7 @@ final class Compositing: ImageCompositing {
             exact.trackIndex = track.index
             exact.requestedTimeToleranceBefore = .zero
             exact.requestedTimeToleranceAfter = .zero
+            exact.leavesGaps = true
             do throws(MediaError) {
                 let (found, _) = try inner.locate(
                     shown, exact, born: inner.currentGeneration, unlessCancelled: unwanted)

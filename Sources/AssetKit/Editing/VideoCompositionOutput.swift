@@ -55,6 +55,7 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         settings = videoSettings ?? VideoSettings()
         var stored = VideoSettings()
         stored.decodesBySlices = true
+        stored.leavesGaps = true
         outputs = tracks.map { TrackOutput(track: $0, videoSettings: stored) }
     }
 

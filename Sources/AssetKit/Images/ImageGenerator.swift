@@ -42,6 +42,8 @@ public final class ImageGenerator: Sendable {
         public var trackIndex: Int?
         /// The number of codec threads; 0 for one per core.
         public var threads = 0
+        /// True to find no frame in a composition's gap, rather than a black one.
+        var leavesGaps = false
 
         /// Creates a configuration that accepts any sync sample, and makes upright images in full size.
         public init() {}

@@ -57,6 +57,8 @@ public struct VideoSettings: Sendable, Hashable {
     var decodesBySlices = false
     /// Indicates whether the fields of interlaced frames are converted separately.
     var convertsFieldsApart = false
+    /// Indicates whether a composition's gaps have no frames rather than black ones.
+    var leavesGaps = false
 
     /// Creates settings; values that are omitted are taken from the source.
     public init(pixelFormat: PixelFormat? = nil, dimensions: Dimensions? = nil) {

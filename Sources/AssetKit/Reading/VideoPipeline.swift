@@ -158,11 +158,7 @@ final class VideoPipeline: SamplePipeline {
     private let origin: MediaTime
     private let format: FormatDescription
     private let range: OutputRange
-    private let settings: VideoSettings
-    private var converter: PixelConverter?
-    private var turner: FrameRotator?
-    /// The decoder's pixel format that ``converter`` keeps, if no format was requested.
-    private var keptFormat: PixelFormat?
+    private let conversion: PictureConversion
     private var waiting: TimedFrame?
     private var isStarted = false
     private var isOver = false
@@ -177,16 +173,7 @@ final class VideoPipeline: SamplePipeline {
         self.origin = origin
         self.format = format
         self.range = range
-        self.settings = settings
-        guard let wanted = settings.pixelFormat else { return }
-        if let turn = settings.turn, turn != .identity, turn.isQuarterTurn, let size = settings.dimensions {
-            turner = try FrameRotator.open(
-                turn, to: wanted, dimensions: size, coding: settings.coding)
-        } else {
-            converter = try PixelConverter(
-                to: wanted, dimensions: settings.dimensions, coding: settings.coding,
-                convertsFieldsApart: settings.convertsFieldsApart)
-        }
+        conversion = try PictureConversion(settings)
     }
 
     /// Returns the next frame that is on screen within the range.
@@ -214,18 +201,50 @@ final class VideoPipeline: SamplePipeline {
     }
 
     private func buffer(_ frame: TimedFrame, duration: MediaTime) throws(MediaError) -> SampleBuffer {
-        let picture = try converted(frame.picture)
-        var format = format
+        let picture = try conversion.convert(frame.picture)
+        return SampleBuffer(
+            track: track, presentationTime: frame.time, duration: duration, isSync: frame.isKey,
+            formatDescription: format.describing(picture),
+            attachments: frame.picture.frame.isCorrupt ? [.isDamaged] : [], content: .picture(picture))
+    }
+}
+
+extension FormatDescription {
+    /// Returns the description of a frame that was converted from this format.
+    func describing(_ picture: PixelBuffer) -> FormatDescription {
+        var format = self
         format.video?.encodedSize = picture.dimensions
         format.video?.pixelFormat = picture.pixelFormat
         format.video?.color = picture.color
-        return SampleBuffer(
-            track: track, presentationTime: frame.time, duration: duration, isSync: frame.isKey,
-            formatDescription: format, attachments: frame.picture.frame.isCorrupt ? [.isDamaged] : [],
-            content: .picture(picture))
+        return format
+    }
+}
+
+/// Converts decoded frames as an output's settings require.
+///
+/// Only one thread may use it at a time.
+final class PictureConversion {
+    private let settings: VideoSettings
+    private var converter: PixelConverter?
+    private var turner: FrameRotator?
+    /// The decoder's pixel format that ``converter`` keeps, if no format was requested.
+    private var keptFormat: PixelFormat?
+
+    init(_ settings: VideoSettings) throws(MediaError) {
+        self.settings = settings
+        guard let wanted = settings.pixelFormat else { return }
+        if let turn = settings.turn, turn != .identity, turn.isQuarterTurn, let size = settings.dimensions {
+            turner = try FrameRotator.open(
+                turn, to: wanted, dimensions: size, coding: settings.coding)
+        } else {
+            converter = try PixelConverter(
+                to: wanted, dimensions: settings.dimensions, coding: settings.coding,
+                convertsFieldsApart: settings.convertsFieldsApart)
+        }
     }
 
-    private func converted(_ stored: PixelBuffer) throws(MediaError) -> PixelBuffer {
+    /// Returns a frame in the requested form.
+    func convert(_ stored: PixelBuffer) throws(MediaError) -> PixelBuffer {
         let picture = settings.deinterlaces ? try stored.deinterlaced() : stored
         if let turned = try turner?.convert(picture.frame) { return PixelBuffer(turned) }
         if settings.pixelFormat == nil, settings.dimensions == nil, settings.colorRange == nil { return picture }
