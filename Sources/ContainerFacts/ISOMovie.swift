@@ -89,6 +89,8 @@ package struct MovieTrackFacts: Sendable {
     package let isLengthKnown: Bool
     /// True if the track is meant to be used.
     package let isEnabled: Bool
+    /// The group of tracks of which one is to be used at a time; 0 for none.
+    package let alternateGroup: Int
     /// The number of samples in the tables and fragments; `nil` if unknown.
     package let sampleCount: Int64?
     /// The shortest duration of a sample; `nil` if unknown.
@@ -158,6 +160,7 @@ package struct MovieTrackFacts: Sendable {
             openDuration = nil
         }
         isEnabled = track.header?.isEnabled ?? true
+        alternateGroup = Int(track.header?.alternateGroup ?? 0)
         let inTables = track.tables?.sampleCount.map(Int64.init) ?? 0
         let inFragments = fragments.flatMap { Int64(exactly: $0.sampleCount) } ?? 0
         let isCounted = fragments == nil || movie.areFragmentsComplete

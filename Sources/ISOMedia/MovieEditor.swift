@@ -183,6 +183,15 @@ extension MovieEditor {
             box.fields[3] = isEnabled ? box.fields[3] | 1 : box.fields[3] & ~1
         }
     }
+
+    /// Sets the group of tracks of which one is used at a time (`tkhd`); 0 for none.
+    package mutating func setAlternateGroup(_ group: Int16, track: Int) throws(MediaError) {
+        try change(track: track, ["tkhd"]) { (box) throws(MediaError) in
+            let place = box.fields.first == 1 ? 46 : 34
+            guard box.fields.count >= place + 2 else { return }
+            box.fields.replace(at: place, bigEndian: UInt16(bitPattern: group))
+        }
+    }
 }
 
 // MARK: - Media offsets

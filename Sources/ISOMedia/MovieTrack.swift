@@ -223,6 +223,8 @@ package struct TrackHeader: Hashable, Sendable {
     /// The stacking order: lower numbers are closer to the viewer.
     package var layer: Int16
 
+    /// The group of tracks of which one is to be used at a time; 0 if the track belongs to none.
+    package var alternateGroup: Int16 = 0
     /// The volume in 8.8 fixed point; 256 is full volume.
     package var volume: Int16
 
@@ -248,7 +250,7 @@ extension TrackHeader {
         duration = try reader.duration(version: version)
         try reader.skip(8)
         layer = try reader.int16()
-        try reader.skip(2)
+        alternateGroup = try reader.int16()
         volume = try reader.int16()
         try reader.skip(2)
         matrix = try reader.matrix()

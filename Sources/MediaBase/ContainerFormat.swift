@@ -95,6 +95,10 @@ extension ContainerFormat {
     package var needsWholeFile: Bool { isOne(of: [.isoMedia, .mp3]) }
     /// True if packet durations include the samples that are trimmed from the packet (RFC 9559, 5.1.3.5.7).
     package var countsPadding: Bool { isOne(of: [.matroska, .mp3]) }
+    /// True if players use one of several audio tracks, such as one for each language, without being told to.
+    package var offersAudioTracksToChooseFrom: Bool {
+        isOne(of: [.matroska, .transportStream, .programStream])
+    }
     /// True if the position of an audio packet follows from all packets before it, and timestamps do not override it.
     package var isSeamless: Bool { self == .ogg }
     /// True if video timestamps may belong to another frame, as a pack has one timestamp for all frames that start in

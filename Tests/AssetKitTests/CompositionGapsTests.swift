@@ -33,7 +33,8 @@ import Testing
         for format in ["yuv420p", "rgba", "yuv422p10le", "nv12"] {
             let size = "\(NumberedPictures.width)x\(NumberedPictures.height)"
             let black = try FFmpeg.run([
-                "-f", "lavfi", "-i", "color=c=black:s=\(size):r=25,format=yuv420p,format=\(format)", "-frames:v", "1", "-f",
+                "-f", "lavfi", "-i", "color=c=black:s=\(size):r=25,format=yuv420p,format=\(format)", "-frames:v", "1",
+                "-f",
                 "rawvideo", "-",
             ])
             let settings = VideoSettings(pixelFormat: PixelFormat(rawValue: format))
@@ -76,7 +77,8 @@ import Testing
             for (index, number) in numbers.enumerated() where number == 0 {
                 let image = try generator.generateNow(at: time(Int64(index) * 2 + 1, 50))
                 #expect(image.actualTime == time(Int64(index)) && image.duration == time(1))
-                #expect(image.image.bytes == (0..<image.image.width * image.image.height).flatMap { _ in [0, 0, 0, 255] })
+                let black = try Bitmap(width: Numbered.size.width, height: Numbered.size.height, filledWith: .black)
+                #expect(image.image.bytes == black.bytes)
             }
             #expect(try generator.generateNow(at: time(21)).actualTime == time(20))
         }

@@ -14,6 +14,11 @@ public struct AssetTrack: Sendable, Hashable {
     public let mediaType: MediaType
     /// True if the track is meant to be used without being requested explicitly.
     public let isEnabled: Bool
+    /// The number of the group of tracks of which one is to be used at a time, such as one for each language.
+    ///
+    /// It is 0 if the track belongs to none, and `nil` if the container has no such groups: `alternate_group` of
+    /// ISO/IEC 14496-12, 8.3.2.
+    public let alternateGroup: Int?
     /// The ISO 639-2 code of the track's language; `nil` if the container does not state it.
     public let language: String?
     /// The range from the first sample to the end of the track on the presentation timeline; unknown parts are
@@ -104,6 +109,7 @@ public struct AssetTrack: Sendable, Hashable {
         id = stream.id
         mediaType = stream.format.mediaType
         isEnabled = edits?.isEnabled ?? true
+        alternateGroup = edits?.alternateGroup
         language = stream.metadata.first { $0.key == "language" }.map(\.value)
         let scannedDuration = scanned.flatMap { $0.isEndKnown ? $0.range.duration : nil }
         // If fragments exceed a limit, reading all packets is more complete than the boxes.

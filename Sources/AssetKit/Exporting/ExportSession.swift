@@ -13,11 +13,11 @@ import Threading
 /// try await done
 /// ```
 ///
-/// With a preset, the first enabled video track and every audio track are written. With ``Preset/passthrough``, all video tracks are
-/// written, and also the tracks of text, timecode and data that the file can hold. ``leftOut`` lists the tracks that are
-/// not written. A video composition
-/// merges all video tracks into one, and an audio mix merges all audio tracks. ``init(asset:tracks:)`` takes any choice of
-/// tracks, each with its own settings; the commands `proxy` and `export` are made with it.
+/// With a preset, the first enabled video track is written, and one audio track: the mix of those that play together
+/// (``audioTracks``). With ``Preset/passthrough``, all video and audio tracks are written, and also the tracks of text,
+/// timecode and data that the file can hold. ``leftOut`` lists the tracks that are not written. A video composition merges
+/// all video tracks into one. ``init(asset:tracks:)`` takes any choice of tracks, each with its own settings; the commands
+/// `proxy` and `export` are made with it.
 ///
 /// A session exports once. It may be cancelled from any thread at any time.
 public final class ExportSession: Sendable {
@@ -36,6 +36,7 @@ public final class ExportSession: Sendable {
         var metadata: [MetadataItem]?
         var isIndexFirst = true
         var fragmentInterval = MediaTime.invalid
+        var audioTracks = AudioTracks.mixed
         var audioMix: AudioMix?
         var videoComposition: VideoComposition?
         var startTimecode: String?
@@ -130,7 +131,15 @@ extension ExportSession {
         set { change("movieFragmentInterval") { $0.fragmentInterval = newValue } }
     }
 
-    /// The mix of all audio tracks into one; `nil`, the default, to keep each track.
+    /// The treatment of several audio tracks; ``AudioTracks/mixed`` by default.
+    ///
+    /// ``Preset/passthrough`` and chosen tracks always keep each one.
+    public var audioTracks: AudioTracks {
+        get { settings.withLock { $0.audioTracks } }
+        set { change("audioTracks") { $0.audioTracks = newValue } }
+    }
+
+    /// The volumes of the audio tracks, which are mixed into one; `nil`, the default, for the tracks' own.
     public var audioMix: AudioMix? {
         get { settings.withLock { $0.audioMix } }
         set { change("audioMix") { $0.audioMix = newValue } }
@@ -180,10 +189,11 @@ extension ExportSession {
     /// - Throws: Any error from opening the asset.
     public func estimatedOutputFileLength() async throws(MediaError) -> Int64? {
         let tracks = try await asset.load(.tracks)
+        let format = try await asset.load(.container).format
         let whole = MediaTimeRange(start: .zero, duration: try await asset.load(.duration))
         let length = Rational(timeRange.intersection(whole).duration)
         var bits = Rational.zero
-        let media = preset.map { preset in preset.media(of: tracks).map(preset.track) } ?? chosenTracks
+        let media = preset?.tracks(of: tracks, in: format, audioTracks: audioTracks, mix: audioMix) ?? chosenTracks
         for track in media {
             guard let rate = track.estimatedBitRate, let sum = bits.adding(Rational(rate)) else { return nil }
             bits = sum
@@ -247,7 +257,9 @@ extension ExportSession {
                 path: asset.displayName)
         }
         let tracks =
-            preset?.tracks(of: all, composition: settings.videoComposition, mix: settings.audioMix) ?? chosenTracks
+            preset?.tracks(
+                of: all, in: try asset.contents().format, composition: settings.videoComposition,
+                audioTracks: settings.audioTracks, mix: settings.audioMix) ?? chosenTracks
         let writer = try makeWriter()
         writer.shouldOptimizeForNetworkUse = settings.isIndexFirst
         writer.movieFragmentInterval = settings.fragmentInterval

@@ -18,6 +18,17 @@ extension ExportSession {
         case mix(AudioMix, of: [AssetTrack], AudioOutputSettings)
     }
 
+    /// The treatment of several audio tracks.
+    public enum AudioTracks: Sendable, Hashable {
+        /// The tracks that play together are mixed into one: those that are enabled, one of each group of alternatives.
+        ///
+        /// ``AssetTrack/alternateGroup`` states the group. In Matroska and MPEG streams, where players choose a track,
+        /// all audio tracks are alternatives.
+        case mixed
+        /// Each track becomes a track of its own.
+        case kept
+    }
+
     /// The options of an export that only the commands above the library need.
     package struct JobOptions: Sendable {
         /// True if the time range is written as it is, because it was rounded before.
@@ -74,9 +85,10 @@ extension ExportSession.Track {
     /// The approximate number of bits per second; `nil` if unknown.
     var estimatedBitRate: Int64? {
         switch self {
-        case .audio(let track, .encode(let settings)):
-            guard let source = track.formatDescriptions.first?.audio else {
-                return track.formatDescriptions.first?.bitRate
+        case .audio(_, .encode(let settings)), .mix(_, _, let settings):
+            let formats = sources.compactMap(\.formatDescriptions.first)
+            guard let source = formats.compactMap(\.audio).max(by: { $0.channels < $1.channels }) else {
+                return formats.first?.bitRate
             }
             let channels = Int64(source.channels)
             return settings.codec == .pcm ? Int64(source.sampleRate) * channels * 24 : 64_000 * channels
@@ -89,14 +101,14 @@ extension ExportSession.Track {
             case .proRes4444: usual * 27
             default: settings.bitRate.map(Int64.init) ?? usual / 2
             }
-        case .video, .audio, .subtitles, .data, .frames, .mix: return sources.first?.formatDescriptions.first?.bitRate
+        case .video, .audio, .subtitles, .data, .frames: return sources.first?.formatDescriptions.first?.bitRate
         }
     }
 }
 
 extension ExportSession.Preset {
-    /// Returns the video and audio tracks that the preset writes.
-    func media(of tracks: [AssetTrack]) -> [AssetTrack] {
+    /// Returns the video and audio tracks that the preset uses.
+    private func media(of tracks: [AssetTrack]) -> [AssetTrack] {
         let media = tracks.filter { [.video, .audio].contains($0.mediaType) && !$0.isAttachedPicture }
         if self == .passthrough { return media }
         let pictures = media.filter { $0.mediaType == .video }
@@ -119,10 +131,24 @@ extension ExportSession.Preset {
     }
 
     /// Returns the tracks of the output; a composition and a mix replace the tracks that they merge.
+    ///
+    /// - Parameters:
+    ///   - all: The tracks of the source.
+    ///   - format: The source's container.
+    ///   - composition: The composition of all video tracks; `nil` for the first one.
+    ///   - audioTracks: The treatment of several audio tracks; copies are always kept.
+    ///   - mix: The volumes of the audio tracks; `nil` for the tracks' own.
     func tracks(
-        of all: [AssetTrack], composition: VideoComposition?, mix: AudioMix?
+        of all: [AssetTrack], in format: ContainerFormat, composition: VideoComposition? = nil,
+        audioTracks: ExportSession.AudioTracks, mix: AudioMix? = nil
     ) -> [ExportSession.Track] {
-        let media = media(of: all)
+        var media = media(of: all)
+        var mix = mix
+        if audioTracks == .mixed, self != .passthrough {
+            let heard = all.heardTogether(in: format)
+            media.removeAll { $0.mediaType == .audio && !heard.contains($0) }
+            if heard.count > 1 { mix = mix ?? AudioMix() }
+        }
         var tracks: [ExportSession.Track] = []
         if let composition, case .encode(let settings) = video(for: AssetTrack(framesOf: composition)) {
             let pictures = all.filter { $0.mediaType == .video && !$0.isAttachedPicture }
@@ -134,6 +160,26 @@ extension ExportSession.Preset {
         }
         return tracks
             + media.filter { $0.mediaType == .video ? composition == nil : mix == nil }.map(track)
+    }
+}
+
+extension [AssetTrack] {
+    /// Returns the audio tracks that a player plays together: those that are enabled, and of alternatives only one.
+    ///
+    /// Of alternatives, the first one that is marked as the default is used, or else the first one. If no track is
+    /// enabled, the first one is.
+    fileprivate func heardTogether(in format: ContainerFormat) -> [AssetTrack] {
+        let audio = filter { $0.mediaType == .audio }
+        var enabled = audio.filter(\.isEnabled)
+        if enabled.isEmpty { enabled = Array(audio.prefix(1)) }
+        func group(_ track: AssetTrack) -> Int {
+            track.alternateGroup ?? (format.offersAudioTracksToChooseFrom ? 1 : 0)
+        }
+        return enabled.filter { track in
+            guard group(track) != 0 else { return true }
+            let alternatives = enabled.filter { group($0) == group(track) }
+            return track == alternatives.first { $0.dispositions.contains("default") } ?? alternatives.first
+        }
     }
 }
 

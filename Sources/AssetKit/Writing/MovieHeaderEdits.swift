@@ -32,6 +32,8 @@ struct MovieHeaderEdits {
         /// Indicates whether the file stores QuickTime's `tapt` box.
         var keepsTrackAperture: Bool
         var isEnabled: Bool
+        /// The group of tracks of which one is used at a time; `nil` keeps the one in the file.
+        var alternateGroup: Int?
         /// The ISO 639-2 code; `nil` keeps the one in the file.
         var language: String?
         /// The track's name; `nil` if it has none.
@@ -85,6 +87,9 @@ struct MovieHeaderEdits {
     private func apply(_ track: Track, to editor: inout MovieEditor) throws(MediaError) {
         guard track.index < editor.trackCount else { return }
         try editor.setEnabled(track.isEnabled, track: track.index)
+        if let group = track.alternateGroup {
+            try editor.setAlternateGroup(Int16(clamping: group), track: track.index)
+        }
         if let language = track.language { try editor.setLanguage(language.lowercased(), track: track.index) }
         if let name = track.name { try editor.setName(name, track: track.index) }
         try editor.setMetadata(track.metadata, track: track.index, isQuickTime: movie.isQuickTime)

@@ -348,7 +348,8 @@ extension MuxSession {
                     index: index, presented: lane.presented.map { ($0.start, $0.end) },
                     mediaStart: muxer.firstDecodeTime(ofStream: index),
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
-                    isEnabled: lane.track.isEnabled, language: lane.track.language,
+                    isEnabled: lane.track.isEnabled, alternateGroup: lane.track.alternateGroup,
+                    language: lane.track.language,
                     name: lane.track.ownItems.first { $0.identifier == "title" }?.value.text,
                     metadata: MetadataWriting.boxes(
                         lane.track.ownItems.filter { $0.identifier != "title" }, in: fileType),

@@ -10,6 +10,8 @@ struct TrackHeader: Sendable {
     var transform: DisplayTransform = .identity
     var timecode: String?
     var isEnabled = true
+    /// The group of tracks of which one is used at a time; `nil` for libavformat's choice, one group a media type.
+    var alternateGroup: Int?
     var dispositions: [String] = []
     var cleanAperture: CleanAperture?
     var hdr: HDRInfo?
@@ -33,6 +35,7 @@ struct TrackHeader: Sendable {
         transform = track.preferredTransform
         timecode = track.mediaType == .video ? track.startTimecode : nil
         isEnabled = track.isEnabled
+        alternateGroup = track.alternateGroup
         dispositions = track.dispositions.filter { $0 != "attached_pic" && $0 != "timed_thumbnails" }
     }
 
