@@ -110,6 +110,39 @@ import Testing
         #expect(scaled.allSatisfy { $0.pixelBuffer?.dimensions.width == 96 && $0.pixelBuffer?.pixelFormat == .rgba })
     }
 
+    /// Single frames of two sources in no order: decoders are kept, moved by seeks, or go on from where they are.
+    @Test(arguments: ["mp4", "mkv"]) func shuffledCutsShowTheRightPictures(_ type: String) throws {
+        let folder = try TemporaryFolder()
+        let sources = [
+            try Numbered("a.\(type == "mp4" ? "mp4" : "mov")", in: folder, source: 1, rate: "25", count: 200),
+            try Numbered("b.mp4", in: folder, source: 2, rate: "25", count: 200, input: ["-ss", "0.32"]),
+        ]
+        var assets = sources.map { ($0.asset, $0.track) }
+        if type == "mkv" {
+            // The same pictures in another container, which has an index of sync samples only.
+            let path = folder.path("a.mkv")
+            _ = try FFmpeg.run(["-i", folder.path("a.mov"), "-c", "copy", path])
+            let asset = Asset(path: FilePath(path))
+            assets[0] = (asset, try Media.track(asset, .video))
+        }
+        var composition = Composition()
+        let id = try composition.addTrack(mediaType: .video)
+        var wanted: [Int?] = []
+        // Pairs of neighbours, and jumps of all lengths in both directions.
+        for cut in 0..<120 {
+            let source = cut % 3 == 2 ? 1 : 0
+            let frame = cut % 10 < 2 ? cut : cut * 67 % 180
+            let start = time(Int64(frame), 25)
+            try composition.insertTimeRange(
+                range(start, time(1, 25)), of: assets[source].1, in: assets[source].0, at: time(Int64(cut), 25),
+                into: id)
+            wanted.append(sources[source].number(at: start))
+        }
+        let frames = try all(composition, .video, .video(VideoSettings()))
+        #expect(frames.compactMap(\.pixelBuffer).map { Optional(Numbered.number(of: $0)) } == wanted)
+        #expect(frames.map(\.timeRange) == (0..<120).map { range(time($0, 25), time(1, 25)) })
+    }
+
     // MARK: Sound
 
     private func samples(_ buffers: [SampleBuffer], from first: Int64 = 0) throws -> [Int16] {

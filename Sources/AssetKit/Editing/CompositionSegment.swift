@@ -137,7 +137,7 @@ struct CompositionStart: PipelineMaker {
         case .audio(let settings):
             return try CompositionSound(self, edited, index: track.index, range: range, settings: settings)
         case .video(let settings):
-            return CompositionPictures(self, edited, index: track.index, range: range, settings: settings)
+            return try CompositionPictures(self, edited, index: track.index, range: range, settings: settings)
         }
     }
 }

@@ -44,7 +44,7 @@ struct GapPictures {
 
 /// Delivers the decoded frames of a composition's segments in sequence, each cut to its segment.
 ///
-/// Only one source is open at a time. Gaps are black, unless the settings leave them out.
+/// Sources are read one after the other; a few decoders are kept (``ClipDecoders``). Gaps are black, unless the settings leave them out.
 final class CompositionPictures: SamplePipeline {
     private let start: CompositionStart
     private let track: Composition.Track
@@ -52,7 +52,9 @@ final class CompositionPictures: SamplePipeline {
     private let range: OutputRange
     private let settings: VideoSettings
     private var clips: ArraySlice<Composition.Segment>
-    private var reader: ClipReader?
+    private var reader: (any ClipFrames)?
+    private let decoders: ClipDecoders
+    private let conversion: PictureConversion
     /// The black frame of the current gap, and the time from which it is still to be shown.
     private var gap: (pictures: GapPictures, buffer: SampleBuffer, time: MediaTime)?
     /// The next frame to deliver; the frame after it determines its end.
@@ -66,7 +68,9 @@ final class CompositionPictures: SamplePipeline {
 
     init(
         _ start: CompositionStart, _ track: Composition.Track, index: Int, range: OutputRange, settings: VideoSettings
-    ) {
+    ) throws(MediaError) {
+        conversion = try PictureConversion(settings)
+        decoders = ClipDecoders(tracks: start.composition.tracks.count { $0.mediaType == .video })
         self.start = start
         self.track = track
         self.index = index
@@ -101,9 +105,7 @@ final class CompositionPictures: SamplePipeline {
         if reader == nil {
             let from = clip.sourceTime(at: max(range.start, clip.start))
             let to = clip.sourceTime(at: min(range.end ?? clip.end, clip.end))
-            reader = try ClipReader(
-                source, of: clip, range: MediaTimeRange(start: from, end: to), settings: .video(settings), for: start,
-                trackIndex: index)
+            reader = try frames(of: source, in: clip, MediaTimeRange(start: from, end: to))
         }
         while let buffer = try reader?.next() {
             let begins = max(buffer.presentationTime, clip.sourceStart)
@@ -116,10 +118,22 @@ final class CompositionPictures: SamplePipeline {
         return nil
     }
 
+    private func frames(
+        of source: Composition.Source, in clip: Composition.Segment, _ part: MediaTimeRange
+    ) throws(MediaError) -> any ClipFrames {
+        guard ClipDecoders.canRead(source) else {
+            return try ClipReader(
+                source, of: clip, range: part, settings: .video(settings), for: start, trackIndex: index)
+        }
+        return try SoughtClip(
+            source, of: clip, range: part, settings: settings, conversion: conversion, with: decoders, for: start,
+            trackIndex: index)
+    }
+
     private func nextBlack(in clip: Composition.Segment) throws(MediaError) -> Placed? {
         if gap == nil {
             guard let pictures = GapPictures(clip, in: track) else { return nil }
-            let picture = try PictureConversion(settings).convert(pictures.picture())
+            let picture = try conversion.convert(pictures.picture())
             let buffer = SampleBuffer(
                 ofTrack: index, presentationTime: clip.start, duration: .zero,
                 formatDescription: pictures.format.describing(picture), content: .picture(picture))

@@ -5,7 +5,7 @@ import Threading
 extension FrameFinder {
     /// Moves the decoder to a frame that is not later than `time`, or to the first frame.
     func goTo(_ time: MediaTime) throws(MediaError) {
-        if let current, current.time <= time, try !isWorthSkipping(to: time) { return }
+        if try reaches(time) { return }
         // Nothing precedes the first frame.
         if isAtFirst, let current, current.time > time { return }
         if feed.isUnread, try !isWorthSkipping(to: time) {
@@ -21,6 +21,12 @@ extension FrameFinder {
         if hasIndex, try seekByIndex(to: time) { return }
         if !hasIndex, try seekByScan(to: time) { return }
         try rewind()
+    }
+
+    /// Returns true if the decoder reaches a time by decoding on, so that a seek would save nothing.
+    func reaches(_ time: MediaTime) throws(MediaError) -> Bool {
+        guard let current, current.time <= time else { return false }
+        return try !isWorthSkipping(to: time)
     }
 
     /// Returns true if a sync sample lies between the current position and `time`, so that a seek saves decoding.
@@ -97,7 +103,7 @@ extension FrameFinder {
     }
 
     func openSource() throws(MediaError) -> TimedFrameSource {
-        try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads)
+        try TimedFrameSource(feed.file, track: track, origin: origin, threads: threads, bySlices: bySlices)
     }
 
     /// Restarts decoding at the place where it last started.

@@ -54,7 +54,10 @@ final class FrameFinder {
     /// True if the times of frames are those of packets.
     let trustsPackets: Bool
     private let dispensable: DisposableFrames
-    let damage: DamageLog
+    /// Counts what cannot be decoded.
+    var damage: DamageLog
+    /// Indicates whether the codec's threads work on one frame: ``VideoSettings/decodesBySlices``.
+    let bySlices: Bool
     /// Cancels the request in progress, and permanently the reading of the file.
     var cancellation: Cancellation { didSet { cancellation.bind(feed.file) } }
     var feed: PacketReader
@@ -90,12 +93,15 @@ final class FrameFinder {
     /// Opens a track for random access.
     ///
     /// - Parameters:
+    ///   - bySlices: True to let several threads work on one frame, if the codec allows it.
     ///   - damage: Counts what cannot be decoded.
     ///   - cancellation: Cancels the request in progress, and all later ones.
     init(
-        _ asset: Asset, track: AssetTrack, threads: Int, damage: DamageLog, cancellation: Cancellation
+        _ asset: Asset, track: AssetTrack, threads: Int, bySlices: Bool = false, damage: DamageLog,
+        cancellation: Cancellation
     ) throws(MediaError) {
         self.cancellation = cancellation
+        self.bySlices = bySlices
         self.damage = damage
         let contents = try asset.contents()
         self.asset = asset
@@ -115,7 +121,8 @@ final class FrameFinder {
             file = try asset.takeFile(cancellation)
         }
         feed = PacketReader(file, track: track, contents, damage: damage)
-        source = try TimedFrameSource(file, track: track, origin: origin, threads: self.threads)
+        source = try TimedFrameSource(
+            file, track: track, origin: origin, threads: self.threads, bySlices: bySlices)
     }
 
     /// Discards the decoder's position, so that the next result does not depend on earlier requests.
@@ -130,7 +137,15 @@ final class FrameFinder {
     /// of the track returns the last frame.
     /// - Throws: ``MediaError/Code-swift.struct/outOfRange`` for a time further outside;
     ///   ``MediaError/Code-swift.struct/damaged`` for one after the last frame of a file that breaks off.
-    func frame(at time: MediaTime) throws(MediaError) -> Found {
+    func frame(at time: MediaTime) throws(MediaError) -> Found { try frame(at: time, isNext: false) }
+
+    /// Returns the frame that follows the one that was found last, decoding on without a seek; `nil` at the end.
+    func frame(following found: Found) throws(MediaError) -> Found? {
+        guard !found.isLast else { return nil }
+        return try frame(at: found.end, isNext: current?.time == found.frame.time)
+    }
+
+    private func frame(at time: MediaTime, isNext: Bool) throws(MediaError) -> Found {
         guard time.isNumeric else { throw MediaError(.outOfRange, "\(time) is not a moment") }
         if let end = track.editedEnd, time > end {
             let last = try frame(at: end)
@@ -140,7 +155,7 @@ final class FrameFinder {
         // Several threads read further ahead than one, and may reach the end of a truncated file sooner.
         defer { if threads == 1, feed.isTruncated { damage.noteTruncation() } }
         do throws(MediaError) {
-            let found = try look(for: time)
+            let found = try look(for: time, isNext: isNext)
             if !needsOneThread { return found }
         } catch {
             guard needsOneThread, error.code != .cancelled, error.code != .timedOut else { throw error }
@@ -154,9 +169,9 @@ final class FrameFinder {
     /// True if a single thread has to look again, because its result might differ from that of several.
     private var needsOneThread: Bool { threads != 1 && (isDoubtful || feed.isTruncated) }
 
-    private func look(for time: MediaTime) throws(MediaError) -> Found {
+    private func look(for time: MediaTime, isNext: Bool = false) throws(MediaError) -> Found {
         target = time
-        try goTo(time)
+        if !isNext { try goTo(time) }
         var found = try settle(on: time)
         if hasLeftOut, isDoubtful || isMissingPicture(after: found) {
             leavesOut = false
