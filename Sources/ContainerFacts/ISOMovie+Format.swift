@@ -75,7 +75,7 @@ extension ISOMovie {
             Rational(Int64($0.horizontalSpacing), Int64($0.verticalSpacing))
         }
         guard let written, written.isPositive else {
-            let stretch = stream.displayMatrix.map { DisplayTransform(matrix: $0).pixelStretch } ?? .one
+            let stretch = stream.displayMatrix.map { PictureTransform(matrix: $0).pixelStretch } ?? .one
             guard stretch != .one else { return stream.codedPixelAspect }
             return stretch.multiplied(by: stream.codedPixelAspect ?? .one)
         }

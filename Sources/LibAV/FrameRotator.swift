@@ -5,7 +5,7 @@ package import MediaBase
 ///
 /// The converted frames need no rotation for display. Only one thread may use a rotator at a time.
 package struct FrameRotator: ~Copyable, @unchecked Sendable {
-    private let transform: DisplayTransform
+    private let transform: PictureTransform
     /// The converter to planes of equal size, which can be rotated.
     private var complete: PixelConverter
     /// The converter from rotated planes to the target format.
@@ -19,7 +19,7 @@ package struct FrameRotator: ~Copyable, @unchecked Sendable {
     ///   - dimensions: The size after rotation.
     ///   - coding: The coding of luma and chroma, as for ``PixelConverter``.
     package static func open(
-        _ transform: DisplayTransform, to format: PixelFormat, dimensions: Dimensions,
+        _ transform: PictureTransform, to format: PixelFormat, dimensions: Dimensions,
         coding: LumaCoding = LumaCoding()
     ) throws(MediaError) -> FrameRotator {
         let planes = PixelFormat(rawValue: format.bitDepth > 8 ? "yuv444p10le" : "yuv444p")
@@ -30,7 +30,7 @@ package struct FrameRotator: ~Copyable, @unchecked Sendable {
     }
 
     private init(
-        _ transform: DisplayTransform, _ complete: consuming PixelConverter, _ target: consuming PixelConverter
+        _ transform: PictureTransform, _ complete: consuming PixelConverter, _ target: consuming PixelConverter
     ) {
         self.transform = transform
         self.complete = complete
@@ -47,7 +47,7 @@ package struct FrameRotator: ~Copyable, @unchecked Sendable {
 
 extension Frame {
     /// Returns a flipped and rotated copy of a frame whose planes have equal size and 8 or 16 bits per sample.
-    fileprivate func turned(_ transform: DisplayTransform) throws(MediaError) -> Frame {
+    fileprivate func turned(_ transform: PictureTransform) throws(MediaError) -> Frame {
         let result = try Frame.picture(
             format: native, dimensions: transform.apply(to: dimensions))
         try AVStatus.check(av_frame_copy_props(result.pointer, pointer), "av_frame_copy_props", doing: "turn a picture")
@@ -68,7 +68,7 @@ extension Frame {
     }
 
     private func turn<Sample: FixedWidthInteger>(
-        _ plane: Int, _ transform: DisplayTransform, into result: borrowing Frame, as _: Sample.Type
+        _ plane: Int, _ transform: PictureTransform, into result: borrowing Frame, as _: Sample.Type
     ) {
         let size = MemoryLayout<Sample>.size
         let (width, height) = (dimensions.width, dimensions.height)

@@ -358,7 +358,7 @@ import Testing
         #expect(writer.metadata.isEmpty)
         // It is told once, and nothing is lost.
         try writer.startSession(atSourceTime: .zero)
-        input.transform = DisplayTransform(matrix: [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x4000_0000])
+        input.transform = PictureTransform(matrix: [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x4000_0000])
         #expect(message { try input.appendNow(Made.buffer([1, 2, 3], at: 0)) }.hasPrefix("transform was set too late"))
         try input.appendNow(Made.buffer([1, 2, 3], at: 0))
         input.languageCode = "deu"

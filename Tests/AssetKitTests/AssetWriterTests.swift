@@ -183,7 +183,7 @@ import Testing
             in: Dimensions(width: 64, height: 48))
         settings.color = ColorInfo(primaries: "bt709", transfer: "bt709", matrix: "bt709", range: "tv")
         let input = AssetWriterInput(videoSettings: settings)
-        input.transform = DisplayTransform(matrix: [0, 0x10000, 0, -0x10000, 0, 0, 48 << 16, 0, 0x4000_0000])
+        input.transform = PictureTransform.translation(x: 48, y: 0).rotated(by: .pi / 2)
         input.languageCode = "deu"
         input.name = "Kamera A"
         input.startTimecode = "01:02:03;04"
@@ -202,7 +202,7 @@ import Testing
         #expect(video.sampleAspectRatio == Rational(16, 15))
         #expect(video.cleanAperture == settings.cleanAperture)
         #expect(video.color.matrix == "bt709" && track.containerColor?.primaries == "bt709")
-        #expect(track.preferredTransform.rotation == 90)
+        #expect(track.preferredTransform == PictureTransform(a: 0, b: 1, c: -1, d: 0, tx: 48, ty: 0))
         #expect(track.language == "ger" || track.language == "deu")
         // libavformat 5.1 writes names of tracks, but does not read them.
         #expect(try String(decoding: file.folder.bytes("v.mov"), as: UTF8.self).contains("nameKamera A"))

@@ -13,9 +13,9 @@ import Testing
         ([1, 0, 0, -1], "vflip"), ([0, -1, -1, 0], "transpose=clock_flip"),
     ]
 
-    private func transform(_ numbers: [Int32]) -> DisplayTransform {
+    private func transform(_ numbers: [Int32]) -> PictureTransform {
         let unit: Int32 = 0x10000
-        return DisplayTransform(matrix: [
+        return PictureTransform(matrix: [
             numbers[0] * unit, numbers[1] * unit, 0, numbers[2] * unit, numbers[3] * unit, 0, 0, 0, 0x4000_0000,
         ])
     }

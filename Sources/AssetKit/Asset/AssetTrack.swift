@@ -30,8 +30,10 @@ public struct AssetTrack: Sendable, Hashable {
     public let segments: [TrackSegment]
     /// The formats of the samples: the one with which decoding starts, then any others.
     public let formatDescriptions: [FormatDescription]
-    /// The transform of frames for display, as stated by the file; `nil` if it states none.
-    public let displayTransform: DisplayTransform?
+    /// The nine numbers of the transform of frames for display, as the file stores them (``PictureTransform/matrix``).
+    ///
+    /// It is `nil` if the file states none.
+    public let displayMatrix: [Int32]?
     /// The sizes that QuickTime stores for a track, before rotation; `nil` if the file has none.
     public let trackAperture: TrackAperture?
     /// The frames per second stated by the container or the codec, or otherwise suggested by the first timestamps.
@@ -123,8 +125,7 @@ public struct AssetTrack: Sendable, Hashable {
         let isVideo = stream.format.mediaType == .video
         formatDescriptions = [stream.format] + stream.furtherFormats
         // libavformat does not expose an identity matrix; an ISO track always has a matrix.
-        displayTransform =
-            stream.displayMatrix.map { DisplayTransform(matrix: $0) } ?? (isVideo && edits != nil ? .identity : nil)
+        displayMatrix = stream.displayMatrix ?? (isVideo && edits != nil ? PictureTransform.identity.matrix : nil)
         trackAperture = edits?.aperture
         hasConstantFrameRate = isVideo ? edits?.isConstantRate ?? scanned?.statistics.isEven : nil
         containerColor = isVideo ? stream.containerColor : nil
@@ -235,7 +236,10 @@ extension AssetTrack {
     /// The transform of frames for display; the identity if the file states none.
     ///
     /// Unequal scaling is not included. It is part of the pixels' shape: ``VideoFormat/sampleAspectRatio``.
-    public var preferredTransform: DisplayTransform { displayTransform?.withoutStretch ?? .identity }
+    public var preferredTransform: PictureTransform { statedTransform ?? .identity }
+
+    /// The transform that the file states, without unequal scaling; `nil` if it states none.
+    var statedTransform: PictureTransform? { displayMatrix.map { PictureTransform(matrix: $0).withoutStretch } }
 
     /// True if the track is a cover picture rather than video.
     public var isAttachedPicture: Bool { attachedPicture != nil }

@@ -54,7 +54,7 @@ public struct Composition: Sendable {
     public mutating func removeTrack(withID id: Int) { tracks.removeAll { $0.id == id } }
 
     /// Sets the transform that players apply to a track's video; does nothing if no track has this ID.
-    public mutating func setPreferredTransform(_ transform: DisplayTransform, ofTrack id: Int) {
+    public mutating func setPreferredTransform(_ transform: PictureTransform, ofTrack id: Int) {
         for index in tracks.indices where tracks[index].id == id { tracks[index].preferredTransform = transform }
     }
 }
@@ -267,7 +267,7 @@ extension Composition {
         /// The transform that players apply to the video.
         ///
         /// The first source's transform unless set.
-        public var preferredTransform: DisplayTransform?
+        public var preferredTransform: PictureTransform?
         /// The ISO 639-2 code of the language; that of the first source unless set.
         public var language: String?
 
@@ -325,7 +325,7 @@ extension Composition.Track {
     /// Inserts a time range of a source; parts that the source does not have become gaps.
     mutating func insert(_ range: MediaTimeRange, of source: Composition.Source, at time: MediaTime) {
         if segments.allSatisfy(\.isEmpty) {
-            preferredTransform = preferredTransform ?? source.track.displayTransform?.withoutStretch
+            preferredTransform = preferredTransform ?? source.track.statedTransform
             language = language ?? source.track.language
         }
         var known = source.track.timeRange

@@ -295,6 +295,6 @@ extension PictureTransform {
             .presentationDimensions(usePixelAspectRatio: true, useCleanAperture: true)
         let size = stored ?? frame
         let turned = track.preferredTransform.apply(to: size)
-        return PictureTransform(track.preferredTransform, of: size).concatenating(.fitting(turned, into: frame))
+        return track.preferredTransform.turning(size).concatenating(.fitting(turned, into: frame))
     }
 }

@@ -99,7 +99,7 @@ struct ImageRenderer: Sendable {
     /// True to deinterlace frames that consist of two fields.
     var deinterlaces = false
     /// The transform of the track.
-    let transform: DisplayTransform
+    let transform: PictureTransform
     /// The container's description of the frames, which takes precedence over their own; `nil` if there is none.
     let format: VideoFormat?
 

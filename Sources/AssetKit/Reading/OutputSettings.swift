@@ -50,7 +50,7 @@ public struct VideoSettings: Sendable, Hashable {
     /// The flip and the rotation by quarter turns; ``dimensions`` is the size after that.
     ///
     /// Requires ``pixelFormat`` and ``dimensions``.
-    public var turn: DisplayTransform?
+    public var turn: PictureTransform?
     /// Indicates whether several decoder threads work on one frame, if the codec allows it.
     ///
     /// Otherwise they work on several frames, all of which are held in memory.

@@ -208,7 +208,7 @@ extension AssetWriterInput {
     }
 
     /// The transform that players apply to video frames for display.
-    public var transform: DisplayTransform {
+    public var transform: PictureTransform {
         get { state.withLock { $0.header.transform } }
         set { change("transform") { $0.header.transform = newValue } }
     }

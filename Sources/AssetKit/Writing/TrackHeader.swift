@@ -7,7 +7,7 @@ struct TrackHeader: Sendable {
     var language: String?
     var name: String?
     var metadata: [MetadataItem] = []
-    var transform: DisplayTransform = .identity
+    var transform: PictureTransform = .identity
     var timecode: String?
     var isEnabled = true
     /// The group of tracks of which one is used at a time; `nil` for libavformat's choice, one group a media type.

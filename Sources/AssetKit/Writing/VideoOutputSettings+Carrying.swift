@@ -11,7 +11,7 @@ extension VideoOutputSettings {
     ///   - asset: The asset to read HDR metadata in the coded frames from; `nil` if the track has no stored frames.
     ///   - turn: The transform that is applied to frames before they are encoded; sizes are those after it.
     package func carrying(
-        _ track: AssetTrack, of asset: Asset?, turnedBy turn: DisplayTransform = .identity
+        _ track: AssetTrack, of asset: Asset?, turnedBy turn: PictureTransform = .identity
     ) throws(MediaError) -> VideoOutputSettings {
         guard let stored = track.formatDescriptions.first?.video else { return self }
         let source = try stored.turned(by: turn)
@@ -51,7 +51,7 @@ extension VideoOutputSettings {
 
     /// Returns the reader's settings for a track: frames as decoded if the writer can convert them in parallel to
     /// decoding.
-    func readerSettings(for track: AssetTrack, turnedBy turn: DisplayTransform) -> VideoSettings {
+    func readerSettings(for track: AssetTrack, turnedBy turn: PictureTransform) -> VideoSettings {
         var settings = VideoSettings()
         settings.deinterlaces =
             (track.formatDescriptions.first?.video).map { !keepsFields(of: $0, turnedBy: turn) } ?? false
@@ -84,7 +84,7 @@ extension VideoOutputSettings {
     /// Indicates whether the encoded video is tagged as PQ or HLG.
     private var isHDR: Bool { color?.transfer == "smpte2084" || color?.transfer == "arib-std-b67" }
 
-    private func keepsFields(of source: VideoFormat, turnedBy turn: DisplayTransform) -> Bool {
+    private func keepsFields(of source: VideoFormat, turnedBy turn: PictureTransform) -> Bool {
         codec.holdsFields && (dimensions?.height ?? source.encodedSize.height) == source.encodedSize.height
             && (turn.rotation == 0 || !turn.isQuarterTurn)
     }
@@ -92,7 +92,7 @@ extension VideoOutputSettings {
 
 extension VideoFormat {
     /// Returns the format of frames after they are flipped and rotated.
-    package func turned(by turn: DisplayTransform) throws(MediaError) -> VideoFormat {
+    package func turned(by turn: PictureTransform) throws(MediaError) -> VideoFormat {
         guard turn != .identity, turn.isQuarterTurn else { return self }
         var format = self
         format.encodedSize = turn.apply(to: encodedSize)

@@ -65,8 +65,9 @@ package struct VideoReport: Encodable, Sendable {
         displayAspectRatio = sampleAspectRatio.flatMap { shape.multiplied(by: $0) }
         cleanAperture = video.cleanAperture.map { CleanApertureReport($0) }
         trackAperture = track.trackAperture.map { TrackApertureReport($0) }
-        if let transform = track.displayTransform {
-            displayMatrix = Self.numbers(of: transform.matrix)
+        if let matrix = track.displayMatrix {
+            let transform = PictureTransform(matrix: matrix)
+            displayMatrix = Self.numbers(of: matrix)
             rotation = transform.isQuarterTurn ? transform.rotation : nil
             mirrored = transform.isQuarterTurn ? transform.isMirrored : nil
         }

@@ -59,7 +59,7 @@ extension ProxyPreset {
     ///   - hasSquarePixels: True to make pixels square.
     /// - Throws: `unsupported` for a transform that cannot be applied.
     func videoSettings(
-        for track: AssetTrack, height: Int?, turn: DisplayTransform, hasSquarePixels: Bool
+        for track: AssetTrack, height: Int?, turn: PictureTransform, hasSquarePixels: Bool
     ) throws(MediaError) -> VideoOutputSettings {
         var settings = VideoOutputSettings(codec: videoCodec)
         settings.speed = speed

@@ -163,7 +163,7 @@ extension TranscodeRequest {
     /// Returns the transform that is applied to the frames of a track before encoding.
     ///
     /// An export applies the track's transform only if the file cannot store it.
-    func turn(of track: AssetTrack, in fileType: MediaFileType) -> DisplayTransform {
+    func turn(of track: AssetTrack, in fileType: MediaFileType) -> PictureTransform {
         let turn = track.preferredTransform
         return (isProxy ? bakesRotation && turn.isQuarterTurn : !fileType.keepsTurns) ? turn : .identity
     }
