@@ -185,6 +185,25 @@ package final class Monitor<State>: @unchecked Sendable {
             pthread_cond_wait(changed, mutex)
         }
     }
+
+    /// Waits as ``wait(_:)`` does, but returns `nil` if `body` has returned no value after a duration.
+    package func wait<Result: Sendable>(atMost duration: Duration, _ body: (inout State) -> Result?) -> Result? {
+        var end = timespec()
+        clock_gettime(CLOCK_REALTIME, &end)
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = end.tv_nsec + Int(attoseconds / 1_000_000_000)
+        end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        pthread_mutex_lock(mutex)
+        defer {
+            pthread_mutex_unlock(mutex)
+            pthread_cond_broadcast(changed)
+        }
+        while true {
+            if let result = body(&state) { return result }
+            if pthread_cond_timedwait(changed, mutex, &end) != 0 { return body(&state) }
+        }
+    }
 }
 
 /// A first-in, first-out queue with operations in amortized constant time.

@@ -61,7 +61,7 @@ import Testing
         var range = VideoSettings()
         range.colorRange = "wide"
         var turned = VideoSettings(pixelFormat: .rgba)
-        turned.turn = DisplayTransform(matrix: [0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30])
+        turned.turn = PictureTransform(matrix: [0, 65536, 0, -65536, 0, 0, 0, 0, 1 << 30])
         let layout = ChannelLayout(channels: 2, name: "bogus")
         let wrong = [
             (

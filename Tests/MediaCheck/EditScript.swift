@@ -82,7 +82,7 @@ struct EditScript {
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: rest[0])))
             let image = try Bitmap(width: Int(numbers[1]), height: Int(numbers[2]), bytes: bytes)
             var overlay = VideoComposition.Overlay(image: image, x: numbers[3], y: numbers[4])
-            overlay.opacity = Float(numbers[5])
+            try overlay.opacity.set(Float(numbers[5]), at: .zero)
             overlays.append(overlay)
         default: fail("no such line: \(word)")
         }

@@ -100,7 +100,8 @@ final class Compositing: ImageCompositing {
     private let state = Mutex(State())
 
     private struct State {
-        var compositor: (any VideoCompositor)?
+        var compositor: (any VideoCompositing)?
+        var images: [Int: SourceFrame] = [:]
         var tracks: [(track: AssetTrack, generator: ImageGenerator)] = []
     }
 
@@ -108,21 +109,27 @@ final class Compositing: ImageCompositing {
 
     func restarted() -> any ImageCompositing { Compositing(composition: composition) }
 
-    /// Returns the compositor and the tracks, each with its generator.
+    /// The compositor, the images shown as tracks, and the tracks, each with its generator.
+    private typealias Ready = (
+        any VideoCompositing, [Int: SourceFrame], [(track: AssetTrack, generator: ImageGenerator)]
+    )
+
+    /// Returns what makes the frames.
     private func ready(
         for pictures: [AssetTrack], of generator: ImageGenerator
-    ) throws(MediaError) -> (any VideoCompositor, [(track: AssetTrack, generator: ImageGenerator)]) {
+    ) throws(MediaError) -> Ready {
         try state.withLock { state throws(MediaError) in
-            if let compositor = state.compositor { return (compositor, state.tracks) }
-            let compositor: any VideoCompositor
+            if let compositor = state.compositor { return (compositor, state.images, state.tracks) }
+            let compositor: any VideoCompositing
             if let own = composition.compositor {
                 compositor = own
             } else {
                 compositor = try LayerCompositor(composition)
             }
+            state.images = try composition.imageSources()
             state.compositor = compositor
             state.tracks = pictures.map { ($0, ImageGenerator(asset: generator.asset, for: generator)) }
-            return (compositor, state.tracks)
+            return (compositor, state.images, state.tracks)
         }
     }
 
@@ -157,9 +164,9 @@ final class Compositing: ImageCompositing {
         guard let instruction = composition.instruction(at: shown) else {
             throw MediaError(.outOfRange, "no instruction says what is shown at \(shown)")
         }
-        let (compositor, tracks) = try ready(for: pictures, of: generator)
-        var sources: [Int: SourceFrame] = [:]
-        for (track, inner) in tracks {
+        let (compositor, images, tracks) = try ready(for: pictures, of: generator)
+        var sources = images.filter { composition.needs($0.key, for: instruction) }
+        for (track, inner) in tracks where composition.needs(track.id, for: instruction) {
             var exact = configuration
             exact.trackIndex = track.index
             exact.requestedTimeToleranceBefore = .zero
@@ -176,10 +183,11 @@ final class Compositing: ImageCompositing {
         }
         // No lock is held, because a user's compositor may call the generator, and several compositors work in
         // parallel.
-        let picture = try compositor.frame(
-            for: VideoCompositionRequest(
-                time: shown, instruction: instruction, videoComposition: composition, sources: sources))
+        let request = VideoCompositionRequest(
+            time: shown, instruction: instruction, videoComposition: composition, sources: sources)
+        let made = try compositor.made(request, unless: check)
         try check()
+        let picture = try made.dimensions == request.renderSize ? made : made.converted(dimensions: request.renderSize)
         let size = picture.dimensions.fitted(into: configuration.maximumSize)
         return ImageGenerator.GeneratedImage(
             requestedTime: time, actualTime: shown, duration: min(duration, end - shown),

@@ -1,37 +1,8 @@
 import LibAV
 import MediaAnalysis
-public import MediaBase
+import MediaBase
 import Pictures
 import Threading
-
-/// Makes the frames of a video composition from the frames of its tracks: `AVVideoCompositing`.
-///
-/// A compositor that is set as ``VideoComposition/compositor`` receives each frame to make. Requests arrive
-/// concurrently on several threads and in no particular order. It may use generators and readers meanwhile, even the
-/// generator that requested the frame.
-public protocol VideoCompositor: Sendable {
-    /// Returns a frame of the request's ``VideoCompositionRequest/renderSize``, in any pixel format.
-    func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer
-}
-
-/// A request for one composited frame: `AVAsynchronousVideoCompositionRequest`.
-public struct VideoCompositionRequest: Sendable {
-    /// The time of the frame.
-    public let time: MediaTime
-    /// The instruction that applies at that time.
-    public let instruction: VideoComposition.Instruction
-    /// The composition that contains the frame.
-    public let videoComposition: VideoComposition
-    /// The source frames, by track ID.
-    let sources: [Int: SourceFrame]
-
-    /// The size of the frame.
-    public var renderSize: Dimensions { videoComposition.outputSize }
-    /// The IDs of the tracks that have a frame at this time, in ascending order.
-    public var sourceTrackIDs: [Int] { sources.keys.sorted() }
-    /// Returns the decoded frame that a track shows at this time; `nil` if it has none.
-    public func sourcePicture(ofTrack id: Int) -> PixelBuffer? { sources[id]?.picture }
-}
 
 /// A source frame and the container's description of its shape.
 struct SourceFrame: Sendable {
@@ -54,7 +25,7 @@ struct SourceFrame: Sendable {
 /// A compositor that draws an instruction's layers and the overlays.
 final class LayerCompositor: VideoCompositor {
     private let pool: PixelBufferPool
-    private let overlays: [(overlay: VideoComposition.Overlay, texture: LayerTexture)]
+    private let overlays: [OverlayTexture]
 
     /// The compositor for frames that need no conversion to RGB; `nil` if RGB or alpha is requested.
     private let planar: PlanarCompositor?
@@ -64,10 +35,10 @@ final class LayerCompositor: VideoCompositor {
         let keepsPlanes = format.map { !$0.isRGB && !$0.hasAlpha } ?? false
         planar = keepsPlanes ? PlanarCompositor(composition) : nil
         pool = try PixelBufferPool(dimensions: composition.outputSize, pixelFormat: .rgba)
-        overlays = composition.overlays.compactMap { overlay in
-            let image = overlay.image
-            return LayerTexture(width: image.width, height: image.height, straight: image.bytes).map { (overlay, $0) }
-        }
+        let scale = composition.renderScale.doubleValue
+        var overlays: [OverlayTexture] = []
+        for overlay in composition.overlays { overlays.append(try OverlayTexture(overlay, scale: scale)) }
+        self.overlays = overlays
     }
 
     func frame(for request: VideoCompositionRequest) throws(MediaError) -> PixelBuffer {
@@ -81,13 +52,10 @@ final class LayerCompositor: VideoCompositor {
             else { continue }
             drawn.append(layer)
         }
-        for (overlay, texture) in overlays {
-            let opacity = overlay.opacity(at: request.time)
-            guard opacity > 0 else { continue }
-            var place = overlay.place
-            if place.width == 0, place.height == 0 {
-                (place.width, place.height) = (Double(texture.width), Double(texture.height))
-            }
+        for overlay in overlays {
+            let opacity = overlay.overlay.opacity(at: request.time)
+            let place = overlay.overlay.place(at: request.time)
+            guard opacity > 0, let texture = try overlay.texture(for: place) else { continue }
             let transform = PictureTransform(
                 a: place.width / Double(texture.width) * scale, b: 0, c: 0,
                 d: place.height / Double(texture.height) * scale, tx: place.x * scale, ty: place.y * scale)
@@ -131,8 +99,8 @@ final class LayerCompositor: VideoCompositor {
         let across = (transform.a * transform.a + transform.b * transform.b).squareRoot()
         let down = (transform.c * transform.c + transform.d * transform.d).squareRoot()
         let size = Dimensions(
-            width: side(shown.width, by: across, stored: stored.width),
-            height: side(shown.height, by: down, stored: stored.height))
+            width: side(Double(shown.width), by: across, stored: stored.width),
+            height: side(Double(shown.height), by: down, stored: stored.height))
         let bitmap = try source.picture.bitmap(
             part: part, dimensions: size, dynamicRange: .forceSDR, hdr: source.format?.hdr)
         guard let texture = LayerTexture(width: size.width, height: size.height, straight: bitmap.bytes) else {
@@ -149,8 +117,8 @@ final class LayerCompositor: VideoCompositor {
 
     /// Returns the number of pixels to scale a side to before drawing: its stored size, or its size in the output if
     /// smaller.
-    private static func side(_ shown: Int, by scale: Double, stored: Int) -> Int {
-        let wanted = Double(shown) * min(scale, 1e6)
+    fileprivate static func side(_ shown: Double, by scale: Double, stored: Int) -> Int {
+        let wanted = shown * min(scale, 1e6)
         guard wanted < Double(stored) else { return stored }
         // A value just above a whole number counts as that number.
         return max(1, Int((wanted - 1e-6).rounded(.up)))
@@ -164,6 +132,35 @@ final class LayerCompositor: VideoCompositor {
             u: (back.tx, back.a, back.c), v: (back.ty, back.b, back.d), left: max(0, crop.x), top: max(0, crop.y),
             right: min(Double(texture.width), crop.x + crop.width),
             bottom: min(Double(texture.height), crop.y + crop.height), opacity: opacity)
+    }
+}
+
+/// The pixels of an overlay, scaled down to the size in which they are drawn.
+private struct OverlayTexture {
+    let overlay: VideoComposition.Overlay
+    private let picture: PixelBuffer
+    private let scale: Double
+    /// The pixels in the only size that is drawn; `nil` if the size changes.
+    private var still: LayerTexture?
+
+    /// - Parameter scale: The factor from the composition's frames to those that are drawn.
+    init(_ overlay: VideoComposition.Overlay, scale: Double) throws(MediaError) {
+        self.overlay = overlay
+        self.scale = scale
+        picture = try PixelBuffer(overlay.image)
+        if overlay.scale.isUnset { still = try texture(for: overlay.place(at: .zero)) }
+    }
+
+    /// Returns the pixels for a place in the composition's frames; `nil` if they have no area.
+    func texture(for place: PictureRectangle) throws(MediaError) -> LayerTexture? {
+        if let still { return still }
+        guard place.width > 0, place.height > 0 else { return nil }
+        let size = Dimensions(
+            width: LayerCompositor.side(place.width, by: scale, stored: overlay.image.width),
+            height: LayerCompositor.side(place.height, by: scale, stored: overlay.image.height))
+        let own = Dimensions(width: overlay.image.width, height: overlay.image.height)
+        let bitmap = size == own ? overlay.image : try picture.bitmap(dimensions: size)
+        return LayerTexture(width: size.width, height: size.height, straight: bitmap.bytes)
     }
 }
 
@@ -185,7 +182,8 @@ struct PlanarCompositor: Sendable {
             let isOwnSize =
                 (place.width == 0 && place.height == 0)
                 || (place.width == Double(image.width) && place.height == Double(image.height))
-            guard isOwnSize, let x = Int(exactly: place.x), let y = Int(exactly: place.y), x.magnitude < 1 << 20,
+            guard overlay.isStill, isOwnSize, let x = Int(exactly: place.x), let y = Int(exactly: place.y),
+                x.magnitude < 1 << 20,
                 y.magnitude < 1 << 20
             else { return nil }
             if let planes = PlanarOverlay(image, x: x, y: y, in: size) { overlays.append((overlay, planes)) }

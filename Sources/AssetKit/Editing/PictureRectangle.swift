@@ -17,6 +17,28 @@ public struct PictureRectangle: Sendable, Hashable {
     }
 }
 
+/// A distance in a picture, in pixels; x points right and y down.
+public struct PictureOffset: Sendable, Hashable {
+    /// The distance to the right.
+    public var x: Double
+    /// The distance down.
+    public var y: Double
+
+    /// Creates an offset without checking its values.
+    public init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
+
+    /// No distance.
+    public static let zero = PictureOffset(x: 0, y: 0)
+}
+
+extension PictureOffset: Rampable {
+    /// The distances to the right and down.
+    public var components: [Double] { [x, y] }
+
+    /// Creates an offset from its distances; see ``components``.
+    public init(components: [Double]) { self.init(x: components[0], y: components[1]) }
+}
+
 extension PictureTransform: Rampable {
     /// The coefficients, in the order of ``init(a:b:c:d:tx:ty:)``.
     public var components: [Double] { [a, b, c, d, tx, ty] }

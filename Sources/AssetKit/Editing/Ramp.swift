@@ -109,6 +109,9 @@ public struct Ramp<Value: Rampable>: Sendable, Hashable {
         return Value(components: zip(step.from.components, step.to.components).map { $0 + ($1 - $0) * part })
     }
 
+    /// Indicates whether no value was set.
+    var isUnset: Bool { steps.isEmpty }
+
     private static func part(of time: MediaTime, _ step: Step) -> Double {
         (time - step.start).seconds / (step.end - step.start).seconds
     }

@@ -27,8 +27,12 @@ public struct VideoComposition: Sendable {
     public var instructions: [Instruction]
     /// The overlays above all layers, the rearmost first.
     public var overlays: [Overlay] = []
-    /// A custom compositor; `nil` to draw the instructions' layers.
-    public var compositor: (any VideoCompositor)?
+    /// A custom compositor; `nil` to draw the instructions' layers: `customVideoCompositorClass`.
+    public var compositor: (any VideoCompositing)?
+    /// Images that layers show as if they were the frames of tracks, by IDs that no track has.
+    ///
+    /// They are shown in all frames: `AVVideoCompositionCoreAnimationTool(additionalLayer:asTrackID:)`.
+    public var imageTracks: [Int: Bitmap] = [:]
 
     /// Creates a composition from its size, frame duration and instructions.
     public init(renderSize: Dimensions, frameDuration: MediaTime, instructions: [Instruction] = []) {
@@ -45,6 +49,16 @@ public struct VideoComposition: Sendable {
         public var backgroundColor = Color.black
         /// The layers, the front one first.
         public var layers: [Layer]
+        /// Data of your own for a custom compositor.
+        public var userData: (any Sendable)?
+        /// The IDs of the tracks whose frames a custom compositor needs; `nil`, the default, for all tracks.
+        ///
+        /// Without a custom compositor, the layers determine the tracks.
+        public var requiredSourceTrackIDs: [Int]?
+        /// The ID of a track whose frames are the output as they are, without being composited; `nil` for none.
+        ///
+        /// They are scaled to the output's size. Where the track has no frame, the frame is composited.
+        public var passthroughTrackID: Int?
 
         /// Creates an instruction with a black background.
         public init(timeRange: MediaTimeRange, layers: [Layer] = []) {
@@ -88,14 +102,21 @@ extension VideoComposition {
         public var image: Bitmap
         /// The position and size in the composition's frames; a width and height of 0 stand for the image's own size.
         public var place: PictureRectangle
+        /// The distance by which the overlay is moved from ``place``; none until it is set.
+        ///
+        /// Ramps of position, scale and opacity are independent of each other.
+        public var offset = Ramp(
+            "offset", before: PictureOffset.zero, limits: Array(repeating: -1e8...1e8, count: 2))
+        /// The factor by which the overlay is scaled about its centre; 1 until it is set.
+        public var scale = Ramp<Float>("scale", before: 1, limits: [0...1e4])
         /// The time range in which the overlay is shown.
         public var timeRange = MediaTimeRange(start: .zero, duration: .positiveInfinity)
         /// The duration of the fade-in after the start.
         public var fadeIn = MediaTime.zero
         /// The duration of the fade-out before the end.
         public var fadeOut = MediaTime.zero
-        /// The maximum opacity: 0 is transparent, 1 applies the image's own alpha.
-        public var opacity: Float = 1
+        /// The opacity, apart from fades: 0 is transparent, 1, until it is set, applies the image's own alpha.
+        public var opacity = Ramp<Float>("opacity", before: 1, limits: [0...1])
         /// The characters of a title that no installed font has, and in whose place the image has boxes.
         public private(set) var missingCharacters: Set<Unicode.Scalar> = []
 
@@ -140,12 +161,28 @@ extension VideoComposition {
         /// Returns the opacity at a time, including fades.
         func opacity(at time: MediaTime) -> Double {
             guard timeRange.contains(time) else { return 0 }
-            var part = Double(min(max(opacity, 0), 1))
+            var part = Double(opacity.value(at: time))
             if fadeIn > .zero { part *= min((time - timeRange.start).seconds / fadeIn.seconds, 1) }
             if fadeOut > .zero, timeRange.end.isNumeric {
                 part *= min((timeRange.end - time).seconds / fadeOut.seconds, 1)
             }
             return part.isFinite ? max(part, 0) : 0
+        }
+
+        /// Indicates whether the overlay stays where it is, in one size.
+        var isStill: Bool { offset.isUnset && scale.isUnset }
+
+        /// Returns the position and size at a time.
+        func place(at time: MediaTime) -> PictureRectangle {
+            var place = place
+            if place.width == 0, place.height == 0 {
+                (place.width, place.height) = (Double(image.width), Double(image.height))
+            }
+            let (offset, scale) = (offset.value(at: time), Double(scale.value(at: time)))
+            return PictureRectangle(
+                x: place.x + offset.x + place.width * (1 - scale) / 2,
+                y: place.y + offset.y + place.height * (1 - scale) / 2, width: place.width * scale,
+                height: place.height * scale)
         }
     }
 }
@@ -225,6 +262,20 @@ extension VideoComposition {
         let whole = frameDuration.multiplied(by: count)
         let rest = end - whole
         return count > 0 && rest <= MediaTime(value: 1, timescale: 1000) && rest + rest < frameDuration ? whole : end
+    }
+
+    /// Returns true if frames of a track are needed while an instruction applies.
+    func needs(_ trackID: Int, for instruction: Instruction) -> Bool {
+        if instruction.passthroughTrackID == trackID { return true }
+        guard compositor != nil else { return instruction.layers.contains { $0.trackID == trackID } }
+        return instruction.requiredSourceTrackIDs?.contains(trackID) ?? true
+    }
+
+    /// Returns ``imageTracks`` as source frames.
+    func imageSources() throws(MediaError) -> [Int: SourceFrame] {
+        var sources: [Int: SourceFrame] = [:]
+        for (id, image) in imageTracks { sources[id] = SourceFrame(picture: try PixelBuffer(image), format: nil) }
+        return sources
     }
 
     /// Returns the instruction that applies at a time.

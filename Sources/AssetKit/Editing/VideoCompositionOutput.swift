@@ -17,7 +17,9 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
     private let state = Confined(State())
 
     private struct State {
-        var compositor: (any VideoCompositor)?
+        var compositor: (any VideoCompositing)?
+        /// The images that are shown as if they were tracks.
+        var images: [Int: SourceFrame] = [:]
         var tracks: [Track] = []
         /// The number of the next frame.
         var next: Int64 = 0
@@ -97,6 +99,7 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         guard let number else { throw MediaError(.limitExceeded, "there are too many frames of \(frame)") }
         state.next = number
         state.tracks = trackOutputs.map { _ in Track() }
+        state.images = try videoComposition.imageSources()
         if let own = videoComposition.compositor {
             state.compositor = own
         } else {
@@ -110,19 +113,22 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         guard let compositor = state.compositor else { return [] }
         var requests: [VideoCompositionRequest] = []
         var isOver = false
-        while requests.count < Self.framesAtOnce(of: videoComposition.outputSize), !isOver {
+        let atOnce = framesAtOnce
+        while requests.count < atOnce, !isOver {
             let time = videoComposition.frameDuration.multiplied(by: state.next)
             guard time < state.end, let instruction = videoComposition.instruction(at: time) else {
                 isOver = true
                 continue
             }
-            var sources: [Int: SourceFrame] = [:]
+            var sources = state.images.filter { videoComposition.needs($0.key, for: instruction) }
             for (index, output) in trackOutputs.enumerated() {
+                let isNeeded = videoComposition.needs(output.track.id, for: instruction)
+                guard isNeeded || state.endsByReading else { continue }
                 let shown = try Self.picture(of: output, &state.tracks[index], at: max(time, state.start))
-                guard let shown, let picture = shown.pixelBuffer else { continue }
+                guard isNeeded, let shown, let picture = shown.pixelBuffer else { continue }
                 sources[output.track.id] = SourceFrame(picture: picture, format: shown.formatDescription.video)
             }
-            if state.endsByReading, sources.isEmpty, state.tracks.allSatisfy(\.isOver) {
+            if state.endsByReading, state.tracks.allSatisfy(\.isOver) {
                 let last = state.tracks.compactMap(\.current?.timeRange.end).max() ?? .zero
                 isOver = time >= last && instruction.timeRange.start < last
                 if isOver { continue }
@@ -134,8 +140,14 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         }
         let (settings, size) = (settings, videoComposition.outputSize)
         var pictures: [PixelBuffer] = []
+        let lead = trackOutputs.first
         try concurrentForEach(requests, workers: requests.count) { request throws(MediaError) in
-            let made = try compositor.frame(for: request)
+            let made: PixelBuffer
+            do throws(MediaError) {
+                made = try compositor.made(request) { () throws(MediaError) in try lead?.checkReading() }
+            } catch {
+                throw lead?.failed(error) ?? error
+            }
             return try Self.tagged(made, for: settings).converted(
                 to: settings.pixelFormat, dimensions: settings.dimensions ?? size)
         } deliver: { _, picture throws(MediaError) in
@@ -159,10 +171,14 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         return isSo && color.range == "tv" ? frame : try frame.inSRGB()
     }
 
-    /// Returns the number of frames to make at once: one per core, limited by the memory for them and their sources.
-    private static func framesAtOnce(of size: Dimensions) -> Int {
+    /// The number of frames to make at once: one per core, limited by the memory for them and their sources.
+    ///
+    /// A custom compositor, which may work elsewhere, gets at least four.
+    private var framesAtOnce: Int {
+        let size = videoComposition.outputSize
         let bytes = max(1, size.width * size.height) * 16
-        return min(availableProcessors(), max(1, (192 << 20) / bytes))
+        let wanted = videoComposition.compositor == nil ? availableProcessors() : max(availableProcessors(), 4)
+        return min(wanted, max(1, (192 << 20) / bytes))
     }
 
     /// Returns the frame that a track shows at a time; `nil` in a gap.

@@ -116,6 +116,9 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         if let failure = state.withLock({ $0.session })?.failure { throw failure }
     }
 
+    /// Ends reading with an error that did not come from the file, and returns the error to throw.
+    func failed(_ error: MediaError) -> MediaError { state.withLock { $0.session }?.fail(error) ?? error }
+
     /// The damage that the output's reader has found so far; empty before reading starts.
     public var damage: DamageReport { state.withLock { $0.session }?.damage ?? DamageReport() }
 

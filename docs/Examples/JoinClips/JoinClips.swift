@@ -65,7 +65,7 @@ struct JoinClips {
         // The watermark, half transparent, in the upper left corner.
         let image = try PNGFile.decode([UInt8](Data(contentsOf: URL(fileURLWithPath: watermark.string))))
         var mark = VideoComposition.Overlay(image: image, x: 8, y: 8)
-        mark.opacity = 0.5
+        try mark.opacity.set(0.5, at: .zero)
         frames.overlays = [mark]
 
         // A QuickTime movie whose index comes first, so that it plays while it is fetched.
