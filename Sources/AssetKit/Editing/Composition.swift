@@ -33,19 +33,30 @@ public struct Composition: Sendable {
     /// Returns the track with an ID; `nil` if there is none.
     public func track(withID id: Int) -> Track? { tracks.first { $0.id == id } }
 
+    /// The types of media that tracks may have.
+    private static let mediaTypes: Set<MediaType> = [.video, .audio, .subtitle]
+
     /// Adds an empty track and returns its ID.
     ///
-    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for media types other than video and audio, and
+    /// Subtitles are read as they are stored.
+    /// - Parameters:
+    ///   - mediaType: The media type: video, audio or subtitles.
+    ///   - preferredTrackID: The ID to use if no other track has it; above 0. `nil` for the next free one.
+    /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for other media types, and
     ///   ``MediaError/Code-swift.struct/limitExceeded`` if there are too many tracks.
     @discardableResult
-    public mutating func addTrack(mediaType: MediaType) throws(MediaError) -> Int {
-        guard mediaType == .video || mediaType == .audio else {
-            throw MediaError(.unsupported, "a composition has no \(mediaType) tracks; only video and audio")
+    public mutating func addTrack(mediaType: MediaType, preferredTrackID: Int? = nil) throws(MediaError) -> Int {
+        guard Self.mediaTypes.contains(mediaType) else {
+            throw MediaError(
+                .unsupported, "a composition has no \(mediaType) tracks; only video, audio and subtitles")
         }
         guard tracks.count < Self.maximumTracks else {
             throw MediaError(.limitExceeded, "a composition has at most \(Self.maximumTracks) tracks")
         }
-        let id = (tracks.map(\.id).max() ?? 0) + 1
+        let last = tracks.map(\.id).max() ?? 0
+        var id = last < Int32.max ? last + 1 : 1
+        if let wanted = preferredTrackID, 0 < wanted, wanted <= Int32.max, track(withID: wanted) == nil { id = wanted }
+        while track(withID: id) != nil { id += 1 }
         tracks.append(Track(id: id, mediaType: mediaType))
         return id
     }
@@ -167,7 +178,8 @@ extension Composition {
         tracks.first { $0.mediaType == track.mediaType && $0.accepts(track) }
     }
 
-    /// Inserts a time range of all of an asset's video and audio tracks; subsequent segments of all tracks shift later.
+    /// Inserts a time range of all of an asset's video, audio and subtitle tracks; subsequent segments of all tracks
+    /// shift later.
     ///
     /// Each source track goes into a compatible track that no other uses, or into a new one. Tracks that receive no
     /// media get a gap as long as the range, so that all tracks stay in sync.
@@ -176,10 +188,12 @@ extension Composition {
     ) throws(MediaError) {
         try Self.check(range, in: asset)
         try Self.check(time)
-        let sources = try asset.contents().tracks.filter {
-            ($0.mediaType == .video || $0.mediaType == .audio) && !$0.isAttachedPicture
+        let all = try asset.contents().tracks
+        let chapters = Set(all.flatMap { $0.associatedTracks["chap"] ?? [] })
+        let sources = all.filter {
+            Self.mediaTypes.contains($0.mediaType) && !$0.isAttachedPicture && !chapters.contains($0.id)
         }
-        guard !sources.isEmpty else {
+        guard sources.contains(where: { $0.mediaType != .subtitle }) else {
             throw MediaError(.noSuchTrack, "has neither video nor audio", path: asset.displayName)
         }
         var edited = self
@@ -260,7 +274,7 @@ extension Composition {
     public struct Track: Sendable {
         /// The track's ID in the composition, from 1; also the ``AssetTrack/id`` in an asset of the composition.
         public let id: Int
-        /// The media type: video or audio.
+        /// The media type: video, audio or subtitles.
         public let mediaType: MediaType
         /// The segments in order, including gaps, without holes between them.
         public private(set) var segments: [Segment] = []

@@ -105,7 +105,8 @@ extension MediaFileType {
     /// Returns the reason why a track that is neither video nor audio cannot be copied, in words that follow "because";
     /// `nil` if it can.
     package func reasonAgainstCopying(_ track: AssetTrack, of asset: Asset) -> String? {
-        guard [.subtitle, .timecode, .data].contains(track.mediaType), asset.backing.input != nil else {
+        let isOfComposition = track.mediaType == .subtitle && asset.composition != nil
+        guard [.subtitle, .timecode, .data].contains(track.mediaType), asset.backing.input != nil || isOfComposition else {
             return "\(track.mediaType.rawValue) tracks are not carried"
         }
         let contents = try? asset.contents()
