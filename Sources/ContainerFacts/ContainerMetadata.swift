@@ -1,109 +1,55 @@
-package import ISOMedia
+import ISOMedia
 package import MediaBase
 
-/// The metadata of an MP4 or QuickTime file: the vocabulary of each key, by libavformat's name, and the typed values.
-package struct MetadataKeySpaces: Sendable {
-    private var spaces: [String: MetadataItem.KeySpace] = [:]
+/// The metadata of an MP4 or QuickTime file or of one of its tracks: the identifier of each key, by libavformat's name, and
+/// the typed values.
+package struct MovieMetadata: Sendable {
+    private let identifiers: [String: MetadataIdentifier]
     /// The metadata values, in file order.
     package let items: [MetadataItem]
 
-    /// libavformat's names for four-character keys, if they differ from the characters (`mov.c`).
-    private static let names: [FourCC: String] = [
-        "©nam": "title", "©ART": "artist", "aART": "album_artist", "©alb": "album", "©day": "date", "©cmt": "comment",
-        "©gen": "genre", "gnre": "genre", "©wrt": "composer", "©com": "composer", "©too": "encoder", "©enc": "encoder",
-        "©swr": "encoder", "©cpy": "copyright", "cprt": "copyright", "desc": "description", "©des": "description",
-        "ldes": "synopsis", "tvsh": "show", "tven": "episode_id", "tvnn": "network", "keyw": "keywords",
-        "©grp": "grouping", "©lyr": "lyrics", "trkn": "track", "disk": "disc", "cpil": "compilation", "tmpo": "tmpo",
-        "pgap": "gapless_playback", "rtng": "rating", "purd": "purchase_date", "stik": "media_type",
-        "hdvd": "hd_video", "catg": "category", "sonm": "sort_name", "soar": "sort_artist", "soal": "sort_album",
-        "soaa": "sort_album_artist", "soco": "sort_composer", "sosn": "sort_show", "tves": "episode_sort",
-        "tvsn": "season_number", "©mak": "make", "©mod": "model", "©xyz": "location", "©dir": "director",
-        "©prd": "producer", "©aut": "author", "titl": "title", "auth": "author", "perf": "artist", "loci": "location",
-        "dscp": "comment", "albm": "album", "yrrc": "date", "covr": "artwork",
+    /// The keys of user data that 3GPP and MPEG-4 define, not QuickTime.
+    private static let isoKeys: Set<FourCC> = [
+        "titl", "auth", "perf", "dscp", "gnre", "albm", "yrrc", "loci", "cprt", "rtng", "clsf", "kywd",
     ]
-
-    /// The text keys in QuickTime's user data for names that several keys share.
-    private static let userTextKeys: [String: FourCC] = ["composer": "©com", "encoder": "©swr"]
-    /// The keys in the iTunes list for names that several keys share.
-    private static let iTunesKeys: [String: FourCC] = [
-        "artist": "©ART", "comment": "©cmt", "composer": "©wrt", "copyright": "cprt", "date": "©day",
-        "description": "desc", "encoder": "©too", "genre": "©gen", "location": "©xyz", "title": "©nam",
-    ]
-    /// The keys that occur in user data but not in the iTunes list.
-    private static let onlyUserData: Set<FourCC> = [
-        "©mak", "©mod", "©dir", "©prd", "©aut", "titl", "auth", "perf", "loci", "dscp", "albm", "yrrc", "gnre",
-    ]
-    /// Further keys in the iTunes list, which have no other name.
-    private static let unnamed: Set<String> = [
-        "akID", "apID", "atID", "cmID", "cnID", "egid", "geID", "ownr", "pcst", "plID", "purl", "sfID", "shwm", "xid ",
-    ]
-
-    /// Returns the key in QuickTime's user data for a name; `nil` if there is none.
-    package static func userTextKey(_ name: String) -> FourCC? {
-        // libavformat reads ©des only from the iTunes list.
-        userTextKeys[name] ?? names.first { $0.value == name && isText($0.key) && $0.key != "©des" }?.key
-            ?? key(of: name, isText)
-    }
-
-    /// Returns the key in the iTunes list for a name; `nil` if there is none.
-    package static func iTunesKey(_ name: String) -> FourCC? {
-        iTunesKeys[name] ?? names.first { $0.value == name && !onlyUserData.contains($0.key) }?.key
-            ?? key(of: name) { isText($0) || names[$0] != nil || unnamed.contains(name) }
-    }
-
-    /// Returns libavformat's name for a four-character key; other names are returned unchanged.
-    package static func name(_ identifier: String) -> String {
-        key(of: identifier) { names[$0] != nil }.flatMap { names[$0] } ?? identifier
-    }
-
-    /// Returns true for a text key; all of these start with the character ©.
-    private static func isText(_ key: FourCC) -> Bool { key.rawValue >> 24 == 0xA9 }
-
-    /// Converts four characters to a key; `nil` if it is not a wanted one.
-    private static func key(of name: String, _ isWanted: (FourCC) -> Bool) -> FourCC? {
-        let scalars = name.unicodeScalars
-        guard scalars.count == 4, scalars.allSatisfy({ $0.value < 0x100 }) else { return nil }
-        let key = FourCC(rawValue: scalars.reduce(0) { $0 << 8 | $1.value })
-        return isWanted(key) ? key : nil
-    }
 
     init(_ keys: MetadataKeys) {
-        for key in keys.userData { spaces[Self.names[key] ?? key.text] = .quickTime }
-        for name in keys.named { spaces[name] = .quickTime }
-        for name in keys.iTunesNames { spaces[name] = .iTunes }
+        var all = keys.userData.map { key in
+            MetadataIdentifier(keySpace: Self.isoKeys.contains(key) ? .isoUserData : .quickTimeUserData, key: key.text)
+        }
+        all += keys.named.map { MetadataIdentifier(keySpace: .quickTimeMetadata, key: $0) }
+        all += keys.iTunesNames.map { MetadataIdentifier(keySpace: .iTunesLongKey, key: "com.apple.iTunes." + $0) }
         // If both keys exist, libavformat uses the one of iTunes.
-        for key in keys.iTunes { spaces[Self.names[key] ?? key.text] = .iTunes }
+        all += keys.iTunes.map { MetadataIdentifier(keySpace: .iTunes, key: $0.text) }
+        identifiers = Dictionary(all.map { ($0.name, $0) }) { $1 }
         items = keys.entries.map { entry in
-            let (space, name) =
-                switch entry.key {
-                case .userText(let key): (MetadataItem.KeySpace.quickTime, Self.names[key] ?? key.text)
-                case .iTunes(let key): (.iTunes, Self.names[key] ?? key.text)
-                case .iTunesName(let name): (.iTunes, name)
-                case .named(let name): (.quickTime, name)
-                }
-            var item = MetadataItem(keySpace: space, identifier: name, value: entry.value)
-            if case .text(let text) = entry.value { item.value = MetadataItem.Value(text: text, identifier: name) }
+            var item = MetadataItem(entry.identifier, entry.value)
+            if case .text(let text) = entry.value { item.value = MetadataItem.Value(text: text, name: item.name) }
             item.language = entry.language?.iso639.flatMap { $0 == "und" ? nil : $0 }
             return item
         }
     }
 
     /// Returns true if the file has a key, given libavformat's name.
-    func contains(_ key: String) -> Bool { spaces[key] != nil }
+    func contains(_ name: String) -> Bool { identifiers[name] != nil }
 
-    /// Returns the vocabulary of a key; a key in no list is a header field, such as the creation time.
-    func space(of key: String) -> MetadataItem.KeySpace { spaces[key] ?? .common }
+    /// Returns the identifier of a key; one in no list is a header field, such as the creation time.
+    func identifier(of name: String) -> MetadataIdentifier {
+        identifiers[name] ?? MetadataIdentifier(keySpace: .common, key: name)
+    }
 }
 
-extension MetadataItem.KeySpace {
+extension MetadataKeySpace {
     /// Selects the vocabulary from which a container's demuxer takes its keys.
     package init(format: ContainerFormat, majorBrand: String?) {
         switch format {
         // QuickTime files have their own user data and keys; all others of the family have iTunes atoms.
-        case .isoMedia: self = majorBrand == nil || majorBrand == "qt  " ? .quickTime : .iTunes
+        case .isoMedia: self = majorBrand == nil || majorBrand == "qt  " ? .quickTimeUserData : .iTunes
         case .mp3, .adts: self = .id3
         case .matroska: self = .matroska
         case .ogg, .flac: self = .vorbis
+        case .wav: self = .riff
+        case .caf, .aiff: self = .audioFile
         default: self = .common
         }
     }
@@ -118,67 +64,65 @@ extension MetadataItem {
     /// - Parameters:
     ///   - entries: The keys, some with a language suffix, and their texts.
     ///   - keySpace: The vocabulary from which the container's demuxer takes its keys.
-    ///   - spaces: The vocabularies of individual keys; `nil` for containers with one vocabulary.
+    ///   - movie: The identifiers of individual keys; `nil` for containers with one vocabulary.
     package static func list(
-        _ entries: [(key: String, value: String)], keySpace: KeySpace, spaces: MetadataKeySpaces? = nil
+        _ entries: [(key: String, value: String)], keySpace: MetadataKeySpace, movie: MovieMetadata? = nil
     ) -> [MetadataItem] {
         let items = entries.filter { $0.value != "[0][0][0][0]" && $0.key != "timecode" }.map {
-            var item = MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value)
-            if let spaces { item.keySpace = spaces.space(of: item.identifier) }
-            return item
+            MetadataItem(keySpace: keySpace, key: $0.key, text: $0.value, movie: movie)
         }
-        let inLanguages = Set(items.filter { $0.language != nil }.map { [$0.identifier, $0.value.text ?? ""] })
-        return items.filter { $0.language != nil || !inLanguages.contains([$0.identifier, $0.value.text ?? ""]) }
+        let inLanguages = Set(items.filter { $0.language != nil }.map { [$0.name, $0.value.text ?? ""] })
+        return items.filter { $0.language != nil || !inLanguages.contains([$0.name, $0.value.text ?? ""]) }
     }
 
-    /// Replaces libavformat's items by those with the same key whose values were read with types and languages.
+    /// Replaces libavformat's items by those with the same name whose values were read with types and languages.
     ///
-    /// Items with other keys are appended.
+    /// Items with other names are appended. Case does not count, and libavformat's spelling of a name is kept.
     package static func merging(_ known: [MetadataItem], with own: [MetadataItem]) -> [MetadataItem] {
         var result: [MetadataItem] = []
         var placed: Set<String> = []
-        let byKey = Dictionary(grouping: own, by: \.identifier)
+        let byName = Dictionary(grouping: own) { $0.name.lowercased() }
         for item in known {
-            guard let same = byKey[item.identifier] else {
+            let name = item.name.lowercased()
+            guard let same = byName[name] else {
                 result.append(item)
                 continue
             }
-            if placed.insert(item.identifier).inserted { result += same }
+            guard placed.insert(name).inserted else { continue }
+            result += same.map { one in
+                var one = one
+                one.name = item.name
+                return one
+            }
         }
-        return result + own.filter { !placed.contains($0.identifier) }
+        // Timecodes are a property of the file.
+        return result + own.filter { !placed.contains($0.name.lowercased()) && $0.name.lowercased() != "timecode" }
     }
 
     /// Creates an item from libavformat's key and text; the key determines the type of the value.
-    init(keySpace: KeySpace, key: String, text: String) {
+    init(keySpace: MetadataKeySpace, key: String, text: String, movie: MovieMetadata?) {
         // libavformat's demuxers for these formats append a tag's language to its key: `title-deu`.
-        var identifier = key
+        var name = key
         var language: String?
-        let marksLanguage = keySpace == .iTunes || keySpace == .quickTime || keySpace == .matroska || keySpace == .id3
+        let marksLanguage = [.iTunes, .quickTimeUserData, .matroska, .id3].contains(keySpace)
         if marksLanguage, let dash = key.lastIndex(of: "-"),
             key.distance(from: dash, to: key.endIndex) == 4
         {
             let suffix = key[key.index(after: dash)...]
             if suffix.allSatisfy({ $0.isASCII && $0.isLowercase }) {
-                identifier = String(key[..<dash])
+                name = String(key[..<dash])
                 language = String(suffix)
             }
         }
-        let value = Value(text: text, identifier: identifier)
-        let isQuickTime = identifier.hasPrefix("com.apple.quicktime.")
-        self.init(
-            keySpace: isQuickTime ? .quickTime : keySpace, identifier: identifier, value: value, language: language)
-    }
-}
-
-extension MetadataItem.Value {
-    /// Interprets the text of a value according to its key.
-    init(text: String, identifier: String) {
-        switch identifier.lowercased() {
-        case "creation_time", "date", "com.apple.quicktime.creationdate", "date_released", "date_recorded":
-            self = .date(text)
-        case "location", "com.apple.quicktime.location.iso6709": self = .location(text)
-        case "compilation", "gapless_playback", "bpm", "tbpm": self = Double(text).map { .number($0) } ?? .text(text)
-        default: self = .text(text)
+        let value = Value(text: text, name: name)
+        if name.hasPrefix("com.apple.quicktime.") {
+            self.init(MetadataIdentifier(keySpace: .quickTimeMetadata, key: name), value, language: language)
+        } else if let movie {
+            self.init(movie.identifier(of: name), value, language: language)
+        } else {
+            self.init(MetadataIdentifier(keySpace: keySpace, name: name), value, language: language)
+            if identifier.hasFreeName { extraAttributes[.info] = name == identifier.name ? nil : name }
         }
+        self.name = name
     }
 }

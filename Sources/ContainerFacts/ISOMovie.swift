@@ -29,20 +29,20 @@ package struct ISOMovie: Sendable {
         }
     }
 
-    /// The vocabulary of each key of the movie's metadata.
-    package var keySpaces: MetadataKeySpaces { MetadataKeySpaces(header.metadataKeys) }
+    /// The movie's own metadata, as its boxes have it.
+    package var metadata: MovieMetadata { MovieMetadata(header.metadataKeys) }
 
     /// Returns the movie's metadata with types and languages.
     ///
     /// - Parameter items: The metadata reported by libavformat, which also includes that of the tracks.
     package func metadata(completing items: [MetadataItem]) -> [MetadataItem] {
-        let own = keySpaces
-        let ofTracks = header.tracks.map { MetadataKeySpaces($0.metadataKeys) }
+        let own = metadata
+        let ofTracks = header.tracks.map { MovieMetadata($0.metadataKeys) }
         let ofMovie = items.filter { item in
-            own.contains(item.identifier) || !ofTracks.contains { $0.contains(item.identifier) }
+            own.contains(item.name) || !ofTracks.contains { $0.contains(item.name) }
         }
         // The header's date is that of the movie; named keys may repeat it.
-        let keyed = own.items.filter { header.creationTime == nil || $0.identifier != "creation_time" }
+        let keyed = own.items.filter { header.creationTime == nil || $0.name != "creation_time" }
         return MetadataItem.merging(ofMovie, with: keyed)
     }
 
@@ -115,8 +115,8 @@ package struct MovieTrackFacts: Sendable {
     package let firstSample: Range<UInt64>?
     /// QuickTime's aperture sizes; `nil` if the file has none.
     package let aperture: TrackAperture?
-    /// The vocabulary of each key of the track's metadata.
-    package let keySpaces: MetadataKeySpaces
+    /// The track's metadata, as its boxes have it.
+    package let metadata: MovieMetadata
     /// The IDs of the tracks to which this one refers, by the type of reference.
     package let references: [String: [Int]]
     /// The description of a track of text, timecode or data for another movie; `nil` for video and audio.
@@ -188,7 +188,7 @@ package struct MovieTrackFacts: Sendable {
         }
         aperture = TrackAperture(track.apertures)
         carriage = track.carriage
-        keySpaces = MetadataKeySpaces(track.metadataKeys)
+        metadata = MovieMetadata(track.metadataKeys)
         // Two codes that are not printable have the same text.
         references = Dictionary(
             track.references.map { ($0.key.text, $0.value.map(Int.init)) }, uniquingKeysWith: { $0 + $1 })

@@ -32,6 +32,9 @@ package struct MatroskaTracks: Sendable {
         return blocks
     }
 
+    /// Returns the index of the stream of a track; `nil` if libavformat makes none of it.
+    func stream(ofUID uid: UInt64) -> Int? { entries.firstIndex { $0.uid == uid } }
+
     /// Returns the delay that a stream's codec adds to its output.
     func codecDelay(ofStream index: Int) -> MediaTime {
         guard entries.indices.contains(index) else { return .zero }

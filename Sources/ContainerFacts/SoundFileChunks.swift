@@ -82,6 +82,28 @@ struct SoundFileChunks {
         return bytes
     }
 
+    /// Reads the contents of chunks, in their order in the file.
+    ///
+    /// - Parameters:
+    ///   - names: The names of the chunks.
+    ///   - limit: The maximum number of bytes of each.
+    ///   - source: The file.
+    func contents(
+        ofChunks names: Set<String>, limit: Int, in source: any ByteSource
+    ) throws(MediaError) -> [(name: String, offset: UInt64, bytes: [UInt8])] {
+        var found: [(name: String, offset: UInt64, bytes: [UInt8])] = []
+        try visit(source) { chunk throws(MediaError) in
+            let name = String(decoding: chunk.id, as: UTF8.self)
+            // What follows audio of unknown length cannot be found.
+            if chunk.id.starts(with: soundID), sizeLength == 4, chunk.size >= 0xFFFF_FFFE { return false }
+            guard names.contains(name), found.count < 100 else { return true }
+            let count = Int(clamping: min(chunk.size, UInt64(limit)))
+            found.append((name, chunk.content, try source.read(at: chunk.content, count: count)))
+            return true
+        }
+        return found
+    }
+
     /// A chunk: its name, and the position and size of its content.
     private struct Chunk {
         let id: ArraySlice<UInt8>

@@ -8,8 +8,10 @@ package struct MetadataEntry: Hashable, Sendable {
         case userText(FourCC)
         /// A key of the iTunes list (`udta/meta/ilst`).
         case iTunes(FourCC)
-        /// A free-form name in the iTunes list (`----`).
+        /// A free-form name in the iTunes list (`----`) after its meaning, such as `com.apple.iTunes.iTunSMPB`.
         case iTunesName(String)
+        /// A key of user data in 3GPP and MPEG-4 files, with text in a language.
+        case isoText(FourCC)
         /// One of QuickTime's named keys (`meta/keys`), such as `com.apple.quicktime.make`.
         case named(String)
     }
@@ -28,12 +30,43 @@ package struct MetadataEntry: Hashable, Sendable {
         self.language = language
     }
 
+    /// The key as an identifier.
+    package var identifier: MetadataIdentifier {
+        switch key {
+        case .userText(let code): MetadataIdentifier(keySpace: .quickTimeUserData, key: code.text)
+        case .iTunes(let code): MetadataIdentifier(keySpace: .iTunes, key: code.text)
+        case .iTunesName(let name): MetadataIdentifier(keySpace: .iTunesLongKey, key: name)
+        case .named(let name): MetadataIdentifier(keySpace: .quickTimeMetadata, key: name)
+        case .isoText(let code): MetadataIdentifier(keySpace: .isoUserData, key: code.text)
+        }
+    }
+
     /// The sizes in bytes of the integer values in the iTunes list, by key.
     static let integers: [FourCC: Int] = [
         "cpil": 1, "pgap": 1, "hdvd": 1, "stik": 1, "rtng": 1, "pcst": 1, "tmpo": 2, "tves": 4, "tvsn": 4,
     ]
     /// The iTunes keys for "number of total" values, with the sizes of the values in bytes.
     static let pairs: [FourCC: Int] = ["trkn": 8, "disk": 6]
+}
+
+extension MetadataEntry.Key {
+    /// Creates the location for an identifier; `nil` for those of other formats, and for codes of other than four bytes.
+    package init?(_ identifier: MetadataIdentifier) {
+        switch identifier.keySpace {
+        case .iTunesLongKey: self = .iTunesName(identifier.key)
+        case .quickTimeMetadata: self = .named(identifier.key)
+        case .iTunes, .quickTimeUserData, .isoUserData:
+            let scalars = identifier.key.unicodeScalars
+            guard scalars.count == 4, scalars.allSatisfy({ $0.value < 0x100 }) else { return nil }
+            let code = FourCC(rawValue: scalars.reduce(0) { $0 << 8 | $1.value })
+            switch identifier.keySpace {
+            case .iTunes: self = .iTunes(code)
+            case .quickTimeUserData where code.rawValue >> 24 == 0xA9: self = .userText(code)
+            default: self = .isoText(code)
+            }
+        default: return nil
+        }
+    }
 }
 
 // MARK: - From bytes
@@ -60,9 +93,9 @@ extension MetadataEntry {
         case 21, 65, 66, 67, 74: return integer(bytes, isSigned: true)
         case 22, 75, 76, 77, 78: return integer(bytes, isSigned: false)
         case 23 where bytes.count == 4:
-            return .number(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bytes.bigEndian))))
-        case 24 where bytes.count == 8: return .number(Double(bitPattern: bytes.bigEndian))
-        case 0, 13, 14, 27: return .data(Array(bytes))
+            return .float(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bytes.bigEndian))))
+        case 24 where bytes.count == 8: return .float(Double(bitPattern: bytes.bigEndian))
+        case 0, 12, 13, 14, 27: return .data(Array(bytes))
         default: return nil
         }
     }
@@ -73,21 +106,20 @@ extension MetadataEntry {
         }
     }
 
-    /// Returns an integer as a number, or as text if `Double` cannot represent it exactly.
+    /// Returns an integer as a number, or as text if it exceeds 63 bits.
     private static func integer(_ bytes: ArraySlice<UInt8>, isSigned: Bool) -> MetadataItem.Value? {
         guard (1...8).contains(bytes.count) else { return nil }
         let bits = bytes.bigEndian
-        if !isSigned { return Double(exactly: bits).map { .number($0) } ?? .text("\(bits)") }
+        if !isSigned { return Int64(exactly: bits).map { .integer($0) } ?? .text("\(bits)") }
         let shift = 64 - 8 * bytes.count
-        let number = Int64(bitPattern: bits << UInt64(shift)) >> Int64(shift)
-        return Double(exactly: number).map { .number($0) } ?? .text("\(number)")
+        return .integer(Int64(bitPattern: bits << UInt64(shift)) >> Int64(shift))
     }
 
     /// Returns "3/12", or only the number if the total is not stated.
     private static func pair(_ bytes: ArraySlice<UInt8>) -> MetadataItem.Value? {
         guard bytes.count >= 6 else { return nil }
         let words = sixteenBits(bytes)
-        return words[2] == 0 ? .number(Double(words[1])) : .text("\(words[1])/\(words[2])")
+        return words[2] == 0 ? .integer(Int64(words[1])) : .text("\(words[1])/\(words[2])")
     }
 }
 
@@ -120,8 +152,13 @@ package struct MetadataKeys: Hashable, Sendable {
         let userData = tree.boxes(in: tree.child("udta", of: node))
         for box in userData.prefix(Self.maximumKeys) where box.type != "meta" {
             self.userData.insert(box.type)
-            // All text keys start with ©.
-            guard box.type.rawValue >> 24 == 0xA9, box.payloadSize <= room else { continue }
+            // All text keys of QuickTime start with ©.
+            guard box.payloadSize <= room else { continue }
+            if Self.isoTexts.contains(box.type), let entry = try Self.isoText(box, &reader) {
+                room -= box.payloadSize
+                entries.append(entry)
+            }
+            guard box.type.rawValue >> 24 == 0xA9 else { continue }
             room -= box.payloadSize
             entries +=
                 try reader.parse(box) { reader throws(MediaError) in
@@ -160,13 +197,16 @@ package struct MetadataKeys: Hashable, Sendable {
                 try readValues(in: parts, of: .iTunes(item.type), room: &room, reader: &reader)
                 continue
             }
-            let word = try reader.parse(parts.first { $0.type == "name" }, prefix: 1024) { reader throws(MediaError) in
-                try reader.skip(4)
-                return text(reader.takeRest())
+            func word(_ type: FourCC) throws(MediaError) -> String? {
+                try reader.parse(parts.first { $0.type == type }, prefix: 1024) { reader throws(MediaError) in
+                    try reader.skip(4)
+                    return text(reader.takeRest())
+                }
             }
-            guard let word else { continue }
-            iTunesNames.insert(word)
-            try readValues(in: parts, of: .iTunesName(word), room: &room, reader: &reader)
+            guard let name = try word("name") else { continue }
+            let meaning = try word("mean") ?? "com.apple.iTunes"
+            iTunesNames.insert(name)
+            try readValues(in: parts, of: .iTunesName(meaning + "." + name), room: &room, reader: &reader)
         }
     }
 
@@ -187,6 +227,31 @@ package struct MetadataKeys: Hashable, Sendable {
             }
             if let entry = entry ?? nil { entries.append(entry) }
         }
+    }
+
+    /// The user data of 3GPP and MPEG-4 files that is text in a language (3GPP TS 26.244, 8; `cprt`: ISO/IEC 14496-12,
+    /// 8.10.2).
+    static let isoTexts: Set<FourCC> = ["titl", "auth", "perf", "dscp", "gnre", "albm", "cprt"]
+
+    /// Reads a version, flags, a language, and a text that ends with a zero; `nil` if the text is damaged or empty.
+    private static func isoText(_ box: Box, _ reader: inout BoxReader) throws(MediaError) -> MetadataEntry? {
+        guard box.payloadSize > 6 else { return nil }
+        let entry = try reader.parse(box) { (reader) throws(MediaError) -> MetadataEntry? in
+            guard try reader.uint32() == 0 else { return nil }
+            let language = MediaLanguage(rawValue: try reader.uint16())
+            let bytes = reader.takeRest()
+            // A mark of byte order says UTF-16.
+            let isWide = bytes.starts(with: [0xFE, 0xFF])
+            let wide = stride(from: bytes.startIndex + 2, to: bytes.endIndex - 1, by: 2).map {
+                UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
+            }
+            let text =
+                isWide
+                ? String(decoding: wide.prefix { $0 != 0 }, as: UTF16.self)
+                : String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            return text.isEmpty ? nil : MetadataEntry(key: .isoText(box.type), value: .text(text), language: language)
+        }
+        return entry ?? nil
     }
 
     /// Reads the texts of a user data key, each with its language; none if any text uses a Macintosh character set.

@@ -31,8 +31,9 @@ extension MovieEditor {
             switch group.key {
             case .userText(let code): texts.append(EditableBox(code, group.entries.flatMap(Self.internationalText)))
             case .iTunes(let code): list.append(EditableBox(code, holding: data))
+            case .isoText(let code): texts += group.entries.compactMap { Self.isoText($0, code) }
             case .iTunesName(let name):
-                let head = [("mean", "com.apple.iTunes"), ("name", name)] as [(FourCC, String)]
+                let head = Self.parts(ofLongKey: name)
                 let words = head.map { EditableBox($0, [0, 0, 0, 0] + Array($1.utf8)) }
                 list.append(EditableBox("----", holding: words + data))
             case .named(let name):
@@ -77,6 +78,22 @@ extension MovieEditor {
         bytes.append(bigEndian: UInt16(clamping: text.count))
         bytes.append(bigEndian: (entry.language ?? MediaLanguage(iso639: "und"))?.rawValue ?? 0)
         return bytes + text
+    }
+
+    /// Returns a box with version, flags, a language, and the text with a zero after it (3GPP TS 26.244, 8).
+    private static func isoText(_ entry: MetadataEntry, _ code: FourCC) -> EditableBox? {
+        guard let text = entry.coded?.bytes else { return nil }
+        var bytes: [UInt8] = [0, 0, 0, 0]
+        bytes.append(bigEndian: (entry.language ?? MediaLanguage(iso639: "und"))?.rawValue ?? 0)
+        return EditableBox(code, bytes + text + [0])
+    }
+
+    /// Splits `com.apple.iTunes.name` into the meaning and the name; of other keys, the name follows the last dot.
+    private static func parts(ofLongKey key: String) -> [(FourCC, String)] {
+        let usual = "com.apple.iTunes"
+        if key.hasPrefix(usual + ".") { return [("mean", usual), ("name", String(key.dropFirst(usual.count + 1)))] }
+        guard let dot = key.lastIndex(of: ".") else { return [("mean", usual), ("name", key)] }
+        return [("mean", String(key[..<dot])), ("name", String(key[key.index(after: dot)...]))]
     }
 
     private static func data(_ entry: MetadataEntry) -> EditableBox? {
@@ -216,6 +233,9 @@ extension MetadataEntry {
     /// The well-known type and bytes of the value as stored in its location; `nil` if the location cannot hold it.
     package var coded: (type: UInt32, bytes: [UInt8])? {
         switch key {
+        case .isoText(let code):
+            guard MetadataKeys.isoTexts.contains(code), let text = plainText, !text.isEmpty else { return nil }
+            return (1, Array(text.utf8))
         case .userText:
             guard let text = plainText, text.utf8.count <= Int(UInt16.max) else { return nil }
             return (1, Array(text.utf8))
@@ -230,13 +250,18 @@ extension MetadataEntry {
     }
 
     private var plainText: String? {
-        if case .number = value { return nil }
-        return value.text
+        switch value {
+        case .integer, .float: nil
+        default: value.text
+        }
     }
 
     private var wholeNumber: Int64? {
-        if case .number(let number) = value { return Int64(exactly: number) }
-        return value.text.flatMap { Int64($0) }
+        switch value {
+        case .integer(let number): number
+        case .float(let number): Int64(exactly: number)
+        default: value.text.flatMap { Int64($0) }
+        }
     }
 
     /// The type and bytes of the value for locations that accept every type.
@@ -244,11 +269,10 @@ extension MetadataEntry {
         switch value {
         case .data(let bytes): return (Self.pictureType(bytes), bytes)
         case .text(let text), .date(let text), .location(let text): return (1, Array(text.utf8))
-        case .number(let number):
-            if let whole = Int64(exactly: number) {
-                let bytes = Self.bytes(whole, atLeast: 1)
-                return (bytes.count == 8 ? 74 : 21, bytes)
-            }
+        case .integer(let number):
+            let bytes = Self.bytes(number, atLeast: 1)
+            return (bytes.count == 8 ? 74 : 21, bytes)
+        case .float(let number):
             var bytes: [UInt8] = []
             let short = Float(number)
             if Double(short) == number {

@@ -218,18 +218,52 @@ extension MuxerFile {
         context.pointee.metadata = try OptionDictionary(metadata).release()
     }
 
-    /// Adds a cover picture: an attached file in Matroska, a block in FLAC, an ID3 frame in AIFF, a comment in Ogg.
+    /// A picture that belongs to the file as a whole.
+    package struct Cover {
+        /// The picture, as a file.
+        package let picture: [UInt8]
+        /// Its kind by ID3's number, such as 3 for the front cover.
+        package let kind: Int
+        /// Its description; `nil` for none.
+        package let info: String?
+        /// Its name as a file; `nil` for the usual one.
+        package let fileName: String?
+
+        /// Creates a picture from its parts.
+        package init(picture: [UInt8], kind: Int, info: String?, fileName: String?) {
+            self.picture = picture
+            self.kind = kind
+            self.info = info
+            self.fileName = fileName
+        }
+
+        /// ID3's words for the kinds, as libavformat knows them.
+        fileprivate static let kinds = [
+            "Other", "32x32 pixels 'file icon'", "Other file icon", "Cover (front)", "Cover (back)", "Leaflet page",
+            "Media (e.g. label side of CD)", "Lead artist/lead performer/soloist", "Artist/performer", "Conductor",
+            "Band/Orchestra", "Composer", "Lyricist/text writer", "Recording Location", "During recording",
+            "During performance", "Movie/video screen capture", "A bright coloured fish", "Illustration",
+            "Band/artist logotype", "Publisher/Studio logotype",
+        ]
+    }
+
+    /// Adds a cover picture: an attached file in Matroska, a block in FLAC, an ID3 frame in AIFF.
     ///
-    /// - Parameter index: The index of the stream that receives the comment in Ogg.
+    /// - Parameter cover: The picture.
     /// - Returns: `false` if the container has no place for the picture; nothing is added then.
-    package func addCover(_ picture: [UInt8], ofStream index: Int) throws(MediaError) -> Bool {
+    package func addCover(_ cover: Cover) throws(MediaError) -> Bool {
+        let picture = cover.picture
         guard let format = PictureFileFormat(picture) else { return false }
         let size = PictureFileFormat.dimensions(of: picture)
         switch String(cString: context.pointee.oformat.pointee.name) {
         case "matroska":
             let stream = try allocated(avformat_new_stream(context, nil))
             stream.pointee.codecpar.pointee.codec_type = AVMEDIA_TYPE_ATTACHMENT
-            let names = [("filename", "cover.\(format.pathExtension)"), ("mimetype", format.mimeType)]
+            var names = [
+                ("filename", cover.fileName ?? "cover.\(format.pathExtension)"), ("mimetype", format.mimeType),
+            ]
+            // The muxer's name for the description.
+            if let info = cover.info { names.append(("title", info)) }
             stream.pointee.metadata = try OptionDictionary(names.map { (key: $0, value: $1) }).release()
             try CodecParameters.setExtradata(picture, of: stream.pointee.codecpar)
         case "flac", "aiff":
@@ -242,15 +276,11 @@ extension MuxerFile {
             stream.pointee.codecpar.pointee.width = width
             stream.pointee.codecpar.pointee.height = height
             stream.pointee.disposition = AV_DISPOSITION_ATTACHED_PIC
-            // The name of type 3 of ID3's picture types.
-            stream.pointee.metadata = try OptionDictionary([("comment", "Cover (front)")]).release()
+            let kind = Cover.kinds.indices.contains(cover.kind) ? Cover.kinds[cover.kind] : Cover.kinds[3]
+            var words = [(key: "comment", value: kind)]
+            if let info = cover.info { words.append((key: "title", value: info)) }
+            stream.pointee.metadata = try OptionDictionary(words).release()
             coverPackets.append((stream.pointee.index, picture))
-        case "ogg":
-            guard let stream = context.pointee.streams?[index] else { return false }
-            let text = Self.base64(Self.pictureBlock(picture, format, size))
-            try AVStatus.check(
-                av_dict_set(&stream.pointee.metadata, "METADATA_BLOCK_PICTURE", text, 0), "av_dict_set",
-                doing: "add a cover picture")
         default: return false
         }
         return true
@@ -258,22 +288,6 @@ extension MuxerFile {
 
     /// The maximum size of a cover in FLAC, whose blocks have 24-bit lengths that include the cover's names.
     private static let largestBlock = (1 << 24) - 1024
-
-    /// Returns FLAC's block for a front cover, which Ogg comments also contain (RFC 9639, 8.8).
-    private static func pictureBlock(_ picture: [UInt8], _ format: PictureFileFormat, _ size: Dimensions?) -> [UInt8] {
-        func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
-        let type = Array(format.mimeType.utf8)
-        let measures = [size?.width ?? 0, size?.height ?? 0, 0, 0].flatMap(number)
-        return number(3) + number(type.count) + type + number(0) + measures + number(picture.count) + picture
-    }
-
-    private static func base64(_ bytes: [UInt8]) -> String {
-        var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
-        guard let count = Int32(exactly: bytes.count), let room = Int32(exactly: text.count),
-            av_base64_encode(&text, room, bytes, count) != nil
-        else { return "" }
-        return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 
     /// Sets the chapters, in milliseconds as most containers store them.
     package func setChapters(_ chapters: [Chapter]) throws(MediaError) {

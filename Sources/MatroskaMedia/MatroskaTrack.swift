@@ -7,6 +7,9 @@ package struct MatroskaTrack: Hashable, Sendable {
     /// The track number used by blocks; 0 if missing.
     package var number: UInt64 = 0
 
+    /// The unique number by which tags name the track; 0 if missing.
+    package var uid: UInt64 = 0
+
     /// The kind of track: 1 video, 2 audio, 17 subtitles, 33 metadata and others.
     package var type: UInt64 = 0
 
@@ -31,6 +34,7 @@ package struct MatroskaTrack: Hashable, Sendable {
         for field in fields {
             switch field.id {
             case 0xD7: number = field.unsigned ?? 0
+            case 0x73C5: uid = field.unsigned ?? 0
             case 0x83: type = field.unsigned ?? 0
             case 0x86: codecID = field.text
             case 0x22B59C: language = field.text

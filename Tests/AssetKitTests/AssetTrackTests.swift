@@ -43,13 +43,13 @@ import Testing
 
     @Test(arguments: ["many-tracks.mkv", "many-tracks.mp4"]) func theTitleIsMetadata(_ fixture: String) throws {
         let metadata = try Media.asset(fixture).loadNow(.metadata)
-        #expect(metadata.first { $0.identifier == "title" }?.value == .text("Five tracks"))
+        #expect(metadata.first { $0.name == "title" }?.value == .text("Five tracks"))
     }
 
     @Test(arguments: ["artwork.m4a", "artwork.mp3"]) func tagsAndArtwork(_ fixture: String) throws {
         let asset = try Media.asset(fixture)
         let metadata = try asset.loadNow(.metadata)
-        func text(_ key: String) -> String? { metadata.first { $0.identifier == key }?.value.text }
+        func text(_ key: String) -> String? { metadata.first { $0.name == key }?.value.text }
         #expect(text("title") == "Grüße, 世界")
         #expect(text("artist") == "An Artist")
         #expect(text("album") == "An Album")

@@ -12,8 +12,8 @@ import Testing
         let writer = try file.writer(.m4a)
         try writer.add(input)
         writer.metadata = [
-            MetadataItem(keySpace: .iTunes, identifier: "title", value: .text("Titel")),
-            MetadataItem(keySpace: .iTunes, identifier: "creation_time", value: .date("2021-02-03T04:05:06Z")),
+            MetadataItem(keySpace: .iTunes, name: "title", value: .text("Titel")),
+            MetadataItem(keySpace: .iTunes, name: "creation_time", value: .date("2021-02-03T04:05:06Z")),
         ]
         writer.chapters = (0..<2).map { index in
             Chapter(
@@ -27,8 +27,8 @@ import Testing
         try writer.finishWritingNow()
         #expect(writer.status == .completed)
         let metadata = try file.asset.loadNow(.metadata)
-        #expect(metadata.first { $0.identifier == "title" }?.value.text == "Titel")
-        #expect(metadata.first { $0.identifier == "creation_time" }?.value.text == "2021-02-03T04:05:06.000000Z")
+        #expect(metadata.first { $0.name == "title" }?.value.text == "Titel")
+        #expect(metadata.first { $0.name == "creation_time" }?.value.text == "2021-02-03T04:05:06.000000Z")
         #expect(try file.asset.loadNow(.chapters).compactMap(\.title) == ["Kapitel 0", "Kapitel 1"])
     }
 

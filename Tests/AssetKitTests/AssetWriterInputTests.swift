@@ -353,7 +353,7 @@ import Testing
             do { try body() } catch { return (error as? MediaError)?.message ?? "" }
             return ""
         }
-        writer.metadata = [MetadataItem(keySpace: .common, identifier: "title", value: .text("late"))]
+        writer.metadata = [MetadataItem(keySpace: .common, name: "title", value: .text("late"))]
         #expect(message { try writer.startSession(atSourceTime: .zero) }.hasPrefix("metadata was set too late"))
         #expect(writer.metadata.isEmpty)
         // It is told once, and nothing is lost.

@@ -43,7 +43,7 @@ import Testing
             session.timeRange = MediaTimeRange(
                 start: MediaTime(value: 1, timescale: 2), duration: MediaTime(value: 1, timescale: 1))
             session.metadata = [
-                MetadataItem(keySpace: .quickTime, identifier: "title", value: .text("A part"))
+                MetadataItem(keySpace: .quickTimeUserData, name: "title", value: .text("A part"))
             ]
         }
         #expect(try file.probe("v:0", "stream=duration").first.flatMap(Double.init) == 1)

@@ -244,7 +244,7 @@ import Testing
         for (place, input) in job.writer.inputs.enumerated() { input.name = "Track \(place), größer" }
         try job.runNow()
         let names = try file.asset.loadNow(.tracks).map { track in
-            track.metadata.first { $0.identifier == "title" }?.value.text
+            track.metadata.first { $0.name == "title" }?.value.text
         }
         #expect(names == ["Track 0, größer", "Track 1, größer"])
         #expect(try file.probe("v:0", "stream=codec_name") == ["h264"])

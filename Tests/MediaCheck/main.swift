@@ -11,6 +11,9 @@
 //   mediacheck encode FILE OUT VIDEO AUDIO [WxH [START END]]     encoded anew: h264, proRes422Proxy, aac, pcm…
 //   mediacheck feed FILE OUT video|audio|turns                   encoded anew, one track before the other, or in turn
 //   mediacheck fragments FILE OUT INTERVAL                       encoded anew in fragments of a time
+//   mediacheck tags FILE OUT                                     copied, with the metadata of standard input in place of its
+//                                                                own (MetadataLines.swift); prints what is lost
+//   mediacheck items FILE                                        the metadata of a file and its tracks
 //   mediacheck mix EDIT                                          the mix of an edit (EditScript.swift), 32-bit floats
 //   mediacheck composite EDIT                                    its frames, RGBA
 //
@@ -223,6 +226,8 @@ do {
     case "feed":
         guard arguments.count > 3 else { fail("usage: feed FILE OUT video|audio|turns") }
         try feed(asset, Array(arguments.dropFirst(2)))
+    case "tags": try tags(asset, Array(arguments.dropFirst(2)))
+    case "items": try items(asset)
     case "mix": try edit(arguments[1], isMix: true)
     case "composite": try edit(arguments[1], isMix: false)
     case "at": try images(asset, Array(arguments.dropFirst(2)))

@@ -79,17 +79,19 @@ struct AssetContents: Sendable {
             }
         }
         container = ContainerInfo(file, start: start, movie: movie)
-        let keySpace = MetadataItem.KeySpace(format: file.format, majorBrand: container.majorBrand)
+        let keySpace = MetadataKeySpace(format: file.format, majorBrand: container.majorBrand)
         // Properties of the container are not repeated as metadata.
         let known: Set<String> =
             container.majorBrand == nil ? [] : ["major_brand", "minor_version", "compatible_brands"]
         var items = MetadataItem.list(
             entries.filter { !known.contains($0.key) }, keySpace: keySpace,
-            spaces: movie?.keySpaces)
+            movie: movie?.metadata)
         if let movie { items = movie.metadata(completing: items) }
+        let tags = try ContainerTags(file, matroska: matroska)
+        items = MetadataItem.merging(items, with: tags.ofFile)
         for picture in streams.compactMap(\.attachedPicture) {
             guard !items.contains(where: { $0.value == .data(picture) }) else { continue }
-            items.append(MetadataItem(keySpace: keySpace, identifier: "artwork", value: .data(picture)))
+            items.append(MetadataItem(keySpace: keySpace, name: "artwork", value: .data(picture)))
         }
         metadata = items
         chapters = movie?.shown(file.chapters, of: streams, by: edits) ?? file.chapters
@@ -97,7 +99,7 @@ struct AssetContents: Sendable {
         tracks = streams.map { stream in
             AssetTrack(
                 stream, origin: ofPrograms[stream.index] ?? common, keySpace: keySpace, edits: movie?.track(stream),
-                shown: edits[stream.index], scan: scan)
+                shown: edits[stream.index], tags: tags.ofStreams[stream.index] ?? [], scan: scan)
         }
         if scan == nil, let movie, movie.hasUncountedFragments {
             warnings.append(

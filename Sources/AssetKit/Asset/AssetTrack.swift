@@ -97,8 +97,8 @@ public struct AssetTrack: Sendable, Hashable {
     let codecParameters: CodecParameters?
 
     init(
-        _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataItem.KeySpace, edits: MovieTrackFacts?,
-        shown: StreamEdits? = nil, scan: PacketScan?
+        _ stream: StreamInfo, origin: MediaTime, keySpace: MetadataKeySpace, edits: MovieTrackFacts?,
+        shown: StreamEdits? = nil, tags: [MetadataItem] = [], scan: PacketScan?
     ) {
         let scanned = scan?.streams[stream.index]
         var stream = stream
@@ -149,9 +149,9 @@ public struct AssetTrack: Sendable, Hashable {
                 // libavformat mistakes the byte that counts the characters of a QuickTime name for one of them.
                 guard entry.key == "handler_name", let edits else { return entry }
                 return edits.handlerName.map { (entry.key, $0) }
-            } + Self.name(edits, besides: stream), keySpace: keySpace, spaces: edits?.keySpaces)
+            } + Self.name(edits, besides: stream), keySpace: keySpace, movie: edits?.metadata)
         // The track's name is taken from elsewhere, and may differ.
-        metadata = MetadataItem.merging(items, with: (edits?.keySpaces.items ?? []).filter { $0.identifier != "title" })
+        metadata = MetadataItem.merging(items, with: (edits?.metadata.items ?? []).filter { $0.name != "title" } + tags)
         associatedTracks = edits?.references ?? [:]
         startTimecode = stream.metadata.first { $0.key == "timecode" }.map(\.value)
         timecode = edits?.timecode
@@ -331,6 +331,11 @@ extension AssetProperty where Value == [MetadataItem] {
 extension AssetProperty where Value == [Chapter] {
     /// The chapters, in order.
     public static var chapters: Self { Self { contents, _ in contents.chapters } }
+}
+
+extension AssetProperty where Value == [TimedMetadataGroup] {
+    /// The chapters as groups of metadata, in order.
+    public static var chapterMetadataGroups: Self { Self { $0.chapters.map { TimedMetadataGroup($0) } } }
 }
 
 extension AssetProperty where Value == ContainerInfo {

@@ -1,3 +1,4 @@
+import ContainerFacts
 import FileOutput
 import ISOMedia
 import MatroskaMedia
@@ -136,6 +137,30 @@ struct MatroskaHeaderRewriter {
         let head = try DescriptorByteSource(file: file).read(at: 0, count: Self.headBytes)
         guard let changed = MatroskaCropEditor.adding(crops, to: head), changed.count == head.count else { return }
         try failing("write") { () throws(Errno) in try writeAll(changed.span, to: file, at: 0) }
+    }
+}
+
+/// Completes an Ogg or FLAC file written by libavformat: puts comments where it wrote their placeholders.
+struct CommentRewriter {
+    let file: FileDescriptor
+
+    /// Writes the comments of each stream.
+    ///
+    /// - Parameters:
+    ///   - streams: The index of each stream in the file, and its comments.
+    ///   - fileType: Ogg or FLAC.
+    func finish(
+        _ streams: [(index: Int?, comments: VorbisComments.Written?)], in fileType: MediaFileType
+    ) throws(MediaError) {
+        let source = DescriptorByteSource(file: file)
+        let headers = try CommentHeaders(source, format: fileType == .ogg ? .ogg : .flac)
+        for case (let index?, let comments?) in streams {
+            for (bytes, offset) in try headers.changes(for: comments, stream: index, in: source) {
+                try failing("write") { () throws(Errno) in
+                    try writeAll(bytes.span, to: file, at: Int64(clamping: offset))
+                }
+            }
+        }
     }
 }
 

@@ -1,5 +1,3 @@
-import ContainerFacts
-import ISOMedia
 import LibAV
 public import MediaBase
 
@@ -92,6 +90,9 @@ extension MediaFileType {
     /// Indicates whether the type is Matroska or WebM.
     var isMatroska: Bool { [.mkv, .mka, .webm].contains(self) }
 
+    /// Indicates whether metadata is a list of Vorbis comments.
+    var hasComments: Bool { self == .ogg || self == .flac }
+
     /// Indicates whether files have edit lists, which define the part of their samples that is shown.
     package var keepsEdits: Bool { isISO }
 
@@ -108,117 +109,5 @@ extension MediaFileType {
         case .mkv, .mka: "matroska"
         default: rawValue
         }
-    }
-}
-
-/// Converts metadata items to the forms that containers store.
-enum MetadataWriting {
-    /// The keys with fields in the headers of QuickTime and MPEG-4 tracks, by libavformat's names.
-    static let headerKeys: Set<String> = ["handler_name", "reel_name"]
-
-    /// Returns libavformat's keys and values for items that are text, numbers, dates or locations.
-    static func entries(_ items: [MetadataItem]) -> [(key: String, value: String)] {
-        var entries: [(key: String, value: String)] = []
-        for item in items {
-            guard let text = item.value.text else { continue }
-            let key = key(item)
-            // Muxers look up the key without a language first, then the key with a language for the same text.
-            if let language = item.language { entries.append(("\(key)-\(language)", text)) }
-            if item.language == nil
-                || !items.contains(where: { $0.identifier == item.identifier && $0.language == nil })
-            {
-                entries.append((key, text))
-            }
-        }
-        return entries
-    }
-
-    /// Returns libavformat's key for an item; Matroska's keys are in capitals.
-    private static func key(_ item: MetadataItem) -> String {
-        let name = MetadataKeySpaces.name(item.identifier)
-        let lower = name.lowercased()
-        return known.contains(lower) ? lower : name
-    }
-
-    /// The keys that have atoms in QuickTime or iTunes metadata, by libavformat's names.
-    private static let known: Set<String> = [
-        "title", "artist", "album_artist", "composer", "author", "album", "date", "encoder", "comment", "genre",
-        "copyright", "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
-        "season_number", "episode_sort", "track", "disc", "hd_video", "media_type", "compilation",
-        "gapless_playback", "location", "creation_time", "make", "model", "timecode", "tempo",
-    ]
-
-    /// Returns the box entries for items in a QuickTime or MPEG-4 file, each in the place of its key space.
-    ///
-    /// Items of other key spaces are written as QuickTime's in QuickTime files, and otherwise as those of iTunes. A
-    /// value that the place for its key cannot hold goes to one that accepts every type: QuickTime's named keys, or
-    /// free-form names in the iTunes list.
-    static func boxes(_ items: [MetadataItem], in fileType: MediaFileType) -> [MetadataEntry] {
-        items.compactMap { item in
-            let name = key(item)
-            let isOfITunes = item.keySpace == .iTunes || (item.keySpace != .quickTime && fileType != .mov)
-            var keys: [MetadataEntry.Key?] = [
-                isOfITunes
-                    ? MetadataKeySpaces.iTunesKey(name).map { .iTunes($0) }
-                    : MetadataKeySpaces.userTextKey(name).map { .userText($0) }
-            ]
-            let isFree = item.keySpace == .iTunes || (isOfITunes && fileType == .m4a)
-            let qualified = !isOfITunes && item.isArtwork && name == "artwork" ? MetadataItem.artworkKey : name
-            keys.append(isFree ? .iTunesName(name) : .named(qualified))
-            let language = item.language.flatMap { MediaLanguage(iso639: $0) }
-            return keys.compactMap { $0.map { MetadataEntry(key: $0, value: item.value, language: language) } }
-                .first { $0.coded != nil }
-        }
-    }
-}
-
-extension MetadataItem {
-    /// QuickTime's key for a cover picture.
-    static let artworkKey = "com.apple.quicktime.artwork"
-
-    /// Indicates whether the item is the location, for which user data has an atom.
-    var isLocation: Bool { identifier.lowercased() == "location" }
-
-    /// Indicates whether the item is a cover picture.
-    var isArtwork: Bool {
-        guard case .data = value else { return false }
-        return ["artwork", "covr", Self.artworkKey].contains(identifier.lowercased())
-    }
-}
-
-/// A metadata item that is missing from the written file, because the file has no place for it.
-public struct MetadataLeftOut: Sendable, Hashable {
-    /// The item.
-    public let item: MetadataItem
-    /// The index of the input whose track the item describes; `nil` for the file as a whole.
-    public let inputIndex: Int?
-    /// The type of the file.
-    public let fileType: MediaFileType
-}
-
-extension MetadataLeftOut: CustomStringConvertible {
-    /// A sentence that describes the loss to a user.
-    public var description: String {
-        let value: String
-        if case .data(let bytes) = item.value {
-            value = "\(bytes.count) bytes"
-        } else {
-            let text = item.value.text ?? ""
-            value = text.count > 60 ? text.prefix(60) + "…" : text
-        }
-        let place = inputIndex.map { " of track \($0)" } ?? ""
-        return "the metadata \(item.identifier)\(place) (\(value)) is lost: \(fileType) files have no place for it"
-    }
-}
-
-extension MetadataItem {
-    /// Returns true if one of the items has the same value, in the form that another container has for it.
-    package func isHeld(by items: some Sequence<MetadataItem>) -> Bool {
-        if case .data = value { return items.contains { $0.value == value } }
-        let name = MetadataKeySpaces.name(identifier).lowercased()
-        // Header dates are compared by whole seconds, because their fractions are written in one notation only.
-        let count = name == "creation_time" ? "2000-01-01T00:00:00".count : Int.max
-        let text = value.text?.prefix(count)
-        return items.contains { $0.identifier.lowercased() == name && $0.value.text?.prefix(count) == text }
     }
 }

@@ -1,3 +1,4 @@
+import ContainerFacts
 import FileOutput
 import ISOMedia
 import LibAV
@@ -48,6 +49,8 @@ final class MuxSession: Sendable {
         var first: (decode: MediaTime, presentation: MediaTime)?
         /// The part of the presentation that the samples cover.
         var presented: (start: MediaTime, end: MediaTime)?
+        /// The comments of a stream in Ogg or FLAC, of which the muxer writes a placeholder.
+        var comments: VorbisComments.Written?
     }
 
     /// The metadata and options of the container as a whole.
@@ -214,15 +217,24 @@ extension MuxSession {
         let hasTimecodeTrack = lanes.contains { $0.stream?.description?.handler == "tmcd" }
         for place in lanes.indices {
             guard let stream = lanes[place].stream else { continue }
-            lanes[place].index = try muxer.add(
-                lanes[place].track.description(of: stream, in: fileType, hasTimecodeTrack: hasTimecodeTrack))
+            var description = lanes[place].track.description(
+                of: stream, in: fileType, hasTimecodeTrack: hasTimecodeTrack)
+            if fileType.hasComments {
+                lanes[place].comments = MetadataWriting.comments(items(of: lanes[place].track), in: fileType)
+                if fileType == .ogg, let comments = lanes[place].comments {
+                    description.metadata.append(comments.placeholder)
+                }
+            }
+            lanes[place].index = try muxer.add(description)
         }
         // QuickTime and MPEG-4 metadata is written later, because libavformat turns all values into text.
-        if !fileType.isISO {
-            try muxer.setMetadata(MetadataWriting.entries(ofWholeFile(lanes)))
-            for case (true, .data(let picture)) in header.metadata.map({ ($0.isArtwork, $0.value) }) {
-                _ = try muxer.addCover(picture, ofStream: 0)
-            }
+        if fileType == .flac, let comments = lanes.first?.comments {
+            try muxer.setMetadata([comments.placeholder])
+        } else if !fileType.isISO, !fileType.hasComments {
+            try muxer.setMetadata(MetadataWriting.entries(ofWholeFile(lanes), in: fileType))
+        }
+        if !fileType.isISO, fileType != .ogg {
+            for cover in MetadataWriting.covers(header.metadata) { _ = try muxer.addCover(cover) }
         }
         try muxer.setChapters(header.chapters)
         try muxer.writeHeader(options: options(for: lanes))
@@ -231,8 +243,13 @@ extension MuxSession {
     /// Returns the metadata of the file, including that of the track in file types that hold only one.
     private func ofWholeFile(_ lanes: [Lane]) -> [MetadataItem] {
         guard fileType.maximumTracks == 1, let track = lanes.first?.track else { return header.metadata }
-        return header.metadata
-            + track.ownItems.filter { item in !header.metadata.contains { $0.identifier == item.identifier } }
+        return items(of: track)
+    }
+
+    /// Returns the metadata of the file, and of a track what has another meaning.
+    private func items(of track: TrackHeader) -> [MetadataItem] {
+        header.metadata
+            + track.ownItems.filter { item in !header.metadata.contains { $0.identifier.means(item.identifier) } }
     }
 
     private func options(for lanes: [Lane]) -> [(key: String, value: String)] {
@@ -258,6 +275,10 @@ extension MuxSession {
             try muxer.writeTrailer()
             if fileType.isISO { try finishMovie(output.descriptor, state.lanes) }
             if fileType.isMatroska { try finishMatroska(output.descriptor, state.lanes) }
+            if fileType.hasComments {
+                try CommentRewriter(file: output.descriptor).finish(
+                    state.lanes.map { ($0.index, $0.comments) }, in: fileType)
+            }
             try checkCancelled()
             state.leftOut = findLeftOut(state.lanes, in: output.readablePath.map { Asset(path: $0) })
         }
@@ -296,24 +317,8 @@ extension MuxSession {
 
     /// Reads the complete file like any other and returns the metadata that it lacks.
     private func findLeftOut(_ lanes: [Lane], in asset: Asset?) -> [MetadataLeftOut] {
-        let ofTracks = lanes.map { $0.index == nil ? [] : $0.track.ownItems }
-        guard !header.metadata.isEmpty || ofTracks.contains(where: { !$0.isEmpty }),
-            let made = try? asset?.contents()
-        else { return [] }
-        // Some files have a single metadata list for the track and the whole file.
-        let isOne = fileType.isSoundAlone && made.tracks.count { !$0.isAttachedPicture } == 1 && !fileType.isISO
-        let whole = made.metadata + (isOne ? made.tracks.flatMap(\.metadata) : [])
-        var leftOut = header.metadata.filter { !$0.isHeld(by: whole) }.map {
-            MetadataLeftOut(item: $0, inputIndex: nil, fileType: fileType)
-        }
-        for (place, lane) in lanes.enumerated() {
-            guard let index = lane.index, made.tracks.indices.contains(index) else { continue }
-            let found = made.tracks[index].metadata + (isOne ? whole : [])
-            leftOut += ofTracks[place].filter { !$0.isHeld(by: found) }.map {
-                MetadataLeftOut(item: $0, inputIndex: place, fileType: fileType)
-            }
-        }
-        return leftOut
+        let tracks = lanes.map { lane in lane.index.map { (index: $0, items: lane.track.ownItems) } }
+        return MetadataLeftOut.find(header.metadata, tracks: tracks, in: asset, of: fileType)
     }
 
     private func checkCancelled() throws(MediaError) {
@@ -350,9 +355,9 @@ extension MuxSession {
                     cleanAperture: lane.track.cleanAperture, keepsTrackAperture: fileType == .mov,
                     isEnabled: lane.track.isEnabled, alternateGroup: lane.track.alternateGroup,
                     language: lane.track.language,
-                    name: lane.track.ownItems.first { $0.identifier == "title" }?.value.text,
+                    name: lane.track.ownItems.first { $0.name == "title" }?.value.text,
                     metadata: MetadataWriting.boxes(
-                        lane.track.ownItems.filter { $0.identifier != "title" }, in: fileType),
+                        lane.track.ownItems.filter { $0.name != "title" }, in: fileType),
                     creationTime: lane.track.creationTime,
                     dolbyVision: lane.track.dolbyVision, isVideo: lane.stream?.parameters.isVideo ?? false,
                     description: lane.stream?.description,
@@ -363,10 +368,10 @@ extension MuxSession {
         let places = header.metadata.filter(\.isLocation)
         let place = places.first { $0.language == nil } ?? places.first
         let movie = MovieHeaderEdits.Movie(
-            creationTime: header.metadata.first { $0.identifier == "creation_time" }?.value.text,
+            creationTime: header.metadata.first { $0.name == "creation_time" }?.value.text,
             location: place.flatMap { place in place.value.text.map { ($0, place.language) } },
             metadata: MetadataWriting.boxes(
-                header.metadata.filter { $0.identifier != "creation_time" && $0 != place }, in: fileType),
+                header.metadata.filter { $0.name != "creation_time" && $0 != place }, in: fileType),
             isQuickTime: fileType == .mov)
         return MovieHeaderEdits(movie: movie, tracks: edits)
     }

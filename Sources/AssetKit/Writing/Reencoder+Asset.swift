@@ -71,7 +71,7 @@ extension Reencoder {
         let reader = try AssetReader(asset: asset)
         reader.timeRange = timeRange
         self.init(reader: reader, writer: writer)
-        writer.metadata = contents.metadata.filter { !MetadataItem.keysOfFiles.contains($0.identifier.lowercased()) }
+        writer.metadata = contents.metadata.filter { !MetadataItem.keysOfFiles.contains($0.name.lowercased()) }
         writer.chapters = contents.chapters.compactMap { $0.shifted(into: timeRange) }
     }
 

@@ -19,6 +19,8 @@ public final class Reencoder: Sendable {
     public let reader: AssetReader
     /// The writer of the new file.
     public let writer: AssetWriter
+    /// The metadata for which the file has no place; empty before the file is complete.
+    public var metadataLeftOut: [MetadataLeftOut] { writer.metadataLeftOut }
 
     private let state = Monitor(State())
 

@@ -26,10 +26,10 @@ struct TrackHeader: Sendable {
     /// Takes over the properties of another track.
     init(of track: AssetTrack) {
         language = track.language
-        name = track.metadata.first { $0.identifier == "title" }?.value.text
-        creationTime = track.metadata.first { $0.identifier == "creation_time" }?.value.text
+        name = track.metadata.first { $0.name == "title" }?.value.text
+        creationTime = track.metadata.first { $0.name == "creation_time" }?.value.text
         metadata = track.metadata.filter { item in
-            let key = item.identifier.lowercased()
+            let key = item.name.lowercased()
             return !Self.ownKeys.contains(key) && !key.hasPrefix("_statistics")
         }
         transform = track.preferredTransform
@@ -60,15 +60,17 @@ struct TrackHeader: Sendable {
         description.hdr = hdr
         if transform != .identity { description.displayMatrix = transform.matrix }
         // Boxes for the rest are written afterwards, with their value types.
-        var entries = MetadataWriting.entries(
-            fileType.isISO ? metadata.filter { MetadataWriting.headerKeys.contains($0.identifier) } : metadata)
+        let items =
+            fileType.isISO || fileType == .ogg
+            ? metadata.filter { MetadataWriting.headerKeys.contains($0.name) } : metadata
+        var entries = MetadataWriting.entries(items, in: fileType)
         func set(_ key: String, _ value: String?) {
             guard let value else { return }
             entries.removeAll { $0.key == key }
             entries.append((key, value))
         }
         set("language", language)
-        if !fileType.isISO { set("title", name) }
+        if !fileType.isISO, fileType != .ogg { set("title", name) }
         if !hasTimecodeTrack { set("timecode", timecode) }
         set("creation_time", creationTime)
         // QuickTime keeps a name for each track's handler; libavformat's default carries no information.
@@ -78,10 +80,10 @@ struct TrackHeader: Sendable {
 
     /// The track's metadata including its name, without items that only headers store.
     var ownItems: [MetadataItem] {
-        let items = metadata.filter { !Self.fields.contains($0.identifier) }
+        let items = metadata.filter { !Self.fields.contains($0.name) }
         guard let name else { return items }
-        return items.filter { $0.identifier != "title" }
-            + [MetadataItem(keySpace: .common, identifier: "title", value: .text(name))]
+        return items.filter { $0.name != "title" }
+            + [MetadataItem(.commonIdentifierTitle, .text(name))]
     }
 
     private static let fields = MetadataWriting.headerKeys.union(["language", "creation_time", "timecode"])

@@ -38,7 +38,7 @@ extension ProbeReport {
             maximumBitRate timeRange:timeRange mediaDuration:time timeScale sampleCount editList[]:edit associatedTracks \
             timecode:timecode formats[]:format video:video audio:audio scan:scan metadata[]:metadataItem
         chapter = title timeRange:timeRange
-        metadataItem = keySpace key type value sizeBytes language
+        metadataItem = keySpace key identifier type value sizeBytes language
         attachment = trackIndex kind fileName mimeType sizeBytes
         program = number name trackIndices[] startTime:time duration:time
         time = value timescale seconds flags[]

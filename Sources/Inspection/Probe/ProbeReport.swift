@@ -210,7 +210,7 @@ package struct AttachmentReport: Encodable, Sendable {
 
     /// Makes the report of an attachment; returns `nil` for other tracks.
     init?(_ track: AssetTrack) {
-        func text(_ key: String) -> String? { track.metadata.first { $0.identifier == key }?.value.text }
+        func text(_ key: String) -> String? { track.metadata.first { $0.name == key }?.value.text }
         let format = track.formatDescriptions.first
         if let picture = track.attachedPicture {
             kind = "picture"
@@ -236,8 +236,10 @@ package struct AttachmentReport: Encodable, Sendable {
 package struct MetadataReport: Encodable, Sendable {
     /// The vocabulary that the key belongs to.
     package var keySpace: String
-    /// The key.
+    /// The key, by ffmpeg's name.
     package var key: String
+    /// The key as the file has it, after its vocabulary.
+    package var identifier: String
     /// The type of the value: `text`, `number`, `date`, `location` or `data`.
     package var type: String
     /// The value; `nil` for bytes.
@@ -251,6 +253,8 @@ package struct MetadataReport: Encodable, Sendable {
     package enum Value: Encodable, Sendable {
         /// A string.
         case text(String)
+        /// A whole number.
+        case integer(Int64)
         /// A number.
         case number(Double)
 
@@ -259,6 +263,7 @@ package struct MetadataReport: Encodable, Sendable {
             var container = encoder.singleValueContainer()
             switch self {
             case .text(let text): try container.encode(text)
+            case .integer(let number): try container.encode(number)
             case .number(let number):
                 if let whole = Int64(exactly: number) {
                     try container.encode(whole)
@@ -269,13 +274,21 @@ package struct MetadataReport: Encodable, Sendable {
         }
     }
 
+    /// The names of vocabularies; all others are `common`.
+    private static let vocabularies: [MetadataKeySpace: String] = [
+        .iTunes: "iTunes", .iTunesLongKey: "iTunes", .quickTimeMetadata: "quickTime", .quickTimeUserData: "quickTime",
+        .isoUserData: "quickTime", .id3: "id3", .matroska: "matroska", .vorbis: "vorbis",
+    ]
+
     init(_ item: MetadataItem) {
-        keySpace = item.keySpace.rawValue
-        key = item.identifier
+        keySpace = Self.vocabularies[item.keySpace] ?? "common"
+        key = item.name
+        identifier = item.identifier.rawValue
         language = item.language
         switch item.value {
         case .text(let text): (type, value) = ("text", .text(text))
-        case .number(let number): (type, value) = ("number", .number(number))
+        case .integer(let number): (type, value) = ("number", .integer(number))
+        case .float(let number): (type, value) = ("number", .number(number))
         case .date(let date): (type, value) = ("date", .text(date))
         case .location(let location): (type, value) = ("location", .text(location))
         case .data(let bytes): (type, sizeBytes) = ("data", bytes.count)

@@ -24,7 +24,7 @@ extension TranscodeChecks {
         compare("dates", Self.date(expected.metadata), Self.date(metadata)) { $0 ?? "none" }
         let missing = expected.metadata.first { !$0.isHeld(by: metadata) }
         record(
-            "metadata", missing == nil, missing.map { "\($0.identifier) \($0.value.text ?? "")" } ?? "all",
+            "metadata", missing == nil, missing.map { "\($0.name) \($0.value.text ?? "")" } ?? "all",
             missing == nil ? "all" : "another or none", of: nil)
         compare("chapters", expected.chapters.map(\.title), try made.loadNow(.chapters).map(\.title)) { "\($0.count)" }
         compare("indexFirst", true, container.isIndexFirst ?? true) { $0 ? "yes" : "no" }
@@ -135,7 +135,7 @@ extension TranscodeChecks {
         func language(_ track: AssetTrack) -> String { track.language?.lowercased() ?? "und" }
         compare("language", language(source), language(copy), of: source) { $0 }
         func name(_ track: AssetTrack) -> String? {
-            track.metadata.first { $0.identifier == "title" }?.value.text
+            track.metadata.first { $0.name == "title" }?.value.text
         }
         compare("name", name(source), name(copy), of: source) { $0 ?? "none" }
         if let date = Self.date(source.metadata) {
@@ -144,7 +144,7 @@ extension TranscodeChecks {
     }
 
     private static func date(_ metadata: [MetadataItem]) -> String? {
-        metadata.first { $0.identifier == "creation_time" }?.value.text
+        metadata.first { $0.name == "creation_time" }?.value.text
     }
 }
 

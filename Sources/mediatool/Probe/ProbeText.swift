@@ -73,6 +73,7 @@ extension MetadataReport.Value {
     fileprivate var displayed: String {
         switch self {
         case .text(let text): text
+        case .integer(let number): "\(number)"
         case .number(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
         }
     }
