@@ -95,8 +95,12 @@ extension MetadataItem {
                 return one
             }
         }
-        // Timecodes are a property of the file.
-        return result + own.filter { !placed.contains($0.name.lowercased()) && $0.name.lowercased() != "timecode" }
+        // Timecodes are a property of the file, and this text is an empty vendor.
+        return result
+            + own.filter { item in
+                let name = item.name.lowercased()
+                return !placed.contains(name) && name != "timecode" && item.value != .text("[0][0][0][0]")
+            }
     }
 
     /// Creates an item from libavformat's key and text; the key determines the type of the value.

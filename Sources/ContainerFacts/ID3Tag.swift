@@ -170,7 +170,9 @@ extension ID3Tag {
         }
     }
 
-    /// Reads a picture: its media type, kind, description and bytes. Version 2.2 has three letters for the type.
+    /// Reads a picture: its media type, kind, description and bytes.
+    ///
+    /// Version 2.2 has three letters for the type.
     private static func picture(
         _ identifier: MetadataIdentifier, isShort: Bool, encoding: UInt8, _ bytes: ArraySlice<UInt8>
     ) -> MetadataItem? {

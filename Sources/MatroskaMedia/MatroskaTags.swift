@@ -111,8 +111,8 @@ package struct MatroskaTags: Sendable {
             if let level { items[place].extraAttributes[.targetLevel] = "\(level)" }
             guard let type, !type.isEmpty else { continue }
             items[place].extraAttributes[.targetType] = type
-            // As libavformat names them.
-            items[place].name = type + "/" + items[place].key
+            // As libavformat names those of the file.
+            if tracks.isEmpty { items[place].name = type + "/" + items[place].key }
         }
         if tracks.isEmpty { ofFile += items }
         for track in tracks { ofTracks[track, default: []] += items }

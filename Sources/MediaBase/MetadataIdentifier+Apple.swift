@@ -183,7 +183,7 @@ extension MetadataIdentifier {
         .quickTimeMetadata, "com.apple.quicktime.camera.identifier")
     /// A comment (`com.apple.quicktime.comment`).
     public static let quickTimeMetadataComment = Self(.quickTimeMetadata, "com.apple.quicktime.comment")
-    /// What joins a film to its still picture (`com.apple.quicktime.content.identifier`).
+    /// The identifier that joins a film to its still picture (`com.apple.quicktime.content.identifier`).
     public static let quickTimeMetadataContentIdentifier = Self(
         .quickTimeMetadata, "com.apple.quicktime.content.identifier")
     /// The copyright notice (`com.apple.quicktime.copyright`).

@@ -19,7 +19,7 @@ public struct MetadataItem: Sendable {
     public var time: MediaTime?
     /// How long the item holds from ``time`` on; `nil` if that is not stated.
     public var duration: MediaTime?
-    /// What a format says of the value besides: `AVMetadataItem.extraAttributes`.
+    /// Details that only some formats state: `AVMetadataItem.extraAttributes`.
     public var extraAttributes: [ExtraAttribute: String]
     /// The name that the demuxer gave the key, if it is not the one that follows from the identifier.
     private var givenName: String?
@@ -32,7 +32,7 @@ public struct MetadataItem: Sendable {
     ///   - language: The language of the value; `nil` for none.
     ///   - time: The time from which the item holds; `nil` for the whole presentation.
     ///   - duration: How long it holds from then on.
-    ///   - extraAttributes: What the format says of the value besides.
+    ///   - extraAttributes: Details that only some formats state.
     public init(
         _ identifier: MetadataIdentifier, _ value: Value, language: String? = nil, time: MediaTime? = nil,
         duration: MediaTime? = nil, extraAttributes: [ExtraAttribute: String] = [:]
@@ -111,9 +111,9 @@ public struct MetadataItem: Sendable {
         public static let mimeType = Self(rawValue: "mimeType")
         /// The name of an attached file (Matroska).
         public static let fileName = Self(rawValue: "fileName")
-        /// What a Matroska tag describes: the number of its level, such as 50 for an album or film.
+        /// The number of the level that a Matroska tag describes, such as 50 for an album or film.
         public static let targetLevel = Self(rawValue: "targetLevel")
-        /// What a Matroska tag describes: the word for its level, such as `ALBUM`.
+        /// The word for the level that a Matroska tag describes, such as `ALBUM`.
         public static let targetType = Self(rawValue: "targetType")
         /// The owner of an identifier, private bytes or a rating (ID3).
         public static let owner = Self(rawValue: "owner")

@@ -131,9 +131,9 @@ struct MetadataVocabulary: Sendable {
         return places
     }()
 
-    /// What most of QuickTime's named keys begin with.
+    /// The beginning of most of QuickTime's named keys.
     static let prefix = "com.apple.quicktime."
-    /// What most of the long keys beside the iTunes list begin with.
+    /// The beginning of most of the long keys beside the iTunes list.
     static let longPrefix = "com.apple.iTunes."
 
     /// Returns the row of a key; `nil` if it has none.

@@ -11,7 +11,15 @@ enum MetadataWriting {
     /// Returns libavformat's keys and values for items that are text, numbers, dates or locations.
     ///
     /// Of several values of a key, the first one is written.
-    static func entries(_ items: [MetadataItem], in fileType: MediaFileType) -> [(key: String, value: String)] {
+    ///
+    /// - Parameters:
+    ///   - whole: The items of the file, or of a track.
+    ///   - track: The items of a track that are written beside those of the file, unless one of these has the same meaning.
+    ///   - fileType: The type of the file.
+    static func entries(
+        _ whole: [MetadataItem], _ track: [MetadataItem] = [], in fileType: MediaFileType
+    ) -> [(key: String, value: String)] {
+        let items = joined(whole, track)
         var entries: [(key: String, value: String)] = []
         var names: Set<String> = []
         func add(_ name: String, _ text: String) {
@@ -99,10 +107,19 @@ enum MetadataWriting {
     /// Returns the comments of an Ogg stream or a FLAC file.
     ///
     /// - Parameters:
-    ///   - items: The items to write; those that have no place in comments are left out.
+    ///   - whole: The items of the file; those that have no place in comments are left out.
+    ///   - track: The items of the track; those with the meaning of one of the file are left out.
     ///   - fileType: Ogg or FLAC, whose pictures are blocks of their own.
-    static func comments(_ items: [MetadataItem], in fileType: MediaFileType) -> VorbisComments.Written? {
-        VorbisComments.Written(items.compactMap { VorbisComments.comment($0, holdsPictures: fileType == .ogg) })
+    static func comments(
+        _ whole: [MetadataItem], _ track: [MetadataItem], in fileType: MediaFileType
+    ) -> VorbisComments.Written? {
+        VorbisComments.Written(
+            joined(whole, track).compactMap { VorbisComments.comment($0, holdsPictures: fileType == .ogg) })
+    }
+
+    /// Returns the items of a file, and of a track those with another meaning.
+    private static func joined(_ whole: [MetadataItem], _ track: [MetadataItem]) -> [MetadataItem] {
+        whole + track.filter { item in !whole.contains { $0.identifier.means(item.identifier) } }
     }
 }
 
@@ -127,7 +144,7 @@ extension MetadataItem {
 
 /// A metadata item that is missing from the written file, wholly or in part, because the file has no place for it.
 public struct MetadataLeftOut: Sendable, Hashable {
-    /// What is lost of an item.
+    /// The part of an item that is lost.
     public enum Part: Sendable, Hashable {
         /// The item as a whole.
         case item
@@ -137,7 +154,7 @@ public struct MetadataLeftOut: Sendable, Hashable {
 
     /// The item.
     public let item: MetadataItem
-    /// What is lost of it.
+    /// The part of it that is lost.
     public let part: Part
     /// The index of the input whose track the item describes; `nil` for the file as a whole.
     public let inputIndex: Int?

@@ -220,7 +220,8 @@ extension MuxSession {
             var description = lanes[place].track.description(
                 of: stream, in: fileType, hasTimecodeTrack: hasTimecodeTrack)
             if fileType.hasComments {
-                lanes[place].comments = MetadataWriting.comments(items(of: lanes[place].track), in: fileType)
+                lanes[place].comments = MetadataWriting.comments(
+                    header.metadata, lanes[place].track.ownItems, in: fileType)
                 if fileType == .ogg, let comments = lanes[place].comments {
                     description.metadata.append(comments.placeholder)
                 }
@@ -231,25 +232,14 @@ extension MuxSession {
         if fileType == .flac, let comments = lanes.first?.comments {
             try muxer.setMetadata([comments.placeholder])
         } else if !fileType.isISO, !fileType.hasComments {
-            try muxer.setMetadata(MetadataWriting.entries(ofWholeFile(lanes), in: fileType))
+            let ofTrack = fileType.maximumTracks == 1 ? lanes.first?.track.ownItems ?? [] : []
+            try muxer.setMetadata(MetadataWriting.entries(header.metadata, ofTrack, in: fileType))
         }
         if !fileType.isISO, fileType != .ogg {
             for cover in MetadataWriting.covers(header.metadata) { _ = try muxer.addCover(cover) }
         }
         try muxer.setChapters(header.chapters)
         try muxer.writeHeader(options: options(for: lanes))
-    }
-
-    /// Returns the metadata of the file, including that of the track in file types that hold only one.
-    private func ofWholeFile(_ lanes: [Lane]) -> [MetadataItem] {
-        guard fileType.maximumTracks == 1, let track = lanes.first?.track else { return header.metadata }
-        return items(of: track)
-    }
-
-    /// Returns the metadata of the file, and of a track what has another meaning.
-    private func items(of track: TrackHeader) -> [MetadataItem] {
-        header.metadata
-            + track.ownItems.filter { item in !header.metadata.contains { $0.identifier.means(item.identifier) } }
     }
 
     private func options(for lanes: [Lane]) -> [(key: String, value: String)] {

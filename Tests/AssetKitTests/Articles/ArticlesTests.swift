@@ -7,7 +7,7 @@ import Testing
 
 /// The articles of the documentation: their code stands in the files beside this one, and does what they say.
 @Suite struct ArticlesTests {
-    @Test(arguments: ["ReadingAudio", "DrawingAWaveform", "MakingThumbnails", "Reencoding"])
+    @Test(arguments: ["ReadingAudio", "DrawingAWaveform", "MakingThumbnails", "Metadata", "Reencoding"])
     func theCodeIsWhatIsCompiled(article: String) throws {
         let text = try String(
             contentsOfFile: Repository.path("Sources/AssetKit/AssetKit.docc/\(article).md"), encoding: .utf8)
@@ -17,6 +17,18 @@ import Testing
             $0.components(separatedBy: "```").first
         }
         #expect(blocks == [source])
+    }
+
+    @Test func metadata() async throws {
+        let asset = try Media.asset("artwork.m4a")
+        try await listMetadata(asset)
+        let (titles, cover, names) = try await findMetadata(asset)
+        #expect(titles.map(\.identifier) == [.iTunesMetadataSongName])
+        #expect(cover?.isEmpty == false && names.isEmpty)
+        let folder = try TemporaryFolder()
+        let writer = try AssetWriter(path: FilePath(folder.path("a.m4a")), fileType: .m4a)
+        describe(writer, cover: try #require(cover))
+        #expect(writer.metadata.map(\.dataType).prefix(2) == [.utf8, .utf8])
     }
 
     @Test func readingAudio() async throws {
