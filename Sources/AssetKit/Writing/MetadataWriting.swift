@@ -189,7 +189,8 @@ extension MetadataLeftOut: CustomStringConvertible {
     ///   - asset: The finished file; `nil` if it cannot be read.
     ///   - fileType: Its type.
     static func find(
-        _ whole: [MetadataItem], tracks: [(index: Int, items: [MetadataItem])?], in asset: Asset?, of fileType: MediaFileType
+        _ whole: [MetadataItem], tracks: [(index: Int, items: [MetadataItem])?], in asset: Asset?,
+        of fileType: MediaFileType
     ) -> [MetadataLeftOut] {
         guard !whole.isEmpty || tracks.contains(where: { $0?.items.isEmpty == false }),
             let made = try? asset?.contents()
