@@ -335,7 +335,9 @@ extension AssetProperty where Value == [Chapter] {
 
 extension AssetProperty where Value == [TimedMetadataGroup] {
     /// The chapters as groups of metadata, in order.
-    public static var chapterMetadataGroups: Self { Self { $0.chapters.map { TimedMetadataGroup($0) } } }
+    public static var chapterMetadataGroups: Self {
+        Self { contents, _ in contents.chapters.map { TimedMetadataGroup($0) } }
+    }
 }
 
 extension AssetProperty where Value == ContainerInfo {

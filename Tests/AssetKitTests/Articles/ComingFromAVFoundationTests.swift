@@ -167,7 +167,7 @@ import Testing
         #expect(plain.allSatisfy { $0 == Array(repeating: [255, 255, 0, 0], count: 512).flatMap { $0 } })
 
         let blue = try Bitmap(width: 8, height: 4, filledWith: Color(red: 0, green: 0, blue: 255))
-        watermark(blue, on: &red)
+        try watermark(blue, on: &red)
         let marked = try #require(try frames(asset, red).first)
         func pixel(_ x: Int, _ y: Int) -> [Int] { marked[(y * 32 + x) * 4..<(y * 32 + x) * 4 + 4].map { Int($0) } }
         #expect(pixel(7, 8) == [255, 255, 0, 0] && pixel(16, 8) == [255, 255, 0, 0])

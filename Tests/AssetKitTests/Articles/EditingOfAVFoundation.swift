@@ -46,9 +46,9 @@ func fading(_ track: AssetTrack, over range: MediaTimeRange, in size: Dimensions
 }
 
 /// 12: AVVideoCompositionCoreAnimationTool with a watermark's layer.
-func watermark(_ image: Bitmap, on frames: inout VideoComposition) {
+func watermark(_ image: Bitmap, on frames: inout VideoComposition) throws {
     var overlay = VideoComposition.Overlay(image: image, x: 8, y: 8)
-    overlay.opacity = 0.5
+    try overlay.opacity.set(0.5, at: .zero)
     frames.overlays.append(overlay)
 }
 

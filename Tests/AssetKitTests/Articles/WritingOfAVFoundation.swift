@@ -14,7 +14,7 @@ func aacWriter(to target: FilePath) throws -> (writer: AssetWriter, input: Asset
 /// 18: AVAssetWriterInput.transform, AVAssetWriter.metadata.
 func carryOver(_ source: AssetTrack, title: String, to writer: AssetWriter, _ input: AssetWriterInput) {
     input.transform = source.preferredTransform
-    writer.metadata = [MetadataItem(keySpace: .quickTime, identifier: "title", value: .text(title))]
+    writer.metadata = [MetadataItem(.quickTimeMetadataTitle, .text(title))]
 }
 
 /// 19: AVAssetWriterInputPixelBufferAdaptor with its pool: pictures made by code.
