@@ -106,7 +106,8 @@ extension MediaFileType {
     /// `nil` if it can.
     package func reasonAgainstCopying(_ track: AssetTrack, of asset: Asset) -> String? {
         let isOfComposition = track.mediaType == .subtitle && asset.composition != nil
-        guard [.subtitle, .timecode, .data].contains(track.mediaType), asset.backing.input != nil || isOfComposition else {
+        guard [.subtitle, .timecode, .data].contains(track.mediaType), asset.backing.input != nil || isOfComposition
+        else {
             return "\(track.mediaType.rawValue) tracks are not carried"
         }
         let contents = try? asset.contents()
