@@ -314,6 +314,43 @@ import Testing
         }
     }
 
+    @Test(arguments: ["av.mp4", "hevc-10bit.mp4"])
+    func playlistsSayWhatThoseOfFFmpegSay(fixture: String) throws {
+        let parts = try segments(of: fixture, every: MediaTime(value: 1, timescale: 1), encodes: false)
+        var playlist = HLSPlaylist(initialization: "init.mp4")
+        for (number, segment) in parts.enumerated() { playlist.append("\(number).m4s", segment) }
+        playlist.isComplete = true
+        let lines = playlist.text.split(separator: "\n")
+        #expect(lines.first == "#EXTM3U" && lines.last == "#EXT-X-ENDLIST")
+        #expect(lines.contains("#EXT-X-MAP:URI=\"init.mp4\""))
+        let folder = try TemporaryFolder()
+        let joined = try folder.write("joined.mp4", parts.flatMap(\.data))
+        _ = try FFmpeg.run([
+            "-i", joined, "-c", "copy", "-tag:v", fixture.hasPrefix("hevc") ? "hvc1" : "avc1", "-f", "hls",
+            "-hls_time", "1", "-hls_segment_type", "fmp4", "-hls_playlist_type", "vod", "-master_pl_name", "main.m3u8",
+            folder.path("list.m3u8"),
+        ])
+        func text(_ name: String) throws -> String { String(decoding: try folder.bytes(name), as: UTF8.self) }
+        func durations(_ text: String) -> [Double] {
+            text.split(separator: "\n").filter { $0.hasPrefix("#EXTINF:") }.compactMap {
+                Double($0.dropFirst(8).dropLast())
+            }
+        }
+        let (ours, theirs) = (durations(playlist.text), durations(try text("list.m3u8")))
+        #expect(ours.count == theirs.count && ours.count == parts.count - 1)
+        for (our, their) in zip(ours, theirs) { #expect(abs(our - their) < 0.05) }
+        let tracks = try Asset(bytes: parts[0].data + parts[1].data).loadNow(.tracks)
+        let own = playlist.multivariantText(uri: "list.m3u8", tracks: tracks)
+        // ffmpeg 5.1 knows the codecs of H.264 and AAC alone; that of HEVC is in the header (ISO/IEC 14496-15, annex E).
+        let codecs = fixture.hasPrefix("hevc") ? "hvc1.2.4.l30" : "avc1."
+        #expect(own.lowercased().contains("codecs=\"\(codecs)"), "\(own)")
+        let main = try text("main.m3u8")
+        if !fixture.hasPrefix("hevc"), let found = main.range(of: #"CODECS="[^"]*""#, options: .regularExpression) {
+            #expect(own.lowercased().contains(main[found].lowercased()), "\(main)")
+        }
+        #expect(own.contains("RESOLUTION=160x90"))
+    }
+
     @Test func anErrorOfTheReceiverEndsTheWriting() throws {
         let writer = try AssetWriter(segmentsOf: .mp4) { segment throws(MediaError) in
             if segment.kind == .media { throw MediaError(.inputOutput, "no route to the cache") }

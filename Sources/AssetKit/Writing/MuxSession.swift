@@ -214,7 +214,8 @@ extension MuxSession {
     }
 
     private func writeHeader(_ lanes: inout [Lane]) throws(MediaError) {
-        let hasTimecodeTrack = lanes.contains { $0.stream?.description?.handler == "tmcd" }
+        // Players of streams have no use for a track of timecode.
+        let hasTimecodeTrack = target.isSegmented || lanes.contains { $0.stream?.description?.handler == "tmcd" }
         for place in lanes.indices {
             guard let stream = lanes[place].stream else { continue }
             var description = lanes[place].track.description(

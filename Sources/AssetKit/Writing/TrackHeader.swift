@@ -48,7 +48,7 @@ struct TrackHeader: Sendable {
 
     /// Returns the muxer's description of the stream for a type of file.
     ///
-    /// - Parameter hasTimecodeTrack: True if an input writes the timecode track.
+    /// - Parameter hasTimecodeTrack: True if an input writes the timecode track, or the output has none.
     func description(
         of stream: WrittenStream, in fileType: MediaFileType, hasTimecodeTrack: Bool
     ) -> MuxerFile.Stream {

@@ -26,6 +26,11 @@ enum WriterTarget: Sendable {
         }
     }
 
+    /// True for segments of a stream.
+    var isSegmented: Bool {
+        if case .fragments(_, let rules, _, _) = self { rules.isSegmented } else { false }
+    }
+
     /// Removes the output unless it is complete.
     func discard() {
         switch self {

@@ -92,7 +92,7 @@ extension TranscodePlan {
         leftOut = LeftOutTrack.others(
             of: all, besides: tracks.flatMap(\.sources),
             videoReason: fileType.holdsPictures ? nil : "\(fileType) files hold no video",
-            statesTimecode: shown != nil && fileType.keepsTimecode)
+            statesTimecode: shown != nil && fileType.keepsTimecode && request.export.segmentInterval == nil)
         if request.copies { reportLeftOut(all) }
         if request.export.copyFrom == .keyframe, let shown { try beginWithSyncSample(of: shown) }
     }
@@ -103,7 +103,14 @@ extension TranscodePlan {
     private func canCopy(_ track: AssetTrack) -> Bool {
         guard ![.video, .audio].contains(track.mediaType) else { return false }
         if track.mediaType == .timecode, range.start > .zero { return false }
-        return fileType.reasonAgainstCopying(track, of: asset) == nil
+        return reasonAgainstCopying(further: track) == nil
+    }
+
+    /// Returns the reason why a track of text, timecode or data is not copied, in words that follow "because"; `nil` if it
+    /// is.
+    private func reasonAgainstCopying(further track: AssetTrack) -> String? {
+        request.export.segmentInterval == nil
+            ? fileType.reasonAgainstCopying(track, of: asset) : "segments hold one video track and audio"
     }
 
     /// Returns the video tracks that are copied besides the first one, unless one was asked for.
@@ -118,6 +125,7 @@ extension TranscodePlan {
     /// if it is.
     private func reasonAgainstCopying(video track: AssetTrack) -> String? {
         guard request.videoTrack == nil, fileType.holdsPictures else { return nil }
+        if request.export.segmentInterval != nil { return "segments hold one video track and audio" }
         let codec = track.formatDescriptions.first?.codec ?? "none"
         guard fileType.canHold(codec: codec, mediaType: .video) else { return "\(fileType) files cannot hold \(codec)" }
         return track.sampleCount == 0 ? "it has no samples" : track.reasonAgainstCopying.map { "it is \($0)" }
@@ -170,7 +178,7 @@ extension TranscodePlan {
             guard let track = all.first(where: { $0.index == left.trackIndex }),
                 track.mediaType != .audio,
                 let reason = track.mediaType == .video
-                    ? reasonAgainstCopying(video: track) : fileType.reasonAgainstCopying(track, of: asset)
+                    ? reasonAgainstCopying(video: track) : reasonAgainstCopying(further: track)
             else { continue }
             leftOut[place].reason = reason
             named.append(leftOut[place])
