@@ -236,8 +236,10 @@ extension ISOMovie {
         var start = MediaTime.zero
         for (place, segment) in segments.enumerated() {
             let isLast = place == segments.count - 1
-            // A last part with a duration of zero extends to the end of the media. The last packet of audio may be longer.
-            let known = isLast && facts.isLengthKnown && segment.duration == .zero ? facts.openDuration : nil
+            // A last part with a duration of zero extends to the end of the media. In fragments, the last packet of audio may be
+            // longer than its sample's duration, as no edit can cut it.
+            let isKnown = facts.isFragmented && facts.isLengthKnown
+            let known = isLast && isKnown && segment.duration == .zero ? facts.openDuration : nil
             let isOpen = isLast && segment.duration == .zero && known == nil || !segment.duration.isNumeric
             let end = isOpen ? MediaTime.positiveInfinity : start + (known ?? segment.duration)
             defer { start = end }
