@@ -270,7 +270,7 @@ import Testing
             ])
         }
         #expect(try hashes(target) == hashes(Fixtures.path("rotated-90.mov")))
-        #expect(try probe(target, "format_tags=title") == ["A title"])
+        #expect(try probe(target, "format_tags=com.apple.quicktime.title") == ["A title"])
         #expect(try Media.track(Asset(path: target), .video).preferredTransform == track.preferredTransform)
     }
 
