@@ -151,11 +151,12 @@ package struct MovieTrackFacts: Sendable {
             // Some writers declare a longer duration in the header than that of the samples.
             mediaDuration = [mediaTime(track.media?.duration), listed].compactMap(\.self).filter { $0 > .zero }.min()
         }
-        let first = mediaTime(fragments?.startDecodeTime) ?? .zero
-        if let duration = mediaDuration, let last = segments.last, last.duration == .zero, let start = last.mediaStart,
+        // The media of fragments may begin late: its end counts, not its extent.
+        let end = [mediaTime(fragments?.endDecodeTime), listed].compactMap(\.self).max()
+        if let end, let last = segments.last, last.duration == .zero, let start = last.mediaStart, isLengthKnown,
             track.handler?.type != "vide"
         {
-            openDuration = max(.zero, duration - max(.zero, start - first))
+            openDuration = max(.zero, end - start)
         } else {
             openDuration = nil
         }
@@ -238,8 +239,7 @@ extension ISOMovie {
             let isLast = place == segments.count - 1
             // A last part with a duration of zero extends to the end of the media. In fragments, the last packet of audio may be
             // longer than its sample's duration, as no edit can cut it.
-            let isKnown = facts.isFragmented && facts.isLengthKnown
-            let known = isLast && isKnown && segment.duration == .zero ? facts.openDuration : nil
+            let known = isLast && facts.isFragmented && segment.duration == .zero ? facts.openDuration : nil
             let isOpen = isLast && segment.duration == .zero && known == nil || !segment.duration.isNumeric
             let end = isOpen ? MediaTime.positiveInfinity : start + (known ?? segment.duration)
             defer { start = end }

@@ -86,6 +86,32 @@ package struct FragmentParts: Sendable {
         return nil
     }
 
+    /// Moves the samples of tracks to later decode times (`tfdt`, 8.8.12).
+    ///
+    /// - Parameter delays: The ticks to add, by track ID, in each track's timescale.
+    /// - Throws: ``MediaError/Code-swift.struct/damaged`` if a fragment has no decode time of 64 bits.
+    package mutating func delay(by delays: [UInt32: UInt64]) throws(MediaError) {
+        var reader = BoxReader(ArrayByteSource(fragments))
+        for box in try reader.boxes(in: reader.wholeSource) where box.type == "moof" {
+            let tree = try BoxTree(box, reader: &reader)
+            for traf in tree.children("traf", of: 0) {
+                let id = try reader.parse(tree.box("tfhd", from: traf)) { reader throws(MediaError) in
+                    try reader.skip(4)
+                    return try reader.uint32()
+                }
+                guard let delay = id.flatMap({ delays[$0] }) else { continue }
+                let time = try reader.parse(tree.box("tfdt", from: traf)) { reader throws(MediaError) in
+                    let (version, _) = try reader.versionAndFlags()
+                    return version == 1 ? try reader.uint64() : nil
+                }
+                guard let place = tree.box("tfdt", from: traf)?.payload.lowerBound, let time, let time else {
+                    throw MediaError(.damaged, "a fragment has no decode time of 64 bits")
+                }
+                fragments.replace(at: Int(clamping: place) + 4, bigEndian: time.addingClamped(delay))
+            }
+        }
+    }
+
     /// The box that begins each media segment of a stream (8.16.2).
     package static let segmentType: [UInt8] = {
         var box = EditableBox("styp", [])

@@ -160,7 +160,8 @@ def plays(server, folder, source):
     expect(start < 0.1, f"playing starts at {start} s")
     length = float(stream["format"]["duration"])
     expect(abs(end - length) < 0.15 and abs(result["time"] - end) < 0.15, f"{result} of {length} s")
-    expect((result["width"], result["height"]) == (video["width"], video["height"]), f"{result}")
+    # A turn exchanges the sides.
+    expect({result["width"], result["height"]} == {video["width"], video["height"]}, f"{result}")
     return f"{result['frames']} frames, {end:.3f} s"
 
 
@@ -195,9 +196,7 @@ def killed_writer_leaves_whole_fragments(source, folder, moment, whole):
     wanted = packets_of(data[:end], folder)
     found = [p["pts_time"] for p in ffprobe(path, "-select_streams", "v:0", "-show_packets")["packets"]]
     expect(wanted and found[:len(wanted)] == wanted, f"ffprobe reads {len(found)} packets, not {len(wanted)}")
-    tracks = json.loads(probed.stdout)["tracks"]
-    count = next(t["video"]["frameCount"] for t in tracks if t["type"] == "video") if "video" in tracks[0] else None
-    return f"{len(wanted)} pictures" + (f", {count} by probe" if count else "")
+    return f"{len(wanted)} pictures"
 
 
 def packets_of(data, folder):

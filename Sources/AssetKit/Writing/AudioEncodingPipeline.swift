@@ -308,7 +308,7 @@ final class AudioEncodingPipeline: EncodingPipeline, @unchecked Sendable {
         guard let next = nextSource else {
             let moment = MediaTime(value: start, timescale: sourceRate)
             let first = moment.sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0
-            if session.fileType.keepsLateStarts {
+            if session.keepsLateStarts {
                 (firstEncoded, nextEncoded) = (first, first)
             } else {
                 try silence(first, to: sink)

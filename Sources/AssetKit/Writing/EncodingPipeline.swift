@@ -105,6 +105,10 @@ extension SessionFacts {
         return grid?.rounded(end) ?? end
     }
 
+    /// Indicates whether encoded audio may begin later than the file; in segments silence comes before it, because browsers
+    /// would play the encoder's priming.
+    var keepsLateStarts: Bool { fileType.keepsLateStarts && segments == nil }
+
     /// Returns the number of the segment to which a time of the session belongs; `nil` without segments.
     func segment(at time: MediaTime) -> Int64? {
         guard let segments, let interval = Rational(segments.interval) else { return nil }

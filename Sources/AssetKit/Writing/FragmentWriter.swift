@@ -24,6 +24,8 @@ struct FragmentWriter {
     /// The latest time of decoding; all packets that are still to come are decoded at or after it.
     private var latest = MediaTime.negativeInfinity
     private var isEmpty = true
+    /// The time by which the fragments of tracks are delayed, in ticks of their media, by track ID.
+    private var delays: [UInt32: UInt64] = [:]
     /// The header as it was written; empty before the first fragment.
     private(set) var header: [UInt8] = []
 
@@ -53,6 +55,8 @@ struct FragmentWriter {
         var isOver = false
         /// The time from which the track is presented.
         var begins = MediaTime.zero
+        /// The time that is added to all times of the media.
+        var delay = MediaTime.zero
         /// True once the lane has reached the time of the cut.
         var hasReachedCut = false
         /// The part of the presentation that the current fragment covers.
@@ -95,13 +99,15 @@ extension FragmentWriter {
     /// Sets the edit list of a track, before the header is written, by the times of its first packet.
     ///
     /// The end is not known yet, and the muxer sees the first packet of a track that begins late only after the header.
+    /// Browsers pass over empty edits, so the media of such a track begins late in segments.
     mutating func begin(lane: Int, with first: (decode: MediaTime, presentation: MediaTime)) {
         guard lanes.indices.contains(lane), let index = lanes[lane].track?.index,
             let place = edits.tracks.firstIndex(where: { $0.index == index })
         else { return }
         lanes[lane].begins = max(.zero, first.presentation)
-        edits.tracks[place].presented = (lanes[lane].begins, .positiveInfinity)
-        edits.tracks[place].mediaStart = first.decode
+        lanes[lane].delay = rules.isSegmented ? lanes[lane].begins : .zero
+        edits.tracks[place].presented = (lanes[lane].begins - lanes[lane].delay, .positiveInfinity)
+        edits.tracks[place].mediaStart = first.decode - lanes[lane].delay
     }
 
     /// Takes a packet; those of all tracks come in decode order.
@@ -234,13 +240,19 @@ extension FragmentWriter {
     private mutating func endFragment() throws(MediaError) {
         var parts = try FragmentParts(muxer.cut())
         if header.isEmpty {
-            header = try FragmentParts.editing(parts.header) { [edits] (editor) throws(MediaError) in
+            header = try FragmentParts.editing(parts.header) { (editor) throws(MediaError) in
                 try edits.apply(to: &editor)
+                for lane in lanes where lane.delay > .zero {
+                    guard let index = lane.track?.index else { continue }
+                    let ticks = lane.delay.converted(toTimescale: try editor.mediaTimescale(ofTrack: index)).value
+                    delays[UInt32(clamping: index + 1)] = UInt64(clamping: ticks)
+                }
             }
             try receiver.receive(.init(data: header, type: .initialization, report: nil))
             // With `delay_moov` the muxer writes the header alone first.
             if parts.fragments.isEmpty { parts = try FragmentParts(muxer.cut()) }
         }
+        if !delays.isEmpty { try parts.delay(by: delays) }
         var data = rules.isSegmented ? FragmentParts.segmentType : []
         let prefix = data.count
         data += parts.fragments
