@@ -7,7 +7,7 @@ import Testing
 
 /// The articles of the documentation: their code stands in the files beside this one, and does what they say.
 @Suite struct ArticlesTests {
-    @Test(arguments: ["ReadingAudio", "DrawingAWaveform", "MakingThumbnails", "Metadata", "Reencoding"])
+    @Test(arguments: ["ReadingAudio", "DrawingAWaveform", "MakingThumbnails", "WorkingWithMetadata", "Reencoding"])
     func theCodeIsWhatIsCompiled(article: String) throws {
         let text = try String(
             contentsOfFile: Repository.path("Sources/AssetKit/AssetKit.docc/\(article).md"), encoding: .utf8)
