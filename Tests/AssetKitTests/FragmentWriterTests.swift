@@ -352,6 +352,27 @@ import Testing
         #expect(own.contains("RESOLUTION=160x90"))
     }
 
+    @Test func soundThatOutlastsTheVideoIsCutToo() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("in.mp4")
+        _ = try FFmpeg.run([
+            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1.2", "-f", "lavfi", "-i", "sine=duration=5",
+            "-c:v", "libx264", "-g", "5", "-c:a", "aac", path,
+        ])
+        let received = Segments()
+        let writer = try AssetWriter(segmentsOf: .mp4) { segment in received.add(segment) }
+        writer.preferredOutputSegmentInterval = MediaTime(value: 1, timescale: 1)
+        try Reencoder(asset: Asset(path: FilePath(path)), writer: writer, video: .copy, audio: .copy).runNow()
+        let reports = received.all.compactMap(\.report)
+        #expect(reports.count == 5)
+        for (number, report) in reports.enumerated() {
+            let audio = try #require(report.tracks.first { $0.mediaType == .audio })
+            #expect(audio.earliestPresentationTime >= MediaTime(value: Int64(number), timescale: 1))
+            #expect(audio.duration < MediaTime(value: 11, timescale: 10))
+        }
+        #expect(reports.map { $0.tracks.count } == [2, 2, 1, 1, 1])
+    }
+
     @Test func noTrackOfASegmentDependsOnAnEmptyEdit() throws {
         // Browsers pass over them.
         for (fixture, encodes) in [("late-audio.mp4", true), ("late-audio.mp4", false), ("late-video.mp4", false)] {

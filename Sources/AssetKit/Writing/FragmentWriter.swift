@@ -4,9 +4,9 @@ import MediaBase
 
 /// Divides the packets of all tracks into fragments, each with everything that is presented in one interval.
 ///
-/// A fragment ends where the leading track, the first with video, has the first packet at or after the next boundary. Other
-/// tracks are cut at the same time, even if their packets come later in the order of decoding. Packets are handed to the
-/// muxer one late for each track, because only the next one tells how long a packet lasts.
+/// A fragment ends where the leading track, the first with video that is not over, has the first packet at or after the
+/// next boundary. Other tracks are cut at the same time, even if their packets come later in the order of decoding.
+/// Packets are handed to the muxer one late for each track, because only the next one tells how long a packet lasts.
 struct FragmentWriter {
     private let muxer: MuxerFile
     private let rules: Rules
@@ -15,11 +15,13 @@ struct FragmentWriter {
     private var edits: MovieHeaderEdits
 
     private var lanes: [Lane]
-    private let leading: Int
+    /// The lane of the track that leads.
+    private var leading = 0
     /// The earliest time at which the next fragment may begin.
     private var boundary: MediaTime
-    /// The time at which the next fragment begins, once it is known; the packets of it that have come already wait.
-    private var cut: MediaTime?
+    /// The time at which the next fragment begins and the lane that decided it, once it is known; the packets of it that
+    /// have come already wait.
+    private var cut: (time: MediaTime, lane: Int)?
     private var held: [(packet: CompressedSample, shown: Int64, lane: Int)] = []
     /// The latest time of decoding; all packets that are still to come are decoded at or after it.
     private var latest = MediaTime.negativeInfinity
@@ -88,10 +90,16 @@ struct FragmentWriter {
             return Track(index: index, timeBase: stream.timeBase, mediaType: mediaType)
         }
         self.lanes = tracks.map { Lane(track: $0, isOver: $0 == nil) }
-        leading =
-            tracks.firstIndex { $0?.mediaType == .video } ?? tracks.firstIndex { $0?.mediaType == .audio }
-            ?? tracks.firstIndex { $0 != nil } ?? 0
         boundary = rules.start + rules.interval
+        lead()
+    }
+
+    /// Chooses the track that leads, among those that are not over.
+    private mutating func lead() {
+        func first(_ mediaType: MediaType?) -> Int? {
+            lanes.firstIndex { !$0.isOver && (mediaType == nil || $0.track?.mediaType == mediaType) }
+        }
+        leading = first(.video) ?? first(.audio) ?? first(nil) ?? leading
     }
 }
 
@@ -151,6 +159,7 @@ extension FragmentWriter {
             try place(cut, shown: duration, lane: lane)
         }
         lanes[lane].isOver = true
+        if lane == leading { lead() }
         try endFragmentIfReached()
     }
 
@@ -186,9 +195,9 @@ extension FragmentWriter {
     private mutating func place(_ packet: CompressedSample, shown: Int64, lane: Int) throws(MediaError) {
         let time = cutTime(of: packet, lane: lane)
         if cut == nil, lane == leading, !isEmpty, time >= boundary, packet.packet.isKey || !rules.isSegmented {
-            cut = time
+            cut = (time, lane)
         }
-        if let cut, lane == leading || time >= cut {
+        if let cut, lane == cut.lane || time >= cut.time {
             lanes[lane].hasReachedCut = true
             held.append((packet, shown, lane))
             return
@@ -215,7 +224,7 @@ extension FragmentWriter {
 
     /// Ends the fragment if every track has reached the time of the cut, and begins the next with the packets that wait.
     private mutating func endFragmentIfReached() throws(MediaError) {
-        while let time = cut {
+        while let (time, _) = cut {
             let isReached = lanes.indices.allSatisfy { lane in
                 let lane = lanes[lane]
                 if lane.isOver || lane.hasReachedCut { return true }
