@@ -136,7 +136,7 @@ class Server:
     def play(self, name):
         """What the page reports of a folder, played in headless Chromium."""
         self.came.clear()
-        with tempfile.TemporaryDirectory() as profile:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
             url = f"http://127.0.0.1:{self.server.server_port}/page.html#{name}"
             browser = subprocess.Popen(
                 ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio", f"--user-data-dir={profile}",
