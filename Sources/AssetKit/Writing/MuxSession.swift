@@ -203,10 +203,17 @@ extension MuxSession {
             guard let index = state.lanes[lane].index, let stream = state.lanes[lane].stream else { continue }
             if state.fragments != nil {
                 try state.fragments?.add(sample, lane: lane)
+                // At once, because another track leads from here on.
+                try endDrainedLanes(&state)
             } else {
                 try muxer.write(sample.packet, stream: index, timeBase: stream.timeBase)
             }
         }
+        try endDrainedLanes(&state)
+    }
+
+    /// Tells the writer of fragments which tracks have no more packets.
+    private func endDrainedLanes(_ state: inout State) throws(MediaError) {
         guard state.fragments != nil else { return }
         for lane in state.lanes.indices where state.queue.isDrained(lane: lane) {
             try state.fragments?.end(lane: lane, at: state.lanes[lane].presented?.end)
