@@ -13,7 +13,7 @@ extension MetadataIdentifier {
     public static let id3MetadataBand = Self(.id3, "TPE2")
     /// The conductor (`TPE3`).
     public static let id3MetadataConductor = Self(.id3, "TPE3")
-    /// Who arranged the work anew (`TPE4`).
+    /// The person who remixed or modified the work (`TPE4`).
     public static let id3MetadataModifiedBy = Self(.id3, "TPE4")
     /// The album (`TALB`).
     public static let id3MetadataAlbumTitle = Self(.id3, "TALB")

@@ -1,6 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#endif
+import Glibc
 
 /// An affine transform that maps points of a picture: `CGAffineTransform`.
 ///

@@ -51,15 +51,6 @@ package struct TextImage: Sendable {
         }
     }
 
-    /// Throws if no text can be drawn, so that long work that ends with text need not begin.
-    ///
-    /// - Throws: ``MediaError`` `unsupported` if no font is installed.
-    package static func checkFonts() throws(MediaError) {
-        try fonts.withLock { fonts throws(MediaError) in
-            if fonts == nil { fonts = try FontCollection.load() }
-        }
-    }
-
     /// Returns the place that a text takes.
     ///
     /// - Parameters:

@@ -7,18 +7,6 @@ import Testing
 
 /// Movies that are written in fragments and segments, read by ffprobe and ffmpeg.
 @Suite struct FragmentWriterTests {
-    /// The time, flags and bytes of each stored sample, by ffprobe.
-    private func packets(_ path: String, _ stream: String) throws -> [String] {
-        try FFmpeg.probe([
-            "-select_streams", stream, "-show_data_hash", "md5", "-show_entries", "packet=pts_time,flags,data_hash",
-            "-of", "csv=p=0", path,
-        ]).map { line in
-            line.split(separator: ",", omittingEmptySubsequences: false).prefix(3).map { field in
-                field.hasPrefix("K") ? "K" : field.hasPrefix("_") ? "_" : String(field)
-            }.joined(separator: ",")
-        }.filter { !$0.isEmpty }
-    }
-
     /// The types of the boxes at the top level.
     private func boxes(_ bytes: [UInt8]) -> [String] {
         var (types, place): ([String], Int) = ([], 0)
@@ -32,6 +20,19 @@ import Testing
 
     private func copy(_ fixture: String, to writer: AssetWriter) throws {
         try Reencoder(asset: try Media.asset(fixture), writer: writer, video: .copy, audio: .copy).runNow()
+    }
+
+    /// A writer of sound in fragments, whose session has started.
+    private func soundInFragments(
+        of interval: MediaTime, to file: Written
+    ) throws -> (writer: AssetWriter, input: AssetWriterInput) {
+        let writer = try file.writer(.mp4)
+        writer.movieFragmentInterval = interval
+        let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac))
+        try writer.add(input)
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        return (writer, input)
     }
 
     // MARK: Fragments
@@ -53,7 +54,7 @@ import Testing
         for stream in ["v:0", "a:0", "a:1"] {
             // ffprobe shows priming that an edit list hides in different ways.
             func listed(_ path: String) throws -> [String] {
-                try packets(path, stream).filter { !$0.hasPrefix("-") && !$0.hasPrefix(",") }
+                try Written.packets(path, stream).filter { !$0.hasPrefix("-") && !$0.hasPrefix(",") }
             }
             let (found, wanted) = (try listed(cut.path), try listed(whole.path))
             #expect(found == wanted, "\(stream)")
@@ -70,12 +71,7 @@ import Testing
 
     @Test func aFileInFragmentsHasItsNameFromTheFirstOn() throws {
         let file = try Written("o.mp4")
-        let writer = try file.writer(.mp4)
-        writer.movieFragmentInterval = MediaTime(value: 1, timescale: 1)
-        let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac))
-        try writer.add(input)
-        try writer.startWriting()
-        try writer.startSession(atSourceTime: .zero)
+        let (writer, input) = try soundInFragments(of: MediaTime(value: 1, timescale: 1), to: file)
         #expect(!FileManager.default.fileExists(atPath: file.path))
         var place = 0
         while !FileManager.default.fileExists(atPath: file.path), place < 480_000 {
@@ -92,12 +88,7 @@ import Testing
 
     @Test func aGrowingFileIsSeenToGrow() async throws {
         let file = try Written("o.mp4")
-        let writer = try file.writer(.mp4)
-        writer.movieFragmentInterval = MediaTime(value: 1, timescale: 1)
-        let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac))
-        try writer.add(input)
-        try writer.startWriting()
-        try writer.startSession(atSourceTime: .zero)
+        let (writer, input) = try soundInFragments(of: MediaTime(value: 1, timescale: 1), to: file)
         // Appends until the file has so many fragments more than none.
         var place = 0
         func append(until seconds: Int) throws {
@@ -125,12 +116,7 @@ import Testing
 
     @Test func aFileThatTookTheNameOfAFragmentedOneIsKept() throws {
         let file = try Written("o.mp4")
-        let writer = try file.writer(.mp4)
-        writer.movieFragmentInterval = MediaTime(value: 1, timescale: 10)
-        let input = AssetWriterInput(audioSettings: AudioOutputSettings(codec: .aac))
-        try writer.add(input)
-        try writer.startWriting()
-        try writer.startSession(atSourceTime: .zero)
+        let (writer, input) = try soundInFragments(of: MediaTime(value: 1, timescale: 10), to: file)
         for place in stride(from: 0, to: 480_000, by: 4800)
         where !FileManager.default.fileExists(atPath: file.path) {
             try input.appendNow(try Made.buffer(Made.noise(4800, from: place), at: place))
@@ -309,7 +295,7 @@ import Testing
             if encodes {
                 #expect(try Written.sound(Asset(path: FilePath(joined))) == Written.sound(whole.asset), "\(fixture)")
             } else {
-                #expect(try packets(joined, "v:0") == packets(whole.path, "v:0"))
+                #expect(try Written.packets(joined, "v:0") == Written.packets(whole.path, "v:0"))
             }
         }
     }

@@ -13,19 +13,6 @@ import Testing
         return settings
     }
 
-    /// What ffprobe says of each stored sample of a stream: when it is shown, whether it is a sync sample, its bytes.
-    private func packets(_ path: String, _ stream: String) throws -> [String] {
-        try FFmpeg.probe([
-            "-select_streams", stream, "-show_data_hash", "md5", "-show_entries", "packet=pts_time,flags,data_hash",
-            "-of", "csv=p=0", path,
-        ]).map { line in
-            // Of the flags only "sync sample" has to stay.
-            line.split(separator: ",", omittingEmptySubsequences: false).prefix(3).map { field in
-                field.hasPrefix("K") ? "K" : field.hasPrefix("_") ? "_" : String(field)
-            }.joined(separator: ",")
-        }.filter { !$0.isEmpty }
-    }
-
     // MARK: Stored samples
 
     @Test(arguments: [
@@ -43,7 +30,7 @@ import Testing
         // ffprobe moves pictures where an edit begins inside one; where that is, the copy's begins there.
         let isMoved = fixture == "mid-gop-edit.mp4"
         func listed(_ path: String, _ stream: String) throws -> [String] {
-            try packets(path, stream).map { isMoved ? String($0.drop { $0 != "," }) : $0 }
+            try Written.packets(path, stream).map { isMoved ? String($0.drop { $0 != "," }) : $0 }
         }
         for stream in ["v:0", "a:0", "a:1"] {
             #expect(try listed(file.path, stream) == listed(source, stream), "\(stream)")

@@ -37,6 +37,19 @@ struct Written {
         try FFmpeg.probe(["-select_streams", stream, "-show_entries", entries, "-of", "csv=p=0", path])
     }
 
+    /// When ffprobe says that each stored sample of a stream is shown, whether it is a sync sample, and its bytes' MD5.
+    static func packets(_ path: String, _ stream: String) throws -> [String] {
+        try FFmpeg.probe([
+            "-select_streams", stream, "-show_data_hash", "md5", "-show_entries", "packet=pts_time,flags,data_hash",
+            "-of", "csv=p=0", path,
+        ]).map { line in
+            // Of the flags only "sync sample" has to stay.
+            line.split(separator: ",", omittingEmptySubsequences: false).prefix(3).map { field in
+                field.hasPrefix("K") ? "K" : field.hasPrefix("_") ? "_" : String(field)
+            }.joined(separator: ",")
+        }.filter { !$0.isEmpty }
+    }
+
     /// The presentation times that ffprobe decodes, in order.
     static func frameTimes(_ path: String, _ stream: String = "v:0") throws -> [String] {
         try FFmpeg.probe([

@@ -39,7 +39,8 @@ def read(path):
     return movie["timescale"], {track.number: track for track in tracks}
 
 
-def walk(data, place, end, tracks, movie):
+def children(data, place, end):
+    """The type, the start and the end of the payload of each whole box."""
     while place + 8 <= end:
         size, kind = struct.unpack_from(">I4s", data, place)
         body = place + 8
@@ -49,8 +50,13 @@ def walk(data, place, end, tracks, movie):
             size = end - place
         if size < body - place or place + size > end:
             return
-        read_box(kind, data, body, place + size, tracks, movie)
+        yield kind, body, place + size
         place += size
+
+
+def walk(data, place, end, tracks, movie):
+    for kind, body, last in children(data, place, end):
+        read_box(kind, data, body, last, tracks, movie)
 
 
 def read_box(kind, data, body, end, tracks, movie):

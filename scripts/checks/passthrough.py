@@ -15,7 +15,7 @@ import sys
 import tempfile
 from fractions import Fraction
 
-from .boxes import is_iso
+from .boxes import children, is_iso
 from .programs import mediatool
 from .tools import CALLER, ROOT, Report, expect, ffprobe, run
 
@@ -251,20 +251,6 @@ def check_times(index, before, after, target, stream):
 
 
 # Boxes
-
-
-def children(data, place, end):
-    while place + 8 <= end:
-        size, kind = struct.unpack_from(">I4s", data, place)
-        start = place + 8
-        if size == 1:
-            size, start = struct.unpack_from(">Q", data, start)[0], place + 16
-        if size == 0:
-            size = end - place
-        if size < 8:
-            return
-        yield kind, start, place + size
-        place += size
 
 
 def described(path):

@@ -12,9 +12,9 @@ import sys
 import tempfile
 import threading
 import time
-from fractions import Fraction
 from pathlib import Path
 
+from .boxes import children
 from .programs import MEDIACHECK, mediatool
 from .tools import CALLER, ROOT, expect, ffprobe, run
 
@@ -181,14 +181,7 @@ def killed_writer_leaves_whole_fragments(source, folder, moment, whole):
         return "killed before its first fragment"
     # The last fragment may be cut off; what comes before it is to be the same as in the finished file.
     data = Path(path).read_bytes()
-    end, place = 0, 0
-    while place + 8 <= len(data):
-        size, kind = int.from_bytes(data[place:place + 4], "big"), data[place + 4:place + 8]
-        if size < 8 or place + size > len(data):
-            break
-        place += size
-        if kind == b"mdat":
-            end = place
+    end = max((last for kind, _, last in children(data, 0, len(data)) if kind == b"mdat"), default=0)
     expect(end > 0, "the file has its name before its first fragment")
     expect(whole.startswith(data[:end]), "the fragments are not those of the finished file")
     probed = mediatool("probe", "--scan", "--json", path)

@@ -218,7 +218,7 @@ extension AssetTrack {
 
     /// Returns the track as one of an asset.
     ///
-    /// What an asset keeps of itself must stay without owner, or the two would keep each other in memory.
+    /// An asset's own copies of its tracks have no owner; otherwise the asset and the tracks would keep each other in memory.
     func owned(by asset: Asset) -> AssetTrack {
         var track = self
         track.owner = Owner(asset: asset)

@@ -2,7 +2,8 @@ import MediaBase
 import SystemCalls
 public import SystemPackage
 
-/// Watches a fragmented file that is being written, and delivers it anew each time it has grown: `AVFragmentedAssetMinder`.
+/// Watches a fragmented file that is being written, and returns a new asset each time it has grown:
+/// `AVFragmentedAssetMinder`.
 ///
 /// ```swift
 /// for try await asset in FragmentedAssetMinder(path: "live.mp4", mindingInterval: .seconds(2)) {

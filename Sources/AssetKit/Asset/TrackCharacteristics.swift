@@ -25,7 +25,7 @@ extension AssetTrack {
 
     /// Returns true if the track has a characteristic: `hasMediaCharacteristic`.
     ///
-    /// What only an author can say is taken from the container's marks: Matroska's flags, the service descriptors of
+    /// Characteristics that only the author knows come from the container's flags: Matroska's flags, the service descriptors of
     /// transport streams, the `kind` boxes of MP4 files.
     public func has(_ characteristic: MediaCharacteristic) -> Bool {
         switch characteristic {

@@ -86,7 +86,7 @@ public final class AssetWriter: Sendable {
         self.destination = destination
         self.fileType = fileType
         guard MediaFileType.all.contains(fileType) else {
-            throw MediaError(.unsupported, "\(fileType) is no file type that can be written", path: destination.name)
+            throw MediaError(.unsupported, "\(fileType) is not a file type that can be written", path: destination.name)
         }
     }
 

@@ -97,9 +97,12 @@ extension TranscodePlan {
         if request.export.copyFrom == .keyframe, let shown { try beginWithSyncSample(of: shown) }
     }
 
+    /// The reason against further tracks in segments for streaming.
+    private static let notInSegments = "segments hold one video track and audio"
+
     /// Returns true if a track of text, timecode or data is copied.
     ///
-    /// A copy that begins later than its source states the timecode of its first frame anew.
+    /// A copy that begins later than its source gets a new timecode track, which starts with its first frame.
     private func canCopy(_ track: AssetTrack) -> Bool {
         guard ![.video, .audio].contains(track.mediaType) else { return false }
         if track.mediaType == .timecode, range.start > .zero { return false }
@@ -110,7 +113,7 @@ extension TranscodePlan {
     /// is.
     private func reasonAgainstCopying(further track: AssetTrack) -> String? {
         request.export.segmentInterval == nil
-            ? fileType.reasonAgainstCopying(track, of: asset) : "segments hold one video track and audio"
+            ? fileType.reasonAgainstCopying(track, of: asset) : Self.notInSegments
     }
 
     /// Returns the video tracks that are copied besides the first one, unless one was asked for.
@@ -125,7 +128,7 @@ extension TranscodePlan {
     /// if it is.
     private func reasonAgainstCopying(video track: AssetTrack) -> String? {
         guard request.videoTrack == nil, fileType.holdsPictures else { return nil }
-        if request.export.segmentInterval != nil { return "segments hold one video track and audio" }
+        if request.export.segmentInterval != nil { return Self.notInSegments }
         let codec = track.formatDescriptions.first?.codec ?? "none"
         guard fileType.canHold(codec: codec, mediaType: .video) else { return "\(fileType) files cannot hold \(codec)" }
         return track.sampleCount == 0 ? "it has no samples" : track.reasonAgainstCopying.map { "it is \($0)" }
