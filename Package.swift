@@ -22,7 +22,7 @@ let safe: [SwiftSetting] = common + [.strictMemorySafety()]
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 
 // Programs that show the library; the tests build and run them. They are no products.
-let examples: [Target] = ["JoinClips", "VolumeRamp", "RedBackground"].map { name in
+let examples: [Target] = ["JoinClips", "VolumeRamp", "RedBackground", "ArchiveMember"].map { name in
     .executableTarget(
         name: "Example" + name, dependencies: ["AssetKit", system], path: "docs/Examples/" + name,
         swiftSettings: common)
@@ -74,6 +74,10 @@ let package = Package(
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "Threading", swiftSettings: common),
         .target(name: "CSandbox"),
+        .target(name: "CCurl"),
+        .target(
+            name: "Network", dependencies: ["CCurl", "MediaBase", "SystemCalls", "Threading", system],
+            swiftSettings: common),
         .target(
             name: "Isolation",
             dependencies: ["CSandbox", "MediaBase", "SystemCalls", "FileOutput", "Threading", system],
@@ -101,7 +105,7 @@ let package = Package(
         .target(
             name: "AssetKit",
             dependencies: [
-                "MediaBase", "SystemCalls", "Threading", "FileOutput", "LibAV", "ISOMedia", "MatroskaMedia",
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "Network", "LibAV", "ISOMedia", "MatroskaMedia",
                 "Bitstreams", "ContainerFacts",
                 "Pictures", "TextLayout",
                 "MediaAnalysis", system,
@@ -127,7 +131,9 @@ let package = Package(
             swiftSettings: safe),
         .target(
             name: "Timelines",
-            dependencies: ["MediaBase", "SystemCalls", "FileOutput", "JSONText", "AssetKit", "Inspection", system],
+            dependencies: [
+                "MediaBase", "SystemCalls", "FileOutput", "Network", "JSONText", "AssetKit", "Inspection", system,
+            ],
             swiftSettings: safe),
         .target(
             name: "MediaJobs",
@@ -141,7 +147,7 @@ let package = Package(
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
                 "MediaAnalysis", "Pictures", "TextLayout", "Peaks", "Timelines", "JSONText", "EmbeddedFiles",
-                "Isolation", "CStartup",
+                "Isolation", "Network", "CStartup",
                 system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -168,6 +174,7 @@ let package = Package(
         .testTarget(
             name: "MediaWorkerTests", dependencies: ["MediaWorker", "mediaworkercheck", "TestSupport", system],
             swiftSettings: common),
+        .testTarget(name: "NetworkTests", dependencies: ["Network", "MediaBase"], swiftSettings: common),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(
@@ -203,7 +210,8 @@ let package = Package(
             dependencies: ["QualityControl", "Inspection", "MediaAnalysis", "JSONText", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
-            name: "TimelinesTests", dependencies: ["Timelines", "JSONText", "MediaBase", "TestSupport", system],
+            name: "TimelinesTests",
+            dependencies: ["Timelines", "AssetKit", "JSONText", "MediaBase", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
             name: "MediaJobsTests",

@@ -2,6 +2,8 @@
 import LibAV
 @_exported public import MediaBase
 @_exported public import Pictures
+
+@_exported public import struct Network.NetworkOptions
 @_exported public import struct SystemPackage.FileDescriptor
 @_exported public import struct SystemPackage.FilePath
 

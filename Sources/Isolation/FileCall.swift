@@ -23,6 +23,8 @@ enum FileCall {
     case discard(Int)
     /// Refuses inputs as an output.
     case refuse([FileIdentity], output: Int?)
+    /// Connects the worker with a byte source, such as a file on the network.
+    case source(String)
 
     /// The longest message that holds a call.
     static let maximumBytes = 1 << 20
@@ -66,6 +68,9 @@ enum FileCall {
                 writer.write(Int(truncatingIfNeeded: input.inode.rawValue))
             }
             writer.write(output) { $0.write($1) }
+        case .source(let name):
+            writer.write(9)
+            writer.write(name)
         }
         return writer.bytes
     }
@@ -95,6 +100,7 @@ enum FileCall {
             }
             self = .refuse(
                 inputs, output: try reader.optionalNumber())
+        case 9: self = .source(try reader.text())
         default: throw MessageReader.Invalid()
         }
     }

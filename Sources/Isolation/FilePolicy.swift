@@ -12,6 +12,8 @@ package struct FilePolicy: Sendable {
     package var folders: Set<FilePath> = []
     /// True if every file may be read that the supervisor can read.
     package var readsEverything = false
+    /// Returns true if the byte source of a name may be read, such as an address.
+    package var allowsSource: @Sendable (_ name: String) -> Bool = { _ in false }
     /// The names of outputs.
     package var outputNames: Set<FilePath> = []
     /// The patterns of names of outputs; each part in braces stands for any characters but `/`.

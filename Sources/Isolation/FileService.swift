@@ -9,6 +9,7 @@ import SystemPackage
 /// It runs in the supervisor, so no call may wait: a FIFO is opened only if its other end is there.
 final class FileService {
     private let process: CInt
+    private let sources: SourceServer?
     private var jobs: [Int: Job] = [:]
     private var beginnings = 0
 
@@ -28,7 +29,12 @@ final class FileService {
     private static let maximumBegun = 100_000
 
     /// Creates the service of a process.
-    init(process: CInt) { self.process = process }
+    ///
+    /// - Parameter sources: The server of byte sources; `nil` to refuse them.
+    init(process: CInt, sources: SourceServer?) {
+        self.process = process
+        self.sources = sources
+    }
 
     /// Begins a job, and returns its open input, so that the worker need not ask for it; `nil` if it is not a regular file.
     func begin(
@@ -68,6 +74,9 @@ final class FileService {
                 job.refusals += inputs.count
                 guard job.refusals <= Self.maximumBegun else { throw Errno.noMemory }
                 if let output { try job.begun[output]?.refuse(inputs) } else { job.outputs.protect(inputs) }
+            case .source(let name):
+                guard let sources, job.policy.allowsSource(name) else { throw Errno.permissionDenied }
+                return (.done, Sent([try sources.connect(to: name)], isOurs: true))
             }
             return (.done, Sent())
         } catch let error as MediaError {

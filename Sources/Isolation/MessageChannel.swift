@@ -75,6 +75,11 @@ package final class MessageChannel: Sendable {
         )
     }
 
+    /// Returns another descriptor of this end, which stays open without the channel: dup(2).
+    func duplicate() throws(Errno) -> FileDescriptor {
+        do { return try descriptor.duplicate() } catch { throw error as? Errno ?? .ioError }
+    }
+
     /// Refuses everything that the other end sends from now on: shutdown(2).
     package func stopReceiving() { shutdown(descriptor.rawValue, CInt(SHUT_RD)) }
 

@@ -54,6 +54,17 @@ final class SupervisedFiles: FileOpener, OutputKeeper {
         }
     }
 
+    /// Returns a connection to the byte source of a name.
+    func connect(to name: String) throws(MediaError) -> MessageChannel {
+        do throws(Errno) {
+            return MessageChannel(try open(.source(name)))
+        } catch {
+            throw error == .permissionDenied
+                ? MediaError(.nestedFileRefused, "is not one of the addresses that may be read")
+                : MediaError(.inputOutput, "the process that reads the network has ended", cause: "\(error)")
+        }
+    }
+
     // MARK: FileOpener
 
     func openForReading(_ path: FilePath) throws(Errno) -> FileDescriptor {

@@ -33,6 +33,8 @@ package struct WorkerPool {
     package var jobsPerWorker = 64
     /// The files and folders that workers may open themselves.
     package var readable = Sandbox.systemFiles
+    /// The process that reads byte sources for the workers; `nil` if they have none.
+    package var sources: SourceServer?
     /// The limits that the kernel enforces on each worker.
     package var limits = ResourceLimits()
 
@@ -142,7 +144,7 @@ package struct WorkerPool {
             return try WorkerSeat(
                 WorkerProcess.start(limits: limits, readable: readable) { channel in
                     WorkerLink.serve(channel) { job, _, link in work(job, link) }
-                })
+                }, sources: sources)
         } catch {
             throw MediaError(
                 .outOfResources, "no process can be started: \(error); --no-sandbox works without",
@@ -154,6 +156,12 @@ package struct WorkerPool {
 /// A worker's connection to its supervisor.
 package struct WorkerLink: Sendable {
     private let channel: MessageChannel
+    private let files: SupervisedFiles
+
+    /// Returns a byte source that the supervisor has read for this process, if the policy of the job allows its name.
+    package func source(named name: String) -> any ByteSource {
+        SupervisedSource { [files] () throws(MediaError) in try files.connect(to: name) }
+    }
 
     /// Sends the supervisor something before the job is done.
     package func notify(_ bytes: [UInt8]) { try? channel.send([0] + bytes) }
@@ -178,7 +186,7 @@ package struct WorkerLink: Sendable {
         if ends.count > 2 { Activity(adopting: ends[2])?.record() }
         FileAccess.delegate(to: files)
         OutputKeeping.delegate(to: files)
-        let link = WorkerLink(channel: channel)
+        let link = WorkerLink(channel: channel, files: files)
         if let greeting { link.notify(greeting) }
         while let message = try? orders.receive(atMost: maximumOrder) {
             var order = MessageReader(message.bytes)

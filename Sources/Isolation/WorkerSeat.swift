@@ -32,7 +32,9 @@ package final class WorkerSeat {
     private static let longestSent = 1 << 15
 
     /// Connects a worker that was started and calls ``WorkerLink/serve(_:greeting:_:)``.
-    package init(_ process: consuming WorkerProcess) throws(Errno) {
+    ///
+    /// - Parameter sources: The process that reads byte sources for it; `nil` if it may read none.
+    package init(_ process: consuming WorkerProcess, sources: SourceServer? = nil) throws(Errno) {
         let workerCalls: MessageChannel
         (calls, workerCalls) = try MessageChannel.pair()
         (orders, workerOrders) = try MessageChannel.pair()
@@ -40,7 +42,7 @@ package final class WorkerSeat {
         orders.stopReceiving()
         activity = Activity()
         channel = process.channel
-        service = FileService(process: process.id)
+        service = FileService(process: process.id, sources: sources)
         // Sent before the first job, since a worker that was just forked keeps one descriptor only.
         let ends = [workerOrders.descriptor, workerCalls.descriptor] + [activity?.descriptor].compactMap(\.self)
         try process.channel.send([], descriptors: ends, waits: false)

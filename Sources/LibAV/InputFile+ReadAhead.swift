@@ -44,6 +44,20 @@ package struct StreamFacts: Sendable, Hashable {
 }
 
 extension InputFile {
+    /// A function that names the ranges of a file that its header and its index take, so that they are fetched in few
+    /// requests; it reads what it needs for that.
+    package typealias HeaderLocator =
+        (ContainerFormat, _ source: any ByteSource, _ willRead: (Range<UInt64>) -> Void) throws(MediaError) -> Void
+
+    /// The bytes of the file, for a ``HeaderLocator``.
+    struct HeaderSource: ByteSource {
+        let io: InputIO
+        var size: UInt64? { io.length.flatMap { UInt64(exactly: $0) } }
+        func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
+            try io.bytes(at: offset, count: count)
+        }
+    }
+
     /// A function that returns, by stream index, the facts that codecs' headers state.
     ///
     /// The facts of a stream comprise everything that a decoder would find out about it.

@@ -55,6 +55,7 @@ package final class InputFile: @unchecked Sendable {
     ///   - rawSound: The format of the samples if the file consists of raw samples; `nil` to recognise the format.
     ///   - allowsNested: Whether the file may make libavformat open other files.
     ///   - readsAhead: Whether to determine each stream's parameters; some demuxers do not report times otherwise.
+    ///   - locate: Names the ranges of the header, which are fetched early from a slow source.
     ///   - describe: Returns the facts that codecs' headers state, so that no decoder is needed.
     ///   - spoolsPipe: Whether to read a pipe to its end first, so that it can be read more than once.
     ///   - limits: The limits for the file and the deadline for reading.
@@ -63,7 +64,8 @@ package final class InputFile: @unchecked Sendable {
     package init(
         opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false,
         readsAhead: Bool = true, spoolsPipe: Bool = false, limits: MediaLimits = MediaLimits(),
-        cancellation: Cancellation = Cancellation(), describedBy describe: Describer? = nil
+        cancellation: Cancellation = Cancellation(), locatedBy locate: HeaderLocator? = nil,
+        describedBy describe: Describer? = nil
     ) throws(MediaError) {
         LibraryLog.install()
         _ = LibraryLog.takeLastLine()
@@ -83,6 +85,7 @@ package final class InputFile: @unchecked Sendable {
         try io.settle(
             needsWhole: spoolsPipe || junk > 0 || format.needsWholeFile, keepsHead: format == .matroska)
         io.passOver(junk)
+        if io.isSlow { try locate?(format, HeaderSource(io: io)) { io.willRead($0) } }
         if format == .isoMedia { io.cover(try CoveredBytes.stillPictures(io)) }
         if format == .caf { io.cover(try CoveredBytes.packetTable(ofCAF: io)) }
         var allocated = try Self.makeContext(io, format, allowsNested: allowsNested, limits: limits)
@@ -295,6 +298,7 @@ extension InputFile {
     /// Returns the next packet as libavformat reads it, ignoring edit lists; `nil` at the end.
     func readStored() throws(MediaError) -> Packet? {
         prepareForPackets()
+        io.readsAhead = true
         let packet = try Packet()
         Activity.note(.reading)
         let status = AVStatus(rawValue: av_read_frame(context, packet.pointer))
@@ -345,46 +349,5 @@ extension InputFile {
             let isRead = wanted.contains(index) && edited[index] == nil
             pointer(toStream: index)?.pointee.discard = isRead ? AVDISCARD_DEFAULT : AVDISCARD_ALL
         }
-    }
-
-    /// Seeks to the last sync sample whose decode time is `ticks` or earlier, ignoring edit lists.
-    func seekStored(stream index: Int, to ticks: Int64) -> Bool {
-        prepareForPackets()
-        return isSeekable && av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD) >= 0
-    }
-
-    /// Returns an entry of the index that the container has for a stream or that reading has built, ignoring edit
-    /// lists.
-    ///
-    /// Uses `avformat_index_get_entry`. Time stamps are decode times in the stream's time base.
-    func storedIndexEntry(stream index: Int, at position: Int) -> (ticks: Int64, isKey: Bool)? {
-        guard let stream = pointer(toStream: index), let position = Int32(exactly: position),
-            let entry = avformat_index_get_entry(stream, position)
-        else { return nil }
-        return (entry.pointee.timestamp, entry.pointee.flags & AVINDEX_KEYFRAME != 0)
-    }
-
-    /// True if the index ends with a sample of a selected stream that lies beyond the end of the file.
-    package var isCutShort: Bool {
-        guard let length else { return false }
-        return (0..<streamCount).contains { index in
-            guard let stream = pointer(toStream: index), stream.pointee.discard != AVDISCARD_ALL,
-                case let count = avformat_index_get_entries_count(stream), count > 0,
-                let last = avformat_index_get_entry(stream, count - 1)
-            else { return false }
-            let (end, overflow) = last.pointee.pos.addingReportingOverflow(Int64(last.pointee.size))
-            return overflow || end > length
-        }
-    }
-
-    /// Returns the index position of the last sample at `ticks` or earlier, ignoring edit lists; `nil` if there is
-    /// none.
-    ///
-    /// Only sync samples count unless `isAny` is true.
-    func storedIndexPosition(stream index: Int, notAfter ticks: Int64, ofAnySample isAny: Bool = false) -> Int? {
-        guard let stream = pointer(toStream: index) else { return nil }
-        let flags = AVSEEK_FLAG_BACKWARD | (isAny ? AVSEEK_FLAG_ANY : 0)
-        let position = av_index_search_timestamp(stream, ticks, flags)
-        return position < 0 ? nil : Int(position)
     }
 }

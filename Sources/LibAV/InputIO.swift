@@ -5,55 +5,6 @@ import SystemCalls
 import SystemPackage
 import Threading
 
-/// A request to stop that may come before, during or after the work, from any thread and any number of times.
-package final class Cancellation: Sendable {
-    private struct State {
-        var isCancelled = false
-        var bound: [Bound] = []
-    }
-
-    private struct Bound {
-        weak var io: InputIO?
-    }
-
-    private let state = Mutex(State())
-
-    package init() {}
-
-    /// True if ``cancel()`` was called.
-    package var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Requests all work that is bound to this object to stop.
-    package func cancel() {
-        state.withLock { state in
-            state.isCancelled = true
-            for bound in state.bound { bound.io?.cancel() }
-            state.bound = []
-        }
-    }
-
-    /// Unbinds all files and returns true if a stop was requested before.
-    package func release() -> Bool {
-        state.withLock { state in
-            state.bound = []
-            return state.isCancelled
-        }
-    }
-
-    /// Makes reading from an open file end on ``cancel()``, or immediately if it was already called.
-    package func bind(_ file: InputFile) { bind(file.io) }
-
-    /// Makes reading from `io` end on ``cancel()``, or immediately if it was already called.
-    func bind(_ io: InputIO) {
-        state.withLock { state in
-            guard !state.isCancelled else { return io.cancel() }
-            // Files that have been closed since need no notification.
-            state.bound.removeAll { $0.io == nil }
-            state.bound.append(Bound(io: io))
-        }
-    }
-}
-
 /// Input from a file descriptor or a byte source, with the package's own read functions for libavformat.
 ///
 /// The read functions guarantee that only the named file is ever opened. A regular file is read with `pread`, which
@@ -65,12 +16,16 @@ final class InputIO: @unchecked Sendable {
     enum Bytes {
         /// A descriptor that is open for reading, and whether to close it at the end.
         case descriptor(FileDescriptor, closes: Bool)
-        /// The user's own code.
+        /// A byte source that is read directly: one in memory, or a stream.
         case source(any ByteSource)
+        /// A byte source whose blocks are kept in memory.
+        case cache(BlockCache)
     }
 
     private let origin: Bytes
-    /// The first error of the user's own code.
+    /// True once packets are read, so that bytes after those that were asked for are likely to be wanted.
+    var readsAhead = false
+    /// The first error of the source.
     private let sourceError = Mutex<MediaError?>(nil)
     private var size: Int64?
     /// The bytes received through a pipe until its format is recognised, or its beginning if that is kept; `nil` for
@@ -285,16 +240,38 @@ final class InputIO: @unchecked Sendable {
                 throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(error)")
             }
         case .source(let source):
-            do throws(MediaError) {
+            return try notingError { () throws(MediaError) in
                 let found = try source.read(at: UInt64(clamping: place), count: buffer.count)
                 buffer.copyBytes(from: found.prefix(buffer.count))
                 return min(found.count, buffer.count)
-            } catch {
-                sourceError.withLock { $0 = $0 ?? error }
-                throw error
+            }
+        case .cache(let cache):
+            return try notingError { () throws(MediaError) in
+                try cache.read(at: UInt64(clamping: place), into: buffer, readsAhead: readsAhead) { self.stop }
             }
         }
     }
+
+    /// Keeps the error with which a source ends, for libavformat knows only that there is one.
+    private func notingError(_ body: () throws(MediaError) -> Int) throws(MediaError) -> Int {
+        do throws(MediaError) {
+            return try body()
+        } catch {
+            sourceError.withLock { $0 = $0 ?? error }
+            throw error
+        }
+    }
+
+    /// Has bytes of the file fetched that will be read soon, if fetching them takes long.
+    func willRead(_ range: Range<UInt64>) {
+        guard case .cache(let cache) = source, case let skipped = UInt64(clamping: passedOver),
+            range.upperBound <= .max - skipped
+        else { return }
+        cache.willRead(range.lowerBound + skipped..<range.upperBound + skipped)
+    }
+
+    /// True if reading a range early saves time.
+    var isSlow: Bool { if case .cache = source { true } else { false } }
 
     /// Reads some bytes at a place of the file: the number of them, 0 at its end, or a negative error number.
     private func readSome(into buffer: UnsafeMutablePointer<UInt8>, count: Int, at place: Int64) -> Int {
@@ -356,7 +333,7 @@ final class InputIO: @unchecked Sendable {
                 result = Glibc.read(descriptor.rawValue, buffer, count)
                 if result < 0, errno == EINTR { continue }
                 if result < 0 { result = Int(-errno) }
-            case .source: result = readSome(into: buffer, count: count, at: streamedBytes)
+            case .source, .cache: result = readSome(into: buffer, count: count, at: streamedBytes)
             }
             if result > 0 { streamed.add(Int64(result), ordering: .relaxed) }
             return result == 0 ? shim_error_eof : Int32(result)

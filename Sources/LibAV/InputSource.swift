@@ -2,6 +2,7 @@ import Glibc
 package import MediaBase
 package import SystemCalls
 package import SystemPackage
+import Threading
 
 /// The source from which an asset is opened.
 package enum InputSource: Sendable, Hashable {
@@ -50,9 +51,9 @@ package enum InputSource: Sendable, Hashable {
         case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline: deadline)
         case .standardInput: return try Self.adopt(.standardInput, closes: false, deadline: deadline)
         case .bytes(let bytes):
-            let size = bytes.source.size.map { Int64(clamping: $0) }
-            guard size != 0 else { throw MediaError(.unknownFormat, "is empty") }
-            return try InputIO(.source(bytes.source), size: size, deadline: deadline)
+            let opened = try bytes.open(until: deadline)
+            guard opened.size != 0 else { throw MediaError(.unknownFormat, "is empty") }
+            return try InputIO(opened.bytes, size: opened.size, deadline: deadline)
         }
     }
 
@@ -98,11 +99,45 @@ package final class NamedBytes: Sendable, Hashable {
     package let source: any ByteSource
     /// The name.
     package let name: String
+    /// The blocks of the source, which all readers share; `nil` before the first one, and for what is in memory.
+    private let cache = Mutex<BlockCache?>(nil)
 
     /// Gives a source a name.
     package init(_ source: any ByteSource, name: String) {
         self.source = source
         self.name = name
+    }
+
+    /// The number of requests and bytes fetched of the source so far; `nil` if nothing is kept of it.
+    package var statistics: BlockCache.Statistics? { cache.withLock { $0?.statistics } }
+
+    /// Opens the source, and returns the way to read it and its size.
+    fileprivate func open(
+        until deadline: ContinuousClock.Instant?
+    ) throws(MediaError) -> (bytes: InputIO.Bytes, size: Int64?) {
+        try open(source, until: deadline)
+        guard let size = source.size else { return (.source(source), nil) }
+        guard !(source is ArrayByteSource) else { return (.source(source), Int64(clamping: size)) }
+        let shared = cache.withLock { cache in
+            let shared = cache ?? BlockCache(source, size: size)
+            cache = shared
+            return shared
+        }
+        return (.cache(shared), Int64(clamping: size))
+    }
+
+    private static let threads = ThreadPool(maximumIdleThreads: 2)
+
+    /// Opens a source, which may take long, but not longer than allowed.
+    private func open(_ source: any ByteSource, until deadline: ContinuousClock.Instant?) throws(MediaError) {
+        guard let deadline, !(source is ArrayByteSource) else { return try source.open() }
+        let outcome = Monitor<Result<Void, MediaError>?>(nil)
+        Self.threads.run {
+            let result = Result { () throws(MediaError) in try source.open() }
+            outcome.update { $0 = result }
+        }
+        if let result = outcome.wait(atMost: max(.zero, deadline - .now), { $0 }) { return try result.get() }
+        if let late = MediaLimits.error(after: deadline) { throw late }
     }
 
     /// Returns true if both are the same object.

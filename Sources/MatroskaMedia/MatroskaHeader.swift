@@ -115,6 +115,8 @@ package struct MatroskaHeader: Hashable, Sendable {
 
     /// The maximum size of a track list that is read into memory, in bytes.
     private static let longestList = 16 << 20
+    /// The maximum number of bytes of a seek head that are read.
+    static let longestSeekHead = 65_536
     /// The maximum number of elements to visit before the track list is found.
     private static let maximumElements = 1000
 
@@ -146,7 +148,7 @@ package struct MatroskaHeader: Hashable, Sendable {
         return sum(start + UInt64(segment.headerSize), size)
     }
 
-    private static func header(at offset: UInt64, in source: any ByteSource) throws(MediaError) -> EBMLHeader? {
+    static func header(at offset: UInt64, in source: any ByteSource) throws(MediaError) -> EBMLHeader? {
         EBMLHeader(try source.read(at: offset, count: EBMLHeader.longest))
     }
 
@@ -172,7 +174,7 @@ package struct MatroskaHeader: Hashable, Sendable {
                 }
                 return try source.read(at: content, count: Int(size))[...]
             case 0x114D9B74 where tracksBySeekHead == nil:
-                let bytes = try source.read(at: content, count: Int(min(header.size ?? 0, 65_536)))
+                let bytes = try source.read(at: content, count: Int(min(header.size ?? 0, UInt64(longestSeekHead))))
                 if let segment, let place = seekPosition(of: [0x16, 0x54, 0xAE, 0x6B], in: bytes[...]) {
                     tracksBySeekHead = sum(segment, place)
                 }
@@ -191,7 +193,7 @@ package struct MatroskaHeader: Hashable, Sendable {
         throw MediaError(.damaged, "no track list was found")
     }
 
-    private static func seekPosition(of id: [UInt8], in seekHead: ArraySlice<UInt8>) -> UInt64? {
+    static func seekPosition(of id: [UInt8], in seekHead: ArraySlice<UInt8>) -> UInt64? {
         for entry in EBMLElement.list(in: seekHead, limit: 100) where entry.id == 0x4DBB {
             let fields = entry.children
             if fields.contains(where: { $0.id == 0x53AB && Array($0.content) == id }) {
@@ -201,7 +203,7 @@ package struct MatroskaHeader: Hashable, Sendable {
         return nil
     }
 
-    private static func sum(_ left: UInt64, _ right: UInt64) -> UInt64? {
+    static func sum(_ left: UInt64, _ right: UInt64) -> UInt64? {
         let (sum, overflow) = left.addingReportingOverflow(right)
         return overflow ? nil : sum
     }

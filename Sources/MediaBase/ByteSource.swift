@@ -15,6 +15,13 @@
 /// The methods are called from any thread, from several at once, and never on Swift's cooperative threads, so they may
 /// block. A cancelled reader ends when the current call returns.
 public protocol ByteSource: Sendable {
+    /// Prepares reading, for a source that has to be found first: on a server, in a database.
+    ///
+    /// It is called before everything else whenever the source is opened, from any thread. The default does nothing.
+    ///
+    /// - Throws: `MediaError` if the source cannot be read, which ends the work on the asset with this error.
+    func open() throws(MediaError)
+
     /// The number of bytes; `nil` if it is unknown, and the bytes are then read once, in order, as those of a pipe.
     var size: UInt64? { get }
 
@@ -27,6 +34,11 @@ public protocol ByteSource: Sendable {
     /// - Throws: `MediaError` if reading fails, which ends the work on the asset with this error. Reaching the end of the
     ///   source is not an error.
     func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8]
+}
+
+extension ByteSource {
+    /// Does nothing.
+    public func open() throws(MediaError) {}
 }
 
 /// A byte source backed by an array.

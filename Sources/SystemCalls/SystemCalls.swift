@@ -208,38 +208,6 @@ package struct FileState: Sendable, Equatable {
     }
 }
 
-/// Creates an empty, nameless file for data that does not fit into memory, open for reading and writing.
-///
-/// The file lies in the folder named by `TMPDIR`, else in `/tmp`, and disappears when it is closed. If the file system
-/// does not support nameless files (open(2) with `O_TMPFILE`), the file has a name for a moment: mkostemp(3),
-/// unlink(2).
-package func makeTemporaryFile() throws(Errno) -> FileDescriptor {
-    if let opener = FileAccess.current { return try opener.makeTemporaryFile() }
-    var folder = getenv("TMPDIR").map { FilePath(platformString: $0) } ?? FilePath()
-    if folder.isEmpty { folder = "/tmp" }
-    let nameless = folder.withPlatformString { csc_open_nameless($0) }
-    if nameless >= 0 { return FileDescriptor(rawValue: nameless) }
-    var template = folder.appending("mediatool-XXXXXX").withPlatformString { name in
-        Array(UnsafeBufferPointer(start: name, count: strlen(name) + 1))
-    }
-    let number = mkostemp(&template, O_CLOEXEC)
-    guard number >= 0 else { throw Errno(rawValue: errno) }
-    unlink(template)
-    return FileDescriptor(rawValue: number)
-}
-
-/// Creates a file as ``makeTemporaryFile()`` does, with a content.
-package func makeTemporaryFile(with bytes: [UInt8]) throws(Errno) -> FileDescriptor {
-    let file = try makeTemporaryFile()
-    do {
-        try writeAll(bytes.span, to: file, at: 0)
-    } catch {
-        try? file.close()
-        throw error
-    }
-    return file
-}
-
 /// Returns the content of a regular file from its start.
 package func readAll(_ file: FileDescriptor) throws(Errno) -> [UInt8] {
     var bytes: [UInt8] = []

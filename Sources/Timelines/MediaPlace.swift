@@ -1,6 +1,7 @@
 internal import AssetKit
 internal import FileOutput
 internal import MediaBase
+internal import Network
 internal import SystemCalls
 internal import SystemPackage
 
@@ -19,7 +20,8 @@ struct MediaName {
     init(_ url: String) throws(MediaError) {
         if let scheme = Self.scheme(of: url), scheme != "file" {
             refusal = MediaError(
-                .unsupported, "\(scheme): media is not fetched; copy it beside the timeline", path: url)
+                .unsupported, Self.refusal(ofScheme: scheme),
+                path: (try? NetworkAddress(url))?.displayName ?? url)
             let path = url.prefix { $0 != "?" && $0 != "#" }.drop { $0 != ":" }
             setComponents(Self.decoded(path))
         } else if url.prefix(5).lowercased() == "file:" {
@@ -35,6 +37,12 @@ struct MediaName {
         guard !Self.decoded(url).contains(0) else {
             throw MediaError(.damaged, "the media's name has a zero byte", path: url)
         }
+    }
+
+    private static func refusal(ofScheme scheme: String) -> String {
+        NetworkAddress.isAddress(scheme + "://")
+            ? "media on the network is read only from the servers that --allow-network names"
+            : "\(scheme): media is not fetched; copy it beside the timeline"
     }
 
     private mutating func readFileURL(_ url: String) {

@@ -2,6 +2,7 @@ package import AssetKit
 package import FileOutput
 internal import Inspection
 package import MediaBase
+internal import Network
 internal import SystemCalls
 package import SystemPackage
 
@@ -9,6 +10,8 @@ package import SystemPackage
 package struct TimelineSettings: Sendable {
     /// Indicates whether media may lie outside the timeline's folder.
     package var allowsOutside = false
+    /// The hosts, and the buckets of S3, from which media on the network may be read, in lower case.
+    package var allowedHosts: Set<String> = []
     /// The folders that are searched by file name for media that is not found at its path in the timeline.
     package var mediaFolders: [FilePath] = []
     /// Indicates whether clips without media become gaps instead of errors.
@@ -58,9 +61,11 @@ package struct OpenTimeline: Sendable {
     ) throws(MediaError) {
         var opening = opening
         opening.rawSound = nil
+        // Whoever wrote the timeline must not direct these to a server of his own.
+        opening.network.headers = []
         let media = try TimelineMedia(
-            folder: file.folder, allowsOutside: settings.allowsOutside, mediaFolders: settings.mediaFolders,
-            opening: opening)
+            folder: file.folder, allowsOutside: settings.allowsOutside, allowedHosts: settings.allowedHosts,
+            mediaFolders: settings.mediaFolders, opening: opening)
         var reader = TimelineReader(ignoresEffects: settings.ignoresEffects)
         let timeline = try reader.read(file.bytes)
         let pieces = try TimelinePieces(timeline, media: media, allowsMissing: settings.allowsMissing)
@@ -126,12 +131,14 @@ extension Timeline {
 final class TimelineMedia {
     private let folder: FilePath
     private let allowsOutside: Bool
+    private let allowedHosts: Set<String>
     private let opening: Asset.Options
     private let elsewhere: MediaFolders
     /// The timeline's folder; `nil` if it cannot be opened.
     private let home: OpenFolder?
     private var known: [FilePath: TimelineSource] = [:]
-    private var links: [Link: FilePath] = [:]
+    private var remote: [NetworkAddress: TimelineSource] = [:]
+    private var links: [Link: TimelineSource] = [:]
 
     /// A reference with the range that it declares for its media.
     private struct Link: Hashable {
@@ -145,13 +152,16 @@ final class TimelineMedia {
     /// - Parameters:
     ///   - folder: The folder of the timeline's file; empty for the current one.
     ///   - allowsOutside: True if references may lead out of that folder.
+    ///   - allowedHosts: The hosts on the network from which media may be read.
     ///   - mediaFolders: The folders that are searched by file name, including their subfolders.
     ///   - opening: The options for opening the files.
     /// - Throws: The error of opening a media folder.
     init(
-        folder: FilePath, allowsOutside: Bool, mediaFolders: [FilePath] = [], opening: Asset.Options = Asset.Options()
+        folder: FilePath, allowsOutside: Bool, allowedHosts: Set<String> = [], mediaFolders: [FilePath] = [],
+        opening: Asset.Options = Asset.Options()
     ) throws(MediaError) {
         self.folder = folder
+        self.allowedHosts = allowedHosts
         self.allowsOutside = allowsOutside
         self.opening = opening
         elsewhere = try MediaFolders(mediaFolders, until: opening.limits.deadline)
@@ -159,7 +169,7 @@ final class TimelineMedia {
     }
 
     /// The number of opened files.
-    var count: Int { known.count }
+    var count: Int { known.count + remote.count }
 
     /// The identities of the opened files.
     var identities: [FileIdentity] { known.keys.compactMap { FileIdentity(of: $0) } }
@@ -172,15 +182,27 @@ final class TimelineMedia {
     ///   local file, `notFound`, `invalidArgument` if several files match, and errors of opening.
     func source(_ url: String, range: TimelineRange? = nil) throws(MediaError) -> TimelineSource {
         let link = Link(url: url, range: range)
-        if let path = links[link], let source = known[path] { return source }
-        let source = try find(try MediaName(url), range, url)
-        links[link] = source.path
+        if let source = links[link] { return source }
+        let found = try remoteSource(url)
+        let source = if let found { found } else { try find(MediaName(url), range, url) }
+        links[link] = source
+        return source
+    }
+
+    /// Returns the media at an address; `nil` if the URL is no address, or one of a host that is not allowed.
+    private func remoteSource(_ url: String) throws(MediaError) -> TimelineSource? {
+        guard NetworkAddress.isAddress(url) else { return nil }
+        let address = try NetworkAddress(url)
+        guard allowedHosts.contains(address.host) else { return nil }
+        if let source = remote[address] { return source }
+        let source = try TimelineSource(Asset(address: address, options: opening))
+        remote[address] = source
         return source
     }
 
     private func open(_ place: MediaPlace) throws(MediaError) -> TimelineSource {
         if let source = known[place.path] { return source }
-        let source = try TimelineSource(place.asset(opening), path: place.path)
+        let source = try TimelineSource(place.asset(opening))
         known[place.path] = source
         return source
     }
@@ -254,7 +276,7 @@ final class TimelineMedia {
         places.sort { $0.path.string < $1.path.string }
         if let range, places.count <= Self.maximumEquals {
             let fits = places.map { place in
-                (try? TimelineSource(place.asset(opening), path: place.path)).map { Fit($0, range) } ?? .unknown
+                (try? TimelineSource(place.asset(opening))).map { Fit($0, range) } ?? .unknown
             }
             places = zip(places, fits).compactMap { $1 == .otherStart ? nil : $0 }
             guard !places.isEmpty else {
@@ -316,7 +338,6 @@ extension MediaPlace {
 /// A file from which clips are taken.
 struct TimelineSource: Sendable {
     let asset: Asset
-    let path: FilePath
     /// The first enabled video track; `nil` if there is none.
     let video: AssetTrack?
     /// The first enabled audio track; `nil` if there is none.
@@ -325,10 +346,9 @@ struct TimelineSource: Sendable {
     let timecodeStart: MediaTime?
 
     /// - Throws: Errors of opening.
-    init(_ asset: Asset, path: FilePath) throws(MediaError) {
+    init(_ asset: Asset) throws(MediaError) {
         let tracks = try asset.loadNow(.tracks)
         self.asset = asset
-        self.path = path
         video = try? TrackSelector.standardTrack(of: .video, in: tracks.filter { !$0.isAttachedPicture })
         audio = try? TrackSelector.standardTrack(of: .audio, in: tracks)
         timecodeStart = try video.flatMap { video throws(MediaError) in
@@ -336,6 +356,9 @@ struct TimelineSource: Sendable {
         }
         asset.letGoOfFile()
     }
+
+    /// The name of the file for messages.
+    var name: String { asset.displayName }
 
     /// Returns the track of a media type.
     func track(_ type: MediaType) -> AssetTrack? { type == .video ? video : audio }

@@ -207,7 +207,7 @@ struct TimelinePieces {
             return
         }
         guard let track = source.track(kind) else {
-            throw item.failure(.noSuchTrack, "\(source.path.string) has no \(kind) track")
+            throw item.failure(.noSuchTrack, "\(source.name) has no \(kind) track")
         }
         if kind == .audio, item.speed == .zero { return }
         guard let stretched = map.stretch.inverse, let speed = item.speed.multiplied(by: stretched) else {
@@ -258,7 +258,7 @@ struct TimelinePieces {
         guard piece.sourceStart > .zero - room else {
             let what = passages.leading == nil ? "it begins" : "with its dissolve it begins"
             throw item.failure(
-                .outOfRange, "\(what) \(-piece.sourceStart.seconds) s before the first sample of \(piece.source.path)")
+                .outOfRange, "\(what) \(-piece.sourceStart.seconds) s before the first sample of \(piece.source.name)")
         }
         guard piece.track.timeRange.end.isNumeric else { return }
         let missing = piece.sourceEnd - piece.track.timeRange.end
@@ -266,16 +266,16 @@ struct TimelinePieces {
         guard piece.sourceStart < piece.track.timeRange.end else {
             throw item.failure(
                 .outOfRange,
-                "it begins at \(piece.sourceStart.seconds) s of \(piece.source.path), which ends at "
+                "it begins at \(piece.sourceStart.seconds) s of \(piece.source.name), which ends at "
                     + "\(piece.track.timeRange.end.seconds) s")
         }
         guard missing > room, all > .zero else { return }
         guard passages.trailing == nil else {
             throw item.failure(
-                .outOfRange, "with its dissolve it ends \(missing.seconds) s behind the end of \(piece.source.path)")
+                .outOfRange, "with its dissolve it ends \(missing.seconds) s behind the end of \(piece.source.name)")
         }
         warnings.append(
-            "\(item.described): \(piece.source.path) ends \(missing.seconds) s before the clip; the rest is a gap")
+            "\(item.described): \(piece.source.name) ends \(missing.seconds) s before the clip; the rest is a gap")
     }
 }
 

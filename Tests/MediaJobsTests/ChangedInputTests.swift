@@ -92,7 +92,10 @@ import Testing
         let names = try ThumbsNameTemplate(parsing: Array(folder.path("{index}.png").utf8))
         let job = ThumbsJob(request, output: ThumbsOutput(images: .files(names)))
         #expect {
-            let report = try job.run(on: .init(path: film), outputs: OutputFileSet(force: false, inputs: [])) { _ in
+            let input = ThumbsJob.Input(
+                path: film, isStandardInput: false, options: Asset.Options(), asset: nil
+            ) { Asset(path: film, options: $0) }
+            let report = try job.run(on: input, outputs: OutputFileSet(force: false, inputs: [])) { _ in
                 truncate(film)
             }
             let codes = report.images.compactMap { image -> MediaError.Code? in

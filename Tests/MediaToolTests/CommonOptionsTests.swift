@@ -12,7 +12,7 @@ import Testing
         @OptionGroup(title: "Output") var format: OutputFormatOptions
         @OptionGroup(title: "Run") var run: RunOptions
         @Option(name: .shortAndLong) var output: [PathArgument] = []
-        @Argument var files: [PathArgument] = []
+        @Argument var files: [InputArgument] = []
         func validate() throws { try format.checkFiles(files) }
     }
 

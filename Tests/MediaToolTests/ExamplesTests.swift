@@ -81,4 +81,21 @@ import Testing
         let middle = try gray("out.mov", "crop=8:8:76:40,scale=1:1").prefix(3)
         #expect(middle[1] > 16 || middle[2] > 16 || middle[0] < 240)
     }
+
+    /// A movie that lies in an archive is read there.
+    @Test func aMemberOfAnArchiveIsRead() throws {
+        let (note, film) = (folder.path("note.txt"), folder.path("film.mp4"))
+        try Data("not media".utf8).write(to: URL(fileURLWithPath: note))
+        try FileManager.default.copyItem(atPath: Fixtures.path("av.mp4"), toPath: film)
+        let packed = try Program.run(
+            "/usr/bin/tar", ["--format=ustar", "-cf", "films.tar", "note.txt", "film.mp4"], folder: folder.path)
+        #expect(packed.status == 0, "\(packed.error)")
+        let result = try run("ExampleArchiveMember", ["films.tar", "film.mp4"])
+        #expect(result.status == 0, "\(result.error)")
+        let durations = try FFmpeg.probe(["-show_entries", "stream=codec_type", "-of", "csv=p=0", film])
+        #expect(result.output.split(separator: "\n").count == durations.count)
+        #expect(result.output.hasPrefix("0 video"))
+        #expect(try run("ExampleArchiveMember", ["films.tar", "note.txt"]).status != 0)
+        #expect(try run("ExampleArchiveMember", ["films.tar", "none"]).status == 2)
+    }
 }

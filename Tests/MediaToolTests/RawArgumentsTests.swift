@@ -58,5 +58,7 @@ import Testing
         #expect(PathArgument(argument: "-")?.isStandardStream == true)
         #expect(PathArgument(argument: "./-")?.isStandardStream == false)
         #expect(PathArgument(argument: "out/")?.endsWithSlash == true)
+        // Nothing is written to an address.
+        #expect(PathArgument(argument: "https://example.com/x") == nil)
     }
 }

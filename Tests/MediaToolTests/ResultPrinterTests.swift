@@ -29,11 +29,13 @@ import Testing
         var printer = ResultPrinter(
             form: form, write: { sink.text += $0 }, report: { sink.errors.append($0.description) })
         if files > 0 {
-            try printer.print(.success(Report()), of: "a.mov", isComplete: isComplete) { ["zebra \($0.zebra)"] }
+            try printer.print(.success(Report()), of: InputArgument(path: "a.mov"), isComplete: isComplete) {
+                ["zebra \($0.zebra)"]
+            }
         }
         if files > 1 {
             let failure = Result<Report, any Error>.failure(MediaError(.notFound, "no such file"))
-            try printer.print(failure, of: "b/c.mov") { _ in ["never"] }
+            try printer.print(failure, of: InputArgument(path: "b/c.mov")) { _ in ["never"] }
         }
         return (sink, try printer.finish())
     }
@@ -85,7 +87,7 @@ import Testing
         var text = ""
         var printer = ResultPrinter(form: .lines, write: { text += $0 }, report: { _ in })
         let failure = Result<Report, any Error>.failure(MediaError(.damaged, "x"))
-        try printer.print(failure, of: FilePath(bytes: [0xFF, 0x0A])) { _ in [] }
+        try printer.print(failure, of: InputArgument(path: FilePath(bytes: [0xFF, 0x0A]))) { _ in [] }
         #expect(
             text == "{\"schemaVersion\":1,\"path\":\"\u{FFFD}\\n\",\"pathBytes\":\"/wo=\","
                 + "\"error\":{\"code\":\"damaged\",\"message\":\"x\"}}\n")
@@ -95,7 +97,7 @@ import Testing
         var printer = ResultPrinter(form: .text, write: { _ in }, report: { _ in Issue.record("reported") })
         let closed = MediaError(Errno.brokenPipe, "write", path: "-")
         #expect(throws: closed) {
-            try printer.print(Result<Report, any Error>.failure(closed), of: "a.mov") { _ in [] }
+            try printer.print(Result<Report, any Error>.failure(closed), of: InputArgument(path: "a.mov")) { _ in [] }
         }
     }
 }

@@ -1,3 +1,4 @@
+import AssetKit
 import Foundation
 import MediaBase
 import SystemPackage
@@ -23,7 +24,7 @@ import Testing
     private func name(_ url: String, allowsOutside: Bool = false) throws -> String? {
         let media = try TimelineMedia(
             folder: FilePath(folder.path("cut")), allowsOutside: allowsOutside)
-        return try media.source(url).path.lastComponent?.string
+        return FilePath(try media.source(url).name).lastComponent?.string
     }
 
     /// Where the media of a reference is found when it is looked for in two folders, from the folder of the test.
@@ -40,7 +41,7 @@ import Testing
         let media = try TimelineMedia(
             folder: FilePath(folder.path("cut")), allowsOutside: false,
             mediaFolders: ["lib", "more"].map { FilePath(folder.path($0)) })
-        return String(try media.source(url, range: range).path.string.dropFirst(folder.path.count + 1))
+        return String(try media.source(url, range: range).name.dropFirst(folder.path.count + 1))
     }
 
     @Test func namesOfOtherSystemsAreRead() throws {
@@ -98,6 +99,22 @@ import Testing
         #expect(try name("media/ü%20.mp4") == "ü%20.mp4")
         #expect(try name("file://\(folder.path)/cut/media/%C3%BC%2520.mp4") == "ü%20.mp4")
         #expect(try name("FILE://localhost\(folder.path)/cut/a%20b.mp4") == "a b.mp4")
+    }
+
+    /// Nothing is asked of a host that is not allowed, and the message shows no secrets.
+    @Test func theNetworkIsReadOnlyWhereAllowed() throws {
+        let url = "https://ann:s3cret@media.example/a.mp4?sig=abc"
+        let error = #expect(throws: MediaError.self) { try name(url) }
+        #expect(error?.code == .unsupported)
+        #expect(error?.path == "https://…@media.example/a.mp4?…")
+        // A port on which nobody listens answers at once.
+        var opening = Asset.Options()
+        opening.network.retries = 0
+        let media = try TimelineMedia(
+            folder: FilePath(folder.path("cut")), allowsOutside: false, allowedHosts: ["127.0.0.1"], opening: opening)
+        let refused = #expect(throws: MediaError.self) { try media.source("http://127.0.0.1:1/a.mp4") }
+        #expect(refused?.code == .inputOutput)
+        #expect(throws: MediaError.self) { try media.source(url) }
     }
 
     @Test func whatLeadsOutIsRefusedUnlessAllowed() throws {

@@ -1,6 +1,7 @@
 import ContainerFacts
 import LibAV
 import MediaBase
+public import Network
 package import SystemCalls
 public import SystemPackage
 import Threading
@@ -28,6 +29,8 @@ public final class Asset: Sendable {
         public var allowsNestedFiles = false
         /// The audio format of a file that contains only samples; `nil` to recognise the format.
         public var rawSound: RawSound?
+        /// The options for reading from the network, for URLs of `http`, `https` and `s3`.
+        public var network = NetworkOptions()
         /// The limits on what the file may request, and the deadline for reading it.
         public var limits = MediaLimits()
 
@@ -226,7 +229,7 @@ extension Asset {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
             spoolsPipe: options.spoolsPipe, limits: options.limits, cancellation: cancellation,
-            describedBy: StreamFacts.read)
+            locatedBy: HeaderRanges.announce, describedBy: StreamFacts.read)
     }
 
     /// Returns an open file, positioned at its start, for the caller's exclusive use.
@@ -265,7 +268,8 @@ extension Asset {
         do {
             let file = try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-                readsAhead: readsAhead, limits: options.limits, describedBy: StreamFacts.read)
+                readsAhead: readsAhead, limits: options.limits, locatedBy: HeaderRanges.announce,
+                describedBy: StreamFacts.read)
             contents?.apply(to: file)
             return file
         } catch {

@@ -12,7 +12,7 @@ package import SystemPackage
 package struct ThumbsJob: Sendable {
     /// The file that images are made from.
     package struct Input: Sendable {
-        /// The path as it was given; `-` for standard input.
+        /// The path, after which outputs are named; `-` for standard input.
         package let path: FilePath
         /// Indicates whether the input is standard input.
         package let isStandardInput: Bool
@@ -21,18 +21,25 @@ package struct ThumbsJob: Sendable {
 
         /// The asset that replaces the file, such as a timeline; `nil` to open the file itself.
         private let made: Asset?
+        private let open: @Sendable (Asset.Options) -> Asset
 
         /// Creates an input without opening anything.
         ///
-        /// - Parameter asset: The asset to read if the file is only a description of it.
+        /// - Parameters:
+        ///   - path: The path, after which outputs are named; `-` for standard input.
+        ///   - isStandardInput: True if it is standard input.
+        ///   - options: The options for opening the file.
+        ///   - asset: The asset to read if the file is only a description of it.
+        ///   - open: Returns the file as an asset; called on any thread.
         package init(
-            path: FilePath, isStandardInput: Bool = false, options: Asset.Options = Asset.Options(),
-            asset: Asset? = nil
+            path: FilePath, isStandardInput: Bool, options: Asset.Options, asset: Asset?,
+            open: @escaping @Sendable (Asset.Options) -> Asset
         ) {
             self.path = path
             self.isStandardInput = isStandardInput
             self.options = options
             made = asset
+            self.open = open
         }
 
         /// The value of `{stem}` in names: the file's name without its last extension; `stdin` for standard input.
@@ -46,7 +53,7 @@ package struct ThumbsJob: Sendable {
             var options = options
             options.isPrecise = isPrecise
             options.spoolsPipe = isReadAgain
-            return isStandardInput ? .standardInput(options: options) : Asset(path: path, options: options)
+            return open(options)
         }
     }
 

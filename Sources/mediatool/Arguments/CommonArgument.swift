@@ -3,6 +3,7 @@ import AssetKit
 import JSONText
 import MediaBase
 import MediaJobs
+import Network
 import SystemCalls
 import SystemPackage
 
@@ -79,15 +80,15 @@ enum CommonArgument {
 struct OutputNames {
     /// The advice that ends the message.
     let advice: String
-    private var owners: [FilePath: PathArgument] = [:]
+    private var owners: [FilePath: InputArgument] = [:]
 
     init(advice: String) { self.advice = advice }
 
     /// Adds the name of an input's output.
-    mutating func claim(_ path: FilePath, for file: PathArgument) throws {
+    mutating func claim(_ path: FilePath, for file: InputArgument) throws {
         guard let other = owners.updateValue(file, forKey: path) else { return }
         throw ValidationError(
-            "'\(other.path.displayPath)' and '\(file.path.displayPath)' would both be written to "
+            "'\(other.displayName)' and '\(file.displayName)' would both be written to "
                 + "'\(path.displayPath)'; \(advice).")
     }
 }
@@ -159,7 +160,7 @@ struct TimeoutArgument: Hashable {
     }
 }
 
-/// A file named on the command line, with the exact bytes of its name.
+/// A file of this machine named on the command line, such as an output, with the exact bytes of its name.
 struct PathArgument: ExpressibleByArgument, Hashable {
     /// The path; a name with `:` has no special meaning.
     let path: FilePath
@@ -167,29 +168,12 @@ struct PathArgument: ExpressibleByArgument, Hashable {
     /// True if the name ends with a slash, which denotes a folder and which `FilePath` drops.
     let endsWithSlash: Bool
 
-    /// True if the name is `-`, which denotes standard input or standard output.
+    /// True if the name is `-`, which denotes standard output.
     var isStandardStream: Bool { path == "-" && !endsWithSlash }
 
-    /// Returns the file as an asset.
-    func asset(_ options: Asset.Options) -> Asset {
-        isStandardStream ? Asset.standardInput(options: options) : Asset(path: path, options: options)
-    }
-
-    /// The identity of the file, for refusing it as an output; `nil` if it does not exist.
-    var identity: FileIdentity? {
-        isStandardStream ? FileIdentity(of: FileDescriptor.standardInput) : FileIdentity(of: path)
-    }
-
-    /// Refuses an input whose stem would make an output's name lead to another folder.
-    func refuseLeadingAway(_ name: (FilePath) -> FilePath) throws {
-        guard path.isLedAway(name) else { return }
-        throw ValidationError(
-            "'\(path.displayPath)' cannot stand for {stem}: what comes before its extension is a folder, not a name.")
-    }
-
-    /// Makes a path from an escaped argument; returns `nil` if it is empty.
+    /// Makes a path from an escaped argument; returns `nil` if it is empty or an address, to which nothing is written.
     init?(argument: String) {
-        guard !argument.isEmpty else { return nil }
+        guard !argument.isEmpty, !NetworkAddress.isAddress(argument) else { return nil }
         path = FilePath(argument: argument)
         endsWithSlash = argument.unicodeScalars.last == "/"
     }

@@ -4,7 +4,6 @@ import MediaBase
 import MediaJobs
 import SystemCalls
 import SystemPackage
-import Timelines
 
 /// The options that select the form of the printed result, shared by all commands.
 struct OutputFormatOptions: ParsableArguments {
@@ -48,7 +47,8 @@ struct OutputFormatOptions: ParsableArguments {
     }
 
     /// Refuses a run without files, which the parser cannot do, as `--schema` needs none.
-    func checkFiles(_ files: [PathArgument]) throws {
+    func checkFiles(_ files: [InputArgument]) throws {
+        for file in files { try file.validate() }
         if files.isEmpty, !schema { throw ValidationError("Missing expected argument '<file> ...'") }
         if files.count(where: \.isStandardStream) > 1 {
             throw ValidationError("Standard input ('-') can be named only once.")
@@ -112,6 +112,8 @@ struct RunOptions: ParsableArguments {
     @Flag(help: "Read the files in this process, without a sandbox: for debugging, not for files of others.")
     var noSandbox = false
 
+    @OptionGroup var network: NetworkArguments
+
     @Option(
         help: ArgumentHelp(
             "Give up on a file when it takes longer than this many seconds. (default: never)",
@@ -128,6 +130,7 @@ struct RunOptions: ParsableArguments {
     func assetOptions() -> Asset.Options {
         var options = Asset.Options()
         options.allowsNestedFiles = allowNested
+        options.network = network.options
         for limit in limits { options.limits[limit.name] = limit.value }
         options.limits.deadline = timeout.map { .now + $0.duration }
         return options
@@ -293,47 +296,6 @@ struct EncodingOptions: ParsableArguments {
     }
 }
 
-/// The options of commands that read timelines.
-struct TimelineOptions: ParsableArguments {
-    @Flag(help: "Let the timeline take media from outside its folder.")
-    var allowOutside = false
-
-    @Option(
-        parsing: .singleValue,
-        help: ArgumentHelp(
-            "Search this folder and its subfolders by name for media that is not at the timeline's path; repeatable.",
-            valueName: "folder"))
-    var mediaFolder: [PathArgument] = []
-
-    @Flag(help: "Turn clips whose media is missing into gaps instead of failing.")
-    var allowMissing = false
-
-    @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
-    var ignoreEffects = false
-
-    /// The timeline settings that the options select.
-    var settings: TimelineSettings {
-        var settings = TimelineSettings()
-        settings.allowsOutside = allowOutside
-        settings.mediaFolders = mediaFolder.map(\.path)
-        settings.allowsMissing = allowMissing
-        settings.ignoresEffects = ignoreEffects
-        return settings
-    }
-
-    /// Returns the timeline in an input, or `nil` for media, of which nothing is consumed.
-    ///
-    /// - Parameter requiresSchema: True to accept other JSON only if it declares itself a timeline, because the input could be
-    ///   something else.
-    static func file(
-        _ file: PathArgument, requiresSchema: Bool = false, until deadline: ContinuousClock.Instant?
-    ) throws(MediaError) -> TimelineFile? {
-        file.isStandardStream
-            ? try TimelineFile(standardInput: .standardInput, requiresSchema: requiresSchema, until: deadline)
-            : try TimelineFile(path: file.path, requiresSchema: requiresSchema, until: deadline)
-    }
-}
-
 /// The output option of commands that make one media file per input.
 struct MediaOutputOptions: ParsableArguments {
     @Option(
@@ -348,7 +310,7 @@ struct MediaOutputOptions: ParsableArguments {
     /// - Parameters:
     ///   - ending: The extension of outputs in a folder; `nil` if the output is a folder itself.
     ///   - check: Refuses file types that the command does not write.
-    func check(_ files: [PathArgument], ending: String?, _ check: (FilePath) throws(MediaError) -> Void) throws {
+    func check(_ files: [InputArgument], ending: String?, _ check: (FilePath) throws(MediaError) -> Void) throws {
         guard let output else { throw ValidationError("Name an output: '-o FILE'.") }
         if output.isStandardStream { throw ValidationError("Media cannot be written to standard output.") }
         var names = OutputNames(advice: "put {stem} into the output's name")

@@ -40,7 +40,7 @@ struct ExportCommand: ParsableCommand {
         help: ArgumentHelp(
             "Media files or timelines, distinguished by their content. - is standard input.",
             valueName: "file"))
-    var files: [PathArgument] = []
+    var files: [InputArgument] = []
 
     @OptionGroup(title: "Output") var output: MediaOutputOptions
     @OptionGroup(title: "Encoding") var encoding: ExportEncodingOptions
@@ -92,7 +92,7 @@ struct ExportCommand: ParsableCommand {
 
     /// Returns the timeline in an input, or the input as media.
     private static func input(
-        _ file: PathArgument, _ request: TranscodeRequest
+        _ file: InputArgument, _ request: TranscodeRequest
     ) throws(MediaError) -> TranscodeJob.Input {
         var opening = request.export.opening
         if let timeline = try TimelineOptions.file(file, until: opening.limits.deadline) { return .timeline(timeline) }

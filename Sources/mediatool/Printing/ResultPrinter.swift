@@ -13,7 +13,7 @@ struct FileResult<Value: Encodable>: Encodable {
     /// The version of all result schemas.
     static var schemaVersion: Int { 1 }
 
-    let path: FilePath
+    let input: InputArgument
     let result: Result<Value, MediaError>
 
     private enum Key: String, CodingKey {
@@ -24,8 +24,8 @@ struct FileResult<Value: Encodable>: Encodable {
     func encode(to encoder: any Encoder) throws {
         var object = encoder.container(keyedBy: Key.self)
         try object.encode(Self.schemaVersion, forKey: .schemaVersion)
-        try object.encode(path.displayPath, forKey: .path)
-        try object.encodeIfPresent(path.pathBytes, forKey: .pathBytes)
+        try object.encode(input.displayName, forKey: .path)
+        try object.encodeIfPresent(input.nameBytes, forKey: .pathBytes)
         switch result {
         case .success(let value): try value.encode(to: encoder)
         case .failure(let error): try object.encode(ErrorReport(error), forKey: .error)
@@ -37,7 +37,7 @@ struct FileResult<Value: Encodable>: Encodable {
 ///
 /// ```swift
 /// var printer = ResultPrinter(form: output.form(fileCount: files.count))
-/// try printer.print(result, of: path) { report in [report.summary] }
+/// try printer.print(result, of: file) { report in [report.summary] }
 /// throw try printer.finish()
 /// ```
 struct ResultPrinter {
@@ -75,32 +75,32 @@ struct ResultPrinter {
     ///
     /// - Parameters:
     ///   - result: The result of the work on the file.
-    ///   - path: The file as named.
+    ///   - input: The file as named.
     ///   - isComplete: False if a part of the request was not delivered, so that the exit code becomes 2.
     ///   - lines: Returns the result as readable lines without line breaks; called only if they are printed. This
     ///     method escapes characters that must not be printed.
     mutating func print<Value: Encodable>(
-        _ result: Result<Value, any Error>, of path: FilePath, isComplete: Bool = true, lines: (Value) -> [String]
+        _ result: Result<Value, any Error>, of input: InputArgument, isComplete: Bool = true, lines: (Value) -> [String]
     ) throws {
         let inspection = FileInspection(isComplete: isComplete)
-        try print(try outcome(result.mapError { MediaError(describing: $0) }, of: path, inspection, lines: lines))
+        try print(try outcome(result.mapError { MediaError(describing: $0) }, of: input, inspection, lines: lines))
     }
 
     /// Returns what is to be printed about one file; see ``print(_:of:isComplete:lines:)``.
     func outcome<Value: Encodable>(
-        _ result: Result<Value, MediaError>, of path: FilePath, _ inspection: FileInspection,
+        _ result: Result<Value, MediaError>, of input: InputArgument, _ inspection: FileInspection,
         lines: (Value) -> [String]
     ) throws -> FileOutcome {
         var outcome = FileOutcome(inspection)
         if case .failure(let error) = result {
             outcome.isOutputClosed = error.isClosedStandardOutput
-            outcome.errors.append(error.at(path: path.displayPath))
+            outcome.errors.append(error.at(path: input.displayName))
             outcome.isComplete = false
         }
         if let selection {
-            try select(selection, of: path, result, &outcome)
+            try select(selection, of: input, result, &outcome)
         } else if form != .text {
-            outcome.entry = try text(of: FileResult(path: path, result: result))
+            outcome.entry = try text(of: FileResult(input: input, result: result))
         } else if case .success(let value) = result {
             outcome.entry = StandardOutput.text(of: lines(value))
         }
@@ -111,18 +111,19 @@ struct ResultPrinter {
     ///
     /// As text, a file without the value has no line.
     private func select<Value: Encodable>(
-        _ selection: JSONPath, of path: FilePath, _ result: Result<Value, MediaError>, _ outcome: inout FileOutcome
+        _ selection: JSONPath, of input: InputArgument, _ result: Result<Value, MediaError>,
+        _ outcome: inout FileOutcome
     ) throws {
-        let value = FileResult(path: path, result: result)
+        let value = FileResult(input: input, result: result)
         if case .success = result {
             let text = try selection.text(
                 in: value, layout: layout, depth: form == .array ? 1 : 0, quotesStrings: form != .text)
             if let text { return outcome.entry = form == .text ? VisibleText.line(text) + "\n" : text }
-            let error = MediaError(.notFound, "has no \(selection.text)", path: path.displayPath)
+            let error = MediaError(.notFound, "has no \(selection.text)", path: input.displayName)
             outcome.isComplete = false
             outcome.errors.append(error)
             if form != .text {
-                outcome.entry = try self.text(of: FileResult<Value>(path: path, result: .failure(error)))
+                outcome.entry = try self.text(of: FileResult<Value>(input: input, result: .failure(error)))
             }
         } else if form != .text {
             outcome.entry = try text(of: value)
@@ -218,8 +219,8 @@ enum StandardError {
         return arguments.contains { argument in
             // An option's value may follow an equals sign.
             let value = argument.hasPrefix("-") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
-            let path = PathArgument(argument: argument == "-" ? argument : String(value))
-            return path?.identity == identity
+            let file = InputArgument(argument: argument == "-" ? argument : String(value))
+            return file?.identity == identity
         }
     }
 
@@ -236,8 +237,8 @@ enum StandardError {
     static func report(_ error: MediaError) { write(line(path: error.path, message: error.message)) }
 
     /// Writes a warning: `mediatool: <path>: warning: <message>`.
-    static func warn(_ message: String, path: FilePath?) {
-        write(line(path: path?.displayPath, message: "warning: " + message))
+    static func warn(_ message: String, path: String?) {
+        write(line(path: path, message: "warning: " + message))
     }
 
     /// Writes text of several lines without changes, such as a usage message.

@@ -28,7 +28,7 @@ struct ProbeCommand: ParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("The files to read; '-' is standard input.", valueName: "file"))
-    var files: [PathArgument] = []
+    var files: [InputArgument] = []
 
     @Option(help: "The form of the result; 'json' and 'jsonl' are the same as the flags.")
     var format: Format?
@@ -73,11 +73,11 @@ struct ProbeCommand: ParsableCommand {
         } warnings: { report in
             report.warnings
         } lines: { report, path in
-            ProbeText.lines(of: report, path: path.displayPath)
+            ProbeText.lines(of: report, path: path)
         }
     }
 
-    private static func probe(_ file: PathArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
+    private static func probe(_ file: InputArgument, scans: Bool, options: RunOptions) throws -> ProbeReport {
         var assetOptions = options.assetOptions()
         assetOptions.isPrecise = scans
         return try ProbeJob(asset: file.asset(assetOptions), scans: scans, isStrict: options.strict).run()

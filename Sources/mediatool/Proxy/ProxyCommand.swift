@@ -29,7 +29,7 @@ struct ProxyCommand: ParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("Video files; - is standard input.", valueName: "file"))
-    var files: [PathArgument] = []
+    var files: [InputArgument] = []
 
     @OptionGroup(title: "Output") var output: MediaOutputOptions
     @OptionGroup(title: "Encoding") var encoding: ProxyEncodingOptions

@@ -30,7 +30,7 @@ struct QCCommand: ParsableCommand {
             """)
 
     @Argument(help: ArgumentHelp("The files to check; '-' is standard input.", valueName: "file"))
-    var files: [PathArgument] = []
+    var files: [InputArgument] = []
 
     @Option(
         help: ArgumentHelp("A policy in YAML, or the name of one that comes with the program.", valueName: "policy"))
@@ -40,13 +40,13 @@ struct QCCommand: ParsableCommand {
         help: ArgumentHelp(
             "Check that each file is a proxy of this one: tracks, channels, frames, times, rate, timecode. Without a "
                 + "policy, nothing else is checked.", valueName: "source"))
-    var proxyOf: PathArgument?
+    var proxyOf: InputArgument?
 
     @Option(
         help: ArgumentHelp(
             "Compare the video and the audio of each file with this one; the default policy is then 'reference'.",
             valueName: "file"))
-    var reference: PathArgument?
+    var reference: InputArgument?
 
     @Option(
         help: ArgumentHelp(
@@ -95,6 +95,7 @@ struct QCCommand: ParsableCommand {
         for (name, path) in [("--reference", reference), ("--proxy-of", proxyOf)] where path?.isStandardStream == true {
             throw ValidationError("'\(name)' is read more than once and cannot be standard input; name a file.")
         }
+        for file in [reference, proxyOf].compactMap(\.self) { try file.validate() }
         if let repeated = [junit, html, csv, frames].compactMap(\.self).map(\.path).firstRepeated {
             throw ValidationError("Two reports are named '\(repeated.displayPath)'; give each its own name.")
         }
@@ -115,8 +116,11 @@ struct QCCommand: ParsableCommand {
             return try StandardOutput.write(known.yaml)
         }
         let policy = try loadPolicy()
-        let others = [reference, proxyOf, builtInPolicy == nil ? self.policy : nil].compactMap(\.self)
-        let run = FilesRun(files, output, options, .init(reading: others))
+        let run = FilesRun(
+            files, output, options,
+            .init(
+                inputs: [reference, proxyOf].compactMap(\.self),
+                reading: [builtInPolicy == nil ? self.policy : nil].compactMap(\.self)))
         let outputs = run.outputs.limited(to: reportAllowance)
         // Open the reports now, to refuse those that cannot be written before hours of measuring.
         let opened = try [junit, html, csv, frames].map { page in try page.map { try outputs.open($0.path) } }
@@ -130,11 +134,11 @@ struct QCCommand: ParsableCommand {
         } warnings: {
             $0.warnings
         } inspect: { result, path in
-            FileInspection(attachment: Pages.Part(result, path: path.displayPath, of: self).message)
+            FileInspection(attachment: Pages.Part(result, path: path, of: self).message)
         } collect: { message in
             if let part = try? Pages.Part(message: message) { pages.add(part) }
         } lines: { report, path in
-            QCText.lines(of: report, path: path.displayPath)
+            QCText.lines(of: report, path: path)
         }
         // If one report cannot be written, write the others nevertheless.
         var failures: [MediaError] = []
@@ -156,7 +160,9 @@ struct QCCommand: ParsableCommand {
 
     /// The maximum size of all reports together.
     private var reportAllowance: OutputAllowance {
-        let bytes = files.compactMap { try? $0.path.stat().size }.reduce(0) { $0 + Int(clamping: $1) }
+        let bytes = files.compactMap { $0.isRemote ? nil : try? $0.path.stat().size }.reduce(0) {
+            $0 + Int(clamping: $1)
+        }
         return OutputAllowance(options.assetOptions().limits, forInputOf: bytes)
     }
 
@@ -169,7 +175,7 @@ struct QCCommand: ParsableCommand {
 
     private func loadPolicy() throws(MediaError) -> Policy {
         if let source = proxyOf, policy == nil, reference == nil {
-            return Policy(name: "proxy-of \(source.path.displayPath)", rules: [])
+            return Policy(name: "proxy-of \(source.displayName)", rules: [])
         }
         guard let path = policy?.path, builtInPolicy == nil else {
             let known = builtInPolicy ?? .content
@@ -189,7 +195,7 @@ struct QCCommand: ParsableCommand {
     }
 
     private static func check(
-        _ file: PathArgument, _ policy: Policy, proxyOf: PathArgument?, reference: PathArgument?,
+        _ file: InputArgument, _ policy: Policy, proxyOf: InputArgument?, reference: InputArgument?,
         _ options: RunOptions, _ job: QCJob.Options, progress: @escaping (Double) -> Void
     ) throws -> QCReport {
         let assetOptions = options.assetOptions()

@@ -1,6 +1,7 @@
 import Isolation
 import MediaBase
 import MediaJobs
+import Network
 import SystemCalls
 import SystemPackage
 import Timelines
@@ -25,12 +26,14 @@ extension FilesRun {
         // libavformat opens the files that a list names, and those that these name.
         if running.allowNested { pool.readable = ["/"] }
         if running.isolate { pool.jobsPerWorker = 1 }
+        if readsNetwork { pool.sources = try startSourceServer() }
         try pool.run(count: files.count, policy: policy) { index, link in
             Supervision.begin(link, progress)
+            if readsNetwork { NetworkAccess.delegate { address, _ in link.source(named: address.secretText) } }
             do {
                 return try work(index).message
             } catch {
-                let error = MediaError(describing: error).at(path: files[index].path.displayPath)
+                let error = MediaError(describing: error).at(path: files[index].displayName)
                 return FileOutcome(FileInspection(isComplete: false, errors: [error])).message
             }
         } notice: { index, bytes in
@@ -68,11 +71,15 @@ extension FilesRun {
     private func policy(of index: Int) -> FilePolicy {
         let file = files[index]
         var policy = FilePolicy()
-        policy.input = file.isStandardStream ? nil : file.path
-        policy.readable = Set((others.reading + [file]).map(\.path))
+        policy.input = file.isStandardStream || file.isRemote ? nil : file.path
+        policy.readable = Set(others.reading.map(\.path))
+        policy.readable.formUnion((others.inputs + [file]).filter { !$0.isRemote }.map(\.path))
+        policy.allowsSource = allowsSource(of: file)
         policy.outputPatterns = others.writing(file)
         policy.readsEverything = running.allowNested
-        if let timelines = others.timelines, file.isStandardStream || TimelineFile.isLikely(at: file.path) {
+        if let timelines = others.timelines, !file.isRemote,
+            file.isStandardStream || TimelineFile.isLikely(at: file.path)
+        {
             policy.readsEverything = policy.readsEverything || timelines.allowOutside
             policy.folders = Set(timelines.mediaFolder.map(\.path))
             policy.folders.insert(file.isStandardStream ? FilePath() : file.path.removingLastComponent())

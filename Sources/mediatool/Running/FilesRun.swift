@@ -3,6 +3,7 @@ import AssetKit
 import Isolation
 import MediaBase
 import MediaJobs
+import Network
 import SystemCalls
 import SystemPackage
 import TextLayout
@@ -14,7 +15,7 @@ import Timelines
 /// The work is done by workers in processes of their own, unless ``RunOptions/noSandbox`` is set.
 struct FilesRun: Sendable {
     /// The inputs.
-    let files: [PathArgument]
+    let files: [InputArgument]
     /// The options that control the run.
     let running: RunOptions
     /// The form in which results are printed.
@@ -26,27 +27,32 @@ struct FilesRun: Sendable {
 
     /// The files that a command reads and writes in addition to its inputs.
     struct Files: Sendable {
-        /// Additional files that are read, and which no output may replace.
+        /// Additional inputs.
+        var inputs: [InputArgument] = []
+        /// Additional files that are read.
         var reading: [PathArgument] = []
         /// The options of the timelines that inputs may be; `nil` if they are media only.
         var timelines: TimelineOptions?
         /// Returns the names of an input's outputs, in which parts in braces stand for others.
-        var writing: @Sendable (PathArgument) -> [FilePath] = { _ in [] }
+        var writing: @Sendable (InputArgument) -> [FilePath] = { _ in [] }
     }
 
     /// The other files of the run.
     let others: Files
 
     /// Prepares a run over files, and looks up which of them no output may replace.
-    init(_ files: [PathArgument], _ result: OutputFormatOptions, _ running: RunOptions, _ others: Files = Files()) {
+    init(_ files: [InputArgument], _ result: OutputFormatOptions, _ running: RunOptions, _ others: Files = Files()) {
         self.files = files
         self.running = running
         self.others = others
         form = result.form(fileCount: files.count)
         WorkMemory.share(by: running.jobs)
-        outputs = OutputFileSet(force: running.force, inputs: (files + others.reading).compactMap(\.identity))
+        outputs = OutputFileSet(
+            force: running.force,
+            inputs: others.reading.compactMap { FileIdentity(of: $0.path) }
+                + (files + others.inputs).compactMap(\.identity))
         progress = Progress(
-            label: files.count == 1 ? files[0].path.displayPath : "\(files.count) files", mode: running.progress,
+            label: files.count == 1 ? files[0].displayName : "\(files.count) files", mode: running.progress,
             isQuiet: running.quiet, parts: files.count)
     }
 
@@ -62,28 +68,31 @@ struct FilesRun: Sendable {
     /// - Returns: The exit code.
     func callAsFunction<Report: Encodable & Sendable>(
         printer chosen: ResultPrinter? = nil,
-        _ make: @escaping @Sendable (Int, PathArgument) throws -> Report, warnings: (Report) -> [String],
-        inspect: (Result<Report, MediaError>, FilePath) -> FileInspection = { _, _ in FileInspection() },
+        _ make: @escaping @Sendable (Int, InputArgument) throws -> Report, warnings: (Report) -> [String],
+        inspect: (Result<Report, MediaError>, _ name: String) -> FileInspection = { _, _ in FileInspection() },
         collect: ([UInt8]) -> Void = { _ in },
-        lines: (Report, FilePath) -> [String]
+        lines: (Report, _ name: String) -> [String]
     ) throws -> ExitCode {
         var printer = chosen ?? ResultPrinter(form: form)
         var missingCharacters: Set<Unicode.Scalar> = []
         func outcome(_ result: Result<Report, MediaError>, _ index: Int) throws -> FileOutcome {
-            let path = files[index].path
-            var outcome = try printer.outcome(result, of: path, inspect(result, path)) { lines($0, path) }
+            let file = files[index]
+            var outcome = try printer.outcome(result, of: file, inspect(result, file.displayName)) {
+                lines($0, file.displayName)
+            }
             if case .success(let report) = result, !running.quiet { outcome.warnings = warnings(report) }
             return outcome
         }
         func deliver(_ outcome: FileOutcome, _ index: Int) throws {
             StatusLine.clear()
             if index == files.count - 1 { progress.finish() }
-            warn(outcome.warnings, files[index].path)
+            warn(outcome.warnings, files[index])
             missingCharacters.formUnion(outcome.missingCharacters)
             collect(outcome.attachment)
             try printer.print(outcome)
         }
         if running.noSandbox {
+            if readsNetwork { NetworkAccess.delegate(to: remoteSource) }
             try concurrentForEach(Array(files.enumerated()), workers: running.jobs) { number, file in
                 Result { try make(number, file) }
             } deliver: { index, result in
@@ -107,20 +116,20 @@ struct FilesRun: Sendable {
     }
 
     /// Reports warnings about an input, unless the run is quiet.
-    func warn(_ warnings: [String], _ path: FilePath) {
+    func warn(_ warnings: [String], _ file: InputArgument) {
         guard !running.quiet else { return }
-        for warning in warnings { StandardError.warn(warning, path: path) }
+        for warning in warnings { StandardError.warn(warning, path: file.displayName) }
     }
 
     /// Opens the timeline in an input, and reports its warnings; returns `nil` for media, of which nothing is consumed.
     func timeline(
-        in file: PathArgument, _ timelines: TimelineOptions, opening: Asset.Options
+        in file: InputArgument, _ timelines: TimelineOptions, opening: Asset.Options
     ) throws(MediaError) -> OpenTimeline? {
         guard let found = try TimelineOptions.file(file, requiresSchema: true, until: opening.limits.deadline) else {
             return nil
         }
         let timeline = try OpenTimeline(found, timelines.settings, opening: opening)
-        warn(timeline.warnings, file.path)
+        warn(timeline.warnings, file)
         return timeline
     }
 
@@ -141,7 +150,7 @@ struct FilesRun: Sendable {
     ///   - job: Returns the job for one input, on any thread.
     func transcode(
         to output: MediaOutputOptions, ending: String?,
-        _ job: @escaping @Sendable (PathArgument) throws -> TranscodeJob
+        _ job: @escaping @Sendable (InputArgument) throws -> TranscodeJob
     ) throws -> ExitCode {
         try callAsFunction { number, file in
             let report = report(part: number)

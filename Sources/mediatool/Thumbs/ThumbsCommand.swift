@@ -55,7 +55,7 @@ struct ThumbsCommand: ParsableCommand {
     @OptionGroup(title: "Run") var running: RunOptions
 
     @Argument(help: ArgumentHelp("Video files; - is standard input.", valueName: "file"))
-    var files: [PathArgument] = []
+    var files: [InputArgument] = []
 
     mutating func validate() throws {
         guard !result.schema else { return }
@@ -110,13 +110,14 @@ private struct Outcome: Encodable, Sendable {
 extension ThumbsCommand {
     /// Returns the input of the images, which is a file or the timeline in it.
     private static func input(
-        _ file: PathArgument, _ timelines: TimelineOptions, _ run: FilesRun
+        _ file: InputArgument, _ timelines: TimelineOptions, _ run: FilesRun
     ) throws(MediaError) -> ThumbsJob.Input {
         let options = run.running.assetOptions()
         let timeline = try run.timeline(in: file, timelines, opening: options)
         timeline?.protect(in: run.outputs)
         return ThumbsJob.Input(
-            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: try timeline?.asset())
+            path: file.path, isStandardInput: file.isStandardStream, options: options, asset: try timeline?.asset(),
+            open: file.asset)
     }
 
     private func request(threads: Int) -> ThumbsRequest? {
@@ -156,12 +157,12 @@ extension ThumbsCommand {
         guard names.compactMap(\.self).allSatisfy({ $0.contains(.stem) }) else {
             throw ValidationError("Several files need names of their own: put {stem} into the output's name.")
         }
-        var stems: [[UInt8]: PathArgument] = [:]
+        var stems: [[UInt8]: InputArgument] = [:]
         for file in files {
-            let stem = ThumbsJob.Input(path: file.path, isStandardInput: file.isStandardStream).stem
+            let stem = file.path.inputStem
             if let other = stems.updateValue(file, forKey: stem) {
                 throw ValidationError(
-                    "'\(other.path.displayPath)' and '\(file.path.displayPath)' would give images of the same names.")
+                    "'\(other.displayName)' and '\(file.displayName)' would give images of the same names.")
             }
         }
     }
@@ -172,7 +173,7 @@ extension ThumbsCommand {
     }
 
     /// Returns the failures to report, which are at most a few.
-    private static func shown(_ failures: [MediaError], of path: FilePath) -> [MediaError] {
+    private static func shown(_ failures: [MediaError], of path: String) -> [MediaError] {
         var shown: [MediaError] = []
         // If a sheet cannot be written, all its images fail for the same reason.
         for failure in failures where shown.count < 5 && !shown.contains(failure) { shown.append(failure) }
@@ -181,7 +182,7 @@ extension ThumbsCommand {
             let message = more == 1 ? "1 more image was not made either" : "\(more) more images were not made either"
             shown.append(MediaError(.outOfRange, message))
         }
-        return shown.map { $0.at(path: path.displayPath) }
+        return shown.map { $0.at(path: path) }
     }
 }
 

@@ -285,13 +285,13 @@ enum ThumbsArgument {
         /// The minimum score of a new scene.
         case threshold(Double)
         /// A file, as the argument is not a number.
-        case file(PathArgument)
+        case file(InputArgument)
 
         init?(argument: String) {
             if let number = Double(argument) {
                 self = .threshold(number)
             } else {
-                guard let file = PathArgument(argument: argument) else { return nil }
+                guard let file = InputArgument(argument: argument) else { return nil }
                 self = .file(file)
             }
         }
@@ -299,7 +299,7 @@ enum ThumbsArgument {
         var description: String {
             switch self {
             case .threshold(let number): "\(number)"
-            case .file(let file): file.path.displayPath
+            case .file(let file): file.displayName
             }
         }
     }

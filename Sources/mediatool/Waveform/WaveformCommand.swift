@@ -44,7 +44,7 @@ struct WaveformCommand: ParsableCommand {
             """)
 
     @Argument(help: "The files to read; - is standard input.")
-    var files: [PathArgument] = []
+    var files: [InputArgument] = []
 
     @OptionGroup(title: "Sound") var sound: WaveformSoundOptions
     @OptionGroup(title: "Outputs") var outputs: WaveformOutputOptions
@@ -111,7 +111,7 @@ struct WaveformCommand: ParsableCommand {
         let timelines: TimelineOptions
         let run: FilesRun
 
-        func run(_ file: PathArgument, part: Int) throws -> WaveformResult {
+        func run(_ file: InputArgument, part: Int) throws -> WaveformResult {
             var opening = run.running.assetOptions()
             if raw == nil, let timeline = try run.timeline(in: file, timelines, opening: opening) {
                 let outputs = run.outputs.setForAnotherJob()
@@ -131,7 +131,7 @@ struct WaveformCommand: ParsableCommand {
         }
 
         private func measure(
-            _ asset: Asset, _ file: PathArgument, part: Int, into files: OutputFileSet
+            _ asset: Asset, _ file: InputArgument, part: Int, into files: OutputFileSet
         ) throws -> WaveformResult {
             let report = run.report(part: part)
             let progress: ((Double, Double) -> Void)? = run.progress.isShown ? { report($0, $1) } : nil
@@ -140,7 +140,7 @@ struct WaveformCommand: ParsableCommand {
         }
 
         private func peaksFile(
-            _ file: PathArgument, until deadline: ContinuousClock.Instant?
+            _ file: InputArgument, until deadline: ContinuousClock.Instant?
         ) throws -> PeaksFileInput? {
             file.isStandardStream
                 ? try PeaksFileInput(standardInput: .standardInput, until: deadline)
