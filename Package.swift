@@ -78,6 +78,8 @@ let package = Package(
         .target(
             name: "Network", dependencies: ["CCurl", "MediaBase", "SystemCalls", "Threading", system],
             swiftSettings: common),
+        .target(name: "CRubberBand"),
+        .target(name: "TimeStretching", dependencies: ["MediaBase", "CRubberBand"], swiftSettings: common),
         .target(
             name: "Isolation",
             dependencies: ["CSandbox", "MediaBase", "SystemCalls", "FileOutput", "Threading", system],
@@ -108,7 +110,7 @@ let package = Package(
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "Network", "LibAV", "ISOMedia", "MatroskaMedia",
                 "Bitstreams", "ContainerFacts",
                 "Pictures", "TextLayout",
-                "MediaAnalysis", system,
+                "MediaAnalysis", "TimeStretching", system,
             ],
             swiftSettings: safe),
         .target(
@@ -188,6 +190,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "TextLayoutTests", dependencies: ["TextLayout", "Pictures", "MediaBase", "TestSupport", system],
+            swiftSettings: common),
+        .testTarget(
+            name: "TimeStretchingTests", dependencies: ["TimeStretching", "MediaBase", "TestSupport"],
             swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures", "TestSupport"], swiftSettings: common),
         .testTarget(name: "JSONTextTests", dependencies: ["JSONText", "MediaBase"], swiftSettings: common),

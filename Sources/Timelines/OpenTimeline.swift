@@ -18,6 +18,8 @@ package struct TimelineSettings: Sendable {
     package var allowsMissing = false
     /// Indicates whether effects that cannot be rendered are ignored instead of being errors.
     package var ignoresEffects = false
+    /// The algorithm for clips whose audio plays faster or slower.
+    package var audioTimePitchAlgorithm = AudioTimePitchAlgorithm.spectral
 
     /// Creates settings that accept only what can be rendered in full.
     package init() {}
@@ -72,7 +74,15 @@ package struct OpenTimeline: Sendable {
         let rate = frameRate ?? timeline.globalStart.flatMap { $0.rate.isFrameRate ? $0.rate : nil }
         let made = try TimelineComposition(pieces, size: size, frameRate: rate)
         name = timeline.name
-        (composition, videoComposition, audioMix) = (made.composition, made.videoComposition, made.audioMix)
+        (composition, videoComposition) = (made.composition, made.videoComposition)
+        audioMix = made.audioMix.map { mix in
+            AudioMix(
+                mix.inputParameters.map { parameters in
+                    var parameters = parameters
+                    parameters.audioTimePitchAlgorithm = settings.audioTimePitchAlgorithm
+                    return parameters
+                })
+        }
         (duration, renderedDuration) = (pieces.duration, made.duration)
         startTimecode = videoComposition?.frameRate.flatMap { timeline.startTimecode(at: $0) }
         (counts, mediaCount, warnings) = (pieces.counts, media.count, reader.warnings + pieces.warnings)

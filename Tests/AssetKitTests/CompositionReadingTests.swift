@@ -234,7 +234,11 @@ import Testing
                 range(time(1, 4), length), of: source.track, in: source.asset, at: .zero, into: id)
             let shown = length.multiplied(by: speed.den, dividedBy: speed.num)
             try composition.scaleTimeRange(range(.zero, length), toDuration: shown)
-            let got = try samples(all(composition, .audio, .audio(AudioSettings(sampleFormat: .int16))))
+            let asset = Asset(composition: composition)
+            let output = TrackOutput(
+                track: try Media.track(asset, .audio), audioSettings: AudioSettings(sampleFormat: .int16))
+            output.audioTimePitchAlgorithm = .varispeed
+            let got = try samples(Media.all(output, of: asset))
             #expect(got.count == Int(try #require(shown.sampleIndex(rate: 48000, rounding: .up))))
             let worst = got.enumerated().map { index, value in
                 let moment = 0.25 + Double(index) / Double(rate) * speed.doubleValue

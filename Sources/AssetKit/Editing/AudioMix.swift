@@ -17,12 +17,15 @@ public struct AudioMix: Sendable, Hashable {
     /// Creates a mix from the parameters of single tracks.
     public init(_ inputParameters: [InputParameters] = []) { self.inputParameters = inputParameters }
 
-    /// The volume of one track over time: `AVMutableAudioMixInputParameters`.
+    /// The volume of one track over time, and its algorithm: `AVMutableAudioMixInputParameters`.
     public struct InputParameters: Sendable, Hashable {
         /// The ID of the track: ``AssetTrack/id``.
         public let trackID: Int
         /// The volume, 0 or more, by which samples are multiplied; 1, which keeps them unchanged, until it is set.
         public var volume = Ramp<Float>("volume", before: 1, limits: [0...Double.greatestFiniteMagnitude])
+
+        /// The algorithm for segments of the track that play faster or slower; `nil`, the default, for the output's.
+        public var audioTimePitchAlgorithm: AudioTimePitchAlgorithm?
 
         /// Creates parameters for a track at volume 1.
         public init(track: AssetTrack) { self.init(trackID: track.id) }
@@ -49,8 +52,13 @@ public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
     /// The format of the mix.
     let format: FormatDescription
     private let form: CompositionSound.Form
-    private let mix = Mutex(AudioMix())
+    private let mix = Mutex(Settings())
     private let state = Confined(State())
+
+    private struct Settings {
+        var mix = AudioMix()
+        var algorithm = AudioTimePitchAlgorithm.spectral
+    }
 
     private struct State: ~Copyable {
         var place: Int64?
@@ -100,17 +108,36 @@ public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
     /// The outputs of the single tracks, in the order of the tracks.
     public override var trackOutputs: [TrackOutput] { outputs }
 
-    /// The volumes of the tracks; set them before reading the first samples.
+    /// The volumes of the tracks, and their algorithms for other speeds; set them before reading starts.
     public var audioMix: AudioMix {
-        get { mix.withLock { $0 } }
-        set { mix.withLock { $0 = newValue } }
+        get { mix.withLock { $0.mix } }
+        set { change { $0.mix = newValue } }
+    }
+
+    /// The algorithm for segments of a composition that play faster or slower, in tracks for which ``audioMix`` has none;
+    /// ``AudioTimePitchAlgorithm/spectral`` by default.
+    ///
+    /// Set it before reading starts; later it has no effect.
+    public var audioTimePitchAlgorithm: AudioTimePitchAlgorithm {
+        get { mix.withLock { $0.algorithm } }
+        set { change { $0.algorithm = newValue } }
+    }
+
+    private func change(_ body: (inout Settings) -> Void) {
+        mix.withLock { settings in
+            body(&settings)
+            for output in outputs {
+                output.audioTimePitchAlgorithm =
+                    settings.mix.parameters(of: output)?.audioTimePitchAlgorithm ?? settings.algorithm
+            }
+        }
     }
 
     /// Returns the next run of the mix; `nil` at the end.
     ///
     /// - Throws: The error of any of the tracks; the reader's status is then failed or cancelled.
     public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
-        let parameters = audioMix.inputParameters
+        let audioMix = audioMix
         return try state.use { state throws(MediaError) in
             if state.inputs.isEmpty { state.inputs = trackOutputs.map { _ in Input() } }
             let begins: Int64
@@ -132,7 +159,7 @@ public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
             let end = min(begins + Self.run, last)
             state.place = end
             guard end > begins else { return nil }
-            let volumes = trackOutputs.map { output in parameters.last { $0.trackID == output.track.id } }
+            let volumes = trackOutputs.map(audioMix.parameters)
             let mixed = try mixed(state.inputs, volumes, begins..<end)
             for index in state.inputs.indices {
                 state.inputs[index].sounds.removeAll { $0.place + Int64($0.sound.sampleCount) <= end }
@@ -195,6 +222,13 @@ public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
             }
             SampleKernels.writeLimited(sums, into: &bytes)
         }
+    }
+}
+
+extension AudioMix {
+    /// The parameters of an output's track; `nil` if there are none.
+    fileprivate func parameters(of output: TrackOutput) -> InputParameters? {
+        inputParameters.last { $0.trackID == output.track.id }
     }
 }
 

@@ -14,7 +14,7 @@ public import MediaBase
 /// a timescale of more than 32 bits are rounded to the nearest of 2147483647 parts of a second, and are marked as
 /// rounded.
 ///
-/// Audio that plays faster or slower changes its pitch with the speed.
+/// Audio that plays faster or slower keeps its pitch, unless its output says otherwise: ``AudioTimePitchAlgorithm``.
 public struct Composition: Sendable {
     /// The tracks, in the order in which they were added.
     public private(set) var tracks: [Track] = []

@@ -143,10 +143,12 @@ struct CompositionStart: PipelineMaker {
 }
 
 extension Composition.Track {
-    /// Returns the segments within a range; segments that continue each other are joined.
+    /// Returns the segments within a range; segments that continue each other are joined, also beyond the range.
+    ///
+    /// So a cut that changes nothing has no effect, even if a read starts at it.
     func clips(in range: OutputRange) -> [Composition.Segment] {
         var clips: [Composition.Segment] = []
-        for segment in segments where segment.end > range.start && range.end.map({ segment.start < $0 }) != false {
+        for segment in segments {
             if let last = clips.last, last.continues(in: segment) {
                 clips[clips.count - 1].end = segment.end
                 clips[clips.count - 1].sourceEnd = segment.sourceEnd
@@ -154,7 +156,7 @@ extension Composition.Track {
                 clips.append(segment)
             }
         }
-        return clips
+        return clips.filter { clip in clip.end > range.start && range.end.map { clip.start < $0 } != false }
     }
 }
 

@@ -1,6 +1,6 @@
 import LibAV
-import MediaAnalysis
 import MediaBase
+import TimeStretching
 
 /// Delivers the audio of a composition's track as one continuous run of samples, with silence in gaps.
 ///
@@ -12,6 +12,7 @@ final class CompositionSound: SamplePipeline {
     private let index: Int
     private let form: Form
     private let format: FormatDescription
+    private let algorithm: AudioTimePitchAlgorithm
     private var clips: ArraySlice<Composition.Segment>
     private var clip: (any ClipSound)?
     /// The next sample to deliver, and the end of the samples to deliver.
@@ -60,6 +61,17 @@ final class CompositionSound: SamplePipeline {
         place = range.start.sampleIndex(rate: form.rate, rounding: .up) ?? 0
         end = (range.end ?? track.end).sampleIndex(rate: form.rate, rounding: .up) ?? 0
         clips = range.isEmpty ? [] : track.clips(in: range)[...]
+        algorithm = settings.timePitchAlgorithm
+        if clips.contains(where: keepsPitch) {
+            // Nobody wants to learn of this after an hour.
+            try TimeStretcher.check(sampleRate: form.sampleRate, channels: form.channelLayout.channels)
+        }
+    }
+
+    /// Returns true if a segment plays faster or slower at its own pitch.
+    private func keepsPitch(_ segment: Composition.Segment) -> Bool {
+        guard algorithm == .spectral, !segment.isEmpty, let stretch = segment.stretch else { return false }
+        return TimeStretcher.supports(stretch: stretch)
     }
 
     /// Returns the next run of samples.
@@ -94,7 +106,14 @@ final class CompositionSound: SamplePipeline {
         if clip == nil {
             let request = ClipSoundRequest(
                 segment: segment, source: source, samples: first..<last, form: form, start: start, trackIndex: index)
-            clip = segment.stretch == nil ? try PlainClipSound(request) : try StretchedClipSound(request)
+            clip =
+                if segment.stretch == nil {
+                    try PlainClipSound(request)
+                } else if keepsPitch(segment) {
+                    try SpectralClipSound(request)
+                } else {
+                    try VarispeedClipSound(request)
+                }
         }
         while let (begins, sound) = try clip?.next() {
             let from = min(max(first - begins, 0), Int64(sound.sampleCount))
@@ -185,10 +204,13 @@ final class PlainClipSound: ClipSound {
     /// The offset from the composition's sample numbers to the source's.
     private let offset: Int64
 
-    init(_ request: ClipSoundRequest) throws(MediaError) {
+    /// - Parameter offset: The offset from the request's sample numbers to the source's; `nil` for that of the segment.
+    init(_ request: ClipSoundRequest, offset: Int64? = nil) throws(MediaError) {
         let segment = request.segment
         rate = request.form.rate
-        offset = (segment.sourceStart - segment.start).sampleIndex(rate: rate, rounding: .halfAwayFromZero) ?? 0
+        let own = (segment.sourceStart - segment.start).sampleIndex(rate: rate, rounding: .halfAwayFromZero)
+        let offset = offset ?? own ?? 0
+        self.offset = offset
         var (from, to) = (
             MediaTime(value: request.samples.lowerBound + offset, timescale: rate),
             MediaTime(value: request.samples.upperBound + offset, timescale: rate)
@@ -213,109 +235,5 @@ final class PlainClipSound: ClipSound {
             return (place - offset, sound)
         }
         return nil
-    }
-}
-
-/// Reads the audio of a segment that plays faster or slower; its pitch changes with the speed.
-///
-/// Each sample is interpolated at its exact position between the source's samples, so no drift accumulates.
-final class StretchedClipSound: ClipSound {
-    private let request: ClipSoundRequest
-    private let reader: ClipReader
-    private let interpolator: SoundInterpolator
-    private var converter: SampleConverter
-    /// The source's samples, one array per channel, and the number of the first sample.
-    private var channels: [[Float]]
-    private var first: Int64 = 0
-    private var isStarted = false
-    private var isAtEnd = false
-    private var place: Int64
-
-    private static let run: Int64 = 2048
-
-    init(_ request: ClipSoundRequest) throws(MediaError) {
-        self.request = request
-        let stretch = request.segment.stretch ?? .one
-        let speed = stretch.inverse?.doubleValue ?? 1
-        interpolator = SoundInterpolator(
-            step: speed * Double(request.sourceRate) / Double(max(1, request.form.sampleRate)))
-        let form = request.form
-        converter = try SampleConverter(
-            to: form.sampleFormat, isPlanar: form.isPlanar, sampleRate: form.sampleRate,
-            channelLayout: form.channelLayout)
-        channels = Array(repeating: [], count: form.channelLayout.channels)
-        place = request.samples.lowerBound
-        let margin = MediaTime(value: Int64(interpolator.reach) + 1, timescale: Int32(clamping: request.sourceRate))
-        let (from, to) = request.sourceRange
-        reader = try request.open(
-            from: from - margin, to: to + margin,
-            settings: AudioSettings(
-                sampleFormat: .float32, isPlanar: true, sampleRate: request.sourceRate,
-                channelLayout: form.channelLayout))
-    }
-
-    func next() throws(MediaError) -> (place: Int64, sound: AudioBuffer)? {
-        let begins = place
-        let count = min(Self.run, request.samples.upperBound - begins)
-        guard count > 0 else { return nil }
-        let (whole, part) = position(of: begins)
-        let (lastWhole, _) = position(of: begins + count)
-        try read(upTo: lastWhole + Int64(interpolator.reach) + 2)
-        discard(before: whole - Int64(interpolator.reach) - 1)
-        let offset = Double(whole - first) + part
-        let form = request.form
-        let frame = try Frame.sound(
-            Int(count), format: .float32, isPlanar: true, sampleRate: form.sampleRate,
-            channelLayout: form.channelLayout
-        ) { plane, bytes in
-            if channels.indices.contains(plane) { interpolator.read(channels[plane], from: offset, into: &bytes) }
-        }
-        place += count
-        let converted = try converter.convert(frame)
-        guard let sound = AudioBuffer(converted, range: 0..<Int(count)) else { return nil }
-        return (begins, sound)
-    }
-
-    /// Returns the position of a composition's sample in the source: the preceding sample's number and a fraction.
-    private func position(of sample: Int64) -> (whole: Int64, part: Double) {
-        let time = request.segment.sourceTime(at: MediaTime(value: sample, timescale: request.form.rate))
-        let rate = Int32(clamping: request.sourceRate)
-        let whole = time.sampleIndex(rate: rate, rounding: .down) ?? 0
-        return (whole, (time - MediaTime(value: whole, timescale: rate)).seconds * Double(rate))
-    }
-
-    private func read(upTo last: Int64) throws(MediaError) {
-        while !isAtEnd, !isStarted || first + Int64(channels.first?.count ?? 0) < last {
-            guard let buffer = try reader.next() else {
-                isAtEnd = true
-                return
-            }
-            guard let sound = buffer.audioBuffer,
-                let begins = buffer.presentationTime.sampleIndex(rate: Int32(clamping: request.sourceRate))
-            else { continue }
-            if !isStarted { first = begins }
-            isStarted = true
-            // A gap is silent. A gap of more than a minute is not filled, to save memory.
-            let hole = begins - first - Int64(channels.first?.count ?? 0)
-            if hole > Int64(request.sourceRate) * 60 {
-                for channel in channels.indices { channels[channel] = [] }
-                first = begins
-            }
-            for channel in channels.indices {
-                let missing = Int(begins - first) - channels[channel].count
-                if missing > 0 { channels[channel].append(contentsOf: repeatElement(0, count: missing)) }
-                sound.withSamples(of: Float.self, plane: channel) { samples in
-                    for index in samples.indices { channels[channel].append(samples[index]) }
-                }
-            }
-        }
-    }
-
-    private func discard(before sample: Int64) {
-        let count = min(sample - first, Int64(channels.first?.count ?? 0))
-        // Removes samples in bulk, which is cheaper.
-        guard count > 16384 else { return }
-        for channel in channels.indices { channels[channel].removeFirst(Int(count)) }
-        first += count
     }
 }

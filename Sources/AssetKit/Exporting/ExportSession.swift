@@ -38,6 +38,7 @@ public final class ExportSession: Sendable {
         var fragmentInterval = MediaTime.invalid
         var audioTracks = AudioTracks.mixed
         var audioMix: AudioMix?
+        var timePitchAlgorithm = AudioTimePitchAlgorithm.spectral
         var videoComposition: VideoComposition?
         var startTimecode: String?
         var job = JobOptions()
@@ -143,6 +144,13 @@ extension ExportSession {
     public var audioMix: AudioMix? {
         get { settings.withLock { $0.audioMix } }
         set { change("audioMix") { $0.audioMix = newValue } }
+    }
+
+    /// The algorithm for segments of a composition whose audio plays faster or slower, in tracks for which ``audioMix`` has
+    /// none; ``AudioTimePitchAlgorithm/spectral``, which keeps the pitch, by default.
+    public var audioTimePitchAlgorithm: AudioTimePitchAlgorithm {
+        get { settings.withLock { $0.timePitchAlgorithm } }
+        set { change("audioTimePitchAlgorithm") { $0.timePitchAlgorithm = newValue } }
     }
 
     /// The composition of all video tracks into one; `nil`, the default, to use the first track unchanged.
@@ -267,6 +275,7 @@ extension ExportSession {
         let reencoder = try Reencoder(
             asset: asset, writer: writer, rounded: grid?.rounded(settings.timeRange) ?? settings.timeRange)
         reencoder.reader.threadsPerOutput = settings.job.threads
+        reencoder.audioTimePitchAlgorithm = settings.timePitchAlgorithm
         reencoder.passesOverUndecodableAudio = settings.job.passesOverUndecodableAudio
         if let metadata = settings.metadata { writer.metadata = metadata }
         var numbers: [ObjectIdentifier: Int] = [:]

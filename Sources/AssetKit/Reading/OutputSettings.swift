@@ -16,6 +16,8 @@ public struct AudioSettings: Sendable, Hashable {
     public var channelLayout: ChannelLayout?
     /// Indicates whether resampling uses a longer filter, for audio that is processed further.
     var resamplesFinely = false
+    /// The algorithm for segments of a composition that play faster or slower.
+    var timePitchAlgorithm = AudioTimePitchAlgorithm.spectral
 
     /// Creates settings; values that are omitted are taken from the source.
     public init(
@@ -27,6 +29,29 @@ public struct AudioSettings: Sendable, Hashable {
         self.sampleRate = sampleRate
         self.channelLayout = channelLayout
     }
+}
+
+/// An algorithm for audio that plays faster or slower than its source: `AVAudioTimePitchAlgorithm`.
+///
+/// Both give a segment of a composition (``Composition/scaleTimeRange(_:toDuration:inTrack:)``) exactly the samples that its
+/// times say. AVFoundation's `timeDomain` is missing: it saves time while something plays.
+public enum AudioTimePitchAlgorithm: String, Sendable, Hashable, CaseIterable {
+    /// The pitch stays as it is: a phase vocoder, Rubber Band's engine R3.
+    ///
+    /// The default, as in AVFoundation's readers and export sessions. It is for speeds from 1/32 to 32, as there; beyond them,
+    /// audio is read by ``varispeed``. Sample rates are 8 to 192 kHz, channels up to 64; others are an error, `unsupported`.
+    /// The library (Debian's `librubberband2`) is loaded when reading such a segment starts, and if it is missing, that is the
+    /// same error. A sudden sound is within 10 ms of its time; if the segment lasts longer than its source, within 10 ms
+    /// multiplied by how much longer.
+    ///
+    /// All channels stay in phase. Reading again gives the same samples, on any number of threads, from any start within
+    /// the first thirty seconds of a segment (of the source, if it plays faster). A read that starts later has the same
+    /// audio at the same time, with other phases.
+    case spectral
+    /// The pitch follows the speed, as that of a tape does: an octave higher at twice the speed.
+    ///
+    /// Each sample is interpolated at its exact position, whatever the speed.
+    case varispeed
 }
 
 /// The format of the video frames that a ``TrackOutput`` delivers.

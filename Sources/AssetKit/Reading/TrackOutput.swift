@@ -46,6 +46,7 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         var undecodable: MediaError?
         var samplesCutBeforeZero: Int64 = 0
         var supportsRandomAccess = false
+        var timePitchAlgorithm = AudioTimePitchAlgorithm.spectral
         /// True if no further time ranges follow.
         var isConfigurationFinal = false
     }
@@ -195,7 +196,20 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     }
 
     /// Returns another output of the same kind, which no reader has.
-    func another() -> TrackOutput { TrackOutput(track: track, settings: settings, reduction: reduction) }
+    func another() -> TrackOutput {
+        let output = TrackOutput(track: track, settings: settings, reduction: reduction)
+        output.audioTimePitchAlgorithm = audioTimePitchAlgorithm
+        return output
+    }
+
+    /// The algorithm for segments of a composition whose audio plays faster or slower; ``AudioTimePitchAlgorithm/spectral``
+    /// by default.
+    ///
+    /// Set it before reading starts; later it has no effect.
+    public var audioTimePitchAlgorithm: AudioTimePitchAlgorithm {
+        get { state.withLock { $0.timePitchAlgorithm } }
+        set { state.withLock { $0.timePitchAlgorithm = newValue } }
+    }
 
     private init(track: AssetTrack, settings: Settings, reduction: (any AudioReduction)?) {
         (self.track, self.settings, self.reduction) = (track, settings, reduction)
@@ -281,7 +295,12 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
         _ session: DemuxSession, id: Int, _ start: any PipelineMaker, _ opener: RangeOpener
     ) throws(MediaError) {
         let limits = opener.asset.limits
-        try read.use { read throws(MediaError) in
+        var settings = settings
+        if case .audio(var audio) = settings {
+            audio.timePitchAlgorithm = audioTimePitchAlgorithm
+            settings = .audio(audio)
+        }
+        try read.use { [settings] read throws(MediaError) in
             (read.limits, read.opener) = (limits, opener)
             read.timeRange = start.timeRange
             let begins = start.timeRange.start.isNumeric ? max(start.timeRange.start, .zero) : .zero

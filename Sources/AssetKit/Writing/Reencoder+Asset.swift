@@ -129,6 +129,7 @@ extension Reencoder {
             // The writer converts once, to the format of its encoder.
             let output = TrackOutput(track: track, audioSettings: AudioSettings())
             output.passesOverUndecodable = passesOverUndecodableAudio
+            output.audioTimePitchAlgorithm = audioTimePitchAlgorithm
             let input = AssetWriterInput(audioSettings: settings, like: track)
             try add(output, to: input)
             return input
@@ -226,6 +227,7 @@ extension Reencoder {
     ) throws(MediaError) -> AssetWriterInput {
         let output = try AudioMixOutput(tracks: tracks)
         output.audioMix = mix
+        output.audioTimePitchAlgorithm = audioTimePitchAlgorithm
         let input = AssetWriterInput(audioSettings: settings, like: tracks.first)
         try add(output, to: input)
         return input

@@ -30,6 +30,7 @@ public final class Reencoder: Sendable {
         var sparse: [(track: AssetTrack, input: AssetWriterInput)] = []
         var observer: (@Sendable (AssetWriterInput, SampleBuffer) -> Void)?
         var passesOverUndecodableAudio = false
+        var timePitchAlgorithm = AudioTimePitchAlgorithm.spectral
         var isStarted = false
         var isCancelled = false
         var running = 0
@@ -116,6 +117,12 @@ public final class Reencoder: Sendable {
     package var passesOverUndecodableAudio: Bool {
         get { state.read { $0.passesOverUndecodableAudio } }
         set { state.updateQuietly { $0.passesOverUndecodableAudio = newValue } }
+    }
+
+    /// The algorithm for segments of a composition whose audio plays faster or slower; set it before adding.
+    var audioTimePitchAlgorithm: AudioTimePitchAlgorithm {
+        get { state.read { $0.timePitchAlgorithm } }
+        set { state.updateQuietly { $0.timePitchAlgorithm = newValue } }
     }
 
     /// The reasons why tracks were omitted as undecodable, by ``AssetTrack/index``.

@@ -208,7 +208,7 @@ struct ContentOptions: ParsableArguments {
 }
 
 /// A library value as an argument, named as in the library.
-struct Named<Value: RawRepresentable<String> & CaseIterable>: ExpressibleByArgument {
+struct Named<Value: RawRepresentable<String> & CaseIterable & Sendable>: ExpressibleByArgument, Sendable {
     /// The value.
     let value: Value
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import AssetKit
 import MediaBase
 import SystemPackage
 import Timelines
@@ -28,6 +29,12 @@ struct TimelineOptions: ParsableArguments {
     @Flag(help: "Leave out effects that cannot be rendered, instead of failing.")
     var ignoreEffects = false
 
+    @Option(
+        help: ArgumentHelp(
+            "The audio of clips at another speed: spectral keeps its pitch (the default); with varispeed, the pitch "
+                + "follows the speed.", valueName: "algorithm"))
+    var timePitch: Named<AudioTimePitchAlgorithm>?
+
     /// The timeline settings that the options select.
     var settings: TimelineSettings {
         var settings = TimelineSettings()
@@ -36,6 +43,7 @@ struct TimelineOptions: ParsableArguments {
         settings.mediaFolders = mediaFolder.map(\.path)
         settings.allowsMissing = allowMissing
         settings.ignoresEffects = ignoreEffects
+        if let timePitch { settings.audioTimePitchAlgorithm = timePitch.value }
         return settings
     }
 
