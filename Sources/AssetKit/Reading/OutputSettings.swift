@@ -41,8 +41,8 @@ public enum AudioTimePitchAlgorithm: String, Sendable, Hashable, CaseIterable {
     /// The default, as in AVFoundation's readers and export sessions. It is for speeds from 1/32 to 32, as there; beyond them,
     /// audio is read by ``varispeed``. Sample rates are 8 to 192 kHz, channels up to 64; others are an error, `unsupported`.
     /// The library (Debian's `librubberband2`) is loaded when reading such a segment starts, and if it is missing, that is the
-    /// same error. A sudden sound is within 10 ms of its time; if the segment lasts longer than its source, within 10 ms
-    /// multiplied by how much longer.
+    /// same error. A sudden sound is within 10 ms of its time, at more than eight times the speed within 15 ms; where a
+    /// second of the source lasts several, within so many times 10 ms.
     ///
     /// All channels stay in phase. Reading again gives the same samples, on any number of threads, from any start within
     /// the first thirty seconds of a segment (of the source, if it plays faster). A read that starts later has the same
