@@ -43,8 +43,8 @@ public struct AudioMix: Sendable, Hashable {
 /// try reader.add(output)
 /// ```
 ///
-/// The mix is one continuous run of samples from the start of the reader's time range to the end of the longest track;
-/// a track without audio is silent. The mix uses 32-bit floating point. Each track is converted to the rate and
+/// The mix is one continuous run of samples from the start of the time range to the end of the longest track; a track
+/// without audio is silent. The mix uses 32-bit floating point. Each track is converted to the rate and
 /// channels of the mix, multiplied by its volume and added. The sum is limited to ±1 and never wraps.
 /// Mutable state is under a lock or confined to one thread at a time.
 public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
@@ -63,6 +63,7 @@ public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
     private struct State: ~Copyable {
         var place: Int64?
         var inputs: [Input] = []
+        var ranges = JoinedRanges()
         /// Converts the mix to the requested format.
         var converter: SampleConverter?
     }
@@ -139,39 +140,71 @@ public final class AudioMixOutput: ReaderOutput, @unchecked Sendable {
     public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
         let audioMix = audioMix
         return try state.use { state throws(MediaError) in
-            if state.inputs.isEmpty { state.inputs = trackOutputs.map { _ in Input() } }
-            let begins: Int64
-            if let place = state.place {
-                begins = place
-            } else {
-                let start = trackOutputs.first?.timeRange.start ?? .zero
-                begins = max(start.sampleIndex(rate: form.rate, rounding: .up) ?? 0, 0)
-                state.converter = try SampleConverter(
-                    to: form.sampleFormat, isPlanar: form.isPlanar, sampleRate: form.sampleRate,
-                    channelLayout: form.channelLayout)
-            }
-            for (index, output) in trackOutputs.enumerated() {
-                try Self.fill(&state.inputs[index], from: output, upTo: begins + Self.run, rate: form.rate)
-            }
-            // If all tracks end within the run, so does the mix.
-            let isLast = state.inputs.allSatisfy(\.isOver)
-            let last = isLast ? state.inputs.map(\.end).max() ?? begins : begins + Self.run
-            let end = min(begins + Self.run, last)
-            state.place = end
-            guard end > begins else { return nil }
-            let volumes = trackOutputs.map(audioMix.parameters)
-            let mixed = try mixed(state.inputs, volumes, begins..<end)
-            for index in state.inputs.indices {
-                state.inputs[index].sounds.removeAll { $0.place + Int64($0.sound.sampleCount) <= end }
-            }
-            guard let frame = try state.converter?.convert(mixed) else { return nil }
-            let time = MediaTime(value: begins, timescale: form.rate)
-            return AudioBuffer(frame, range: 0..<Int(end - begins)).map { sound in
-                SampleBuffer(
-                    presentationTime: time, duration: MediaTime(value: end - begins, timescale: form.rate),
-                    formatDescription: format, content: .sound(sound))
-            }
+            repeat {
+                if let buffer = try next(&state, audioMix) { return buffer }
+                (state.place, state.inputs) = (nil, [])
+            } while try state.ranges.next(of: outputs)
+            return nil
         }
+    }
+
+    /// Returns the next run of the mix in the current time range; `nil` at its end.
+    private func next(
+        _ state: inout State, _ audioMix: AudioMix
+    ) throws(MediaError) -> SampleBuffer? {
+        if state.inputs.isEmpty { state.inputs = outputs.map { _ in Input() } }
+        let begins: Int64
+        if let place = state.place {
+            begins = place
+        } else {
+            let start = (state.ranges.current ?? outputs.first?.timeRange)?.start ?? .zero
+            begins = max(start.sampleIndex(rate: form.rate, rounding: .up) ?? 0, 0)
+            state.converter = try SampleConverter(
+                to: form.sampleFormat, isPlanar: form.isPlanar, sampleRate: form.sampleRate,
+                channelLayout: form.channelLayout)
+        }
+        for (index, output) in outputs.enumerated() {
+            try Self.fill(&state.inputs[index], from: output, upTo: begins + Self.run, rate: form.rate)
+        }
+        // If all tracks end within the run, so does the mix.
+        let isLast = state.inputs.allSatisfy(\.isOver)
+        let last = isLast ? state.inputs.map(\.end).max() ?? begins : begins + Self.run
+        let end = min(begins + Self.run, last)
+        state.place = end
+        guard end > begins else { return nil }
+        let volumes = outputs.map(audioMix.parameters)
+        let mixed = try mixed(state.inputs, volumes, begins..<end)
+        for index in state.inputs.indices {
+            state.inputs[index].sounds.removeAll { $0.place + Int64($0.sound.sampleCount) <= end }
+        }
+        guard let frame = try state.converter?.convert(mixed) else { return nil }
+        let time = MediaTime(value: begins, timescale: form.rate)
+        return AudioBuffer(frame, range: 0..<Int(end - begins)).map { sound in
+            SampleBuffer(
+                presentationTime: time, duration: MediaTime(value: end - begins, timescale: form.rate),
+                formatDescription: format, content: .sound(sound))
+        }
+    }
+
+    // MARK: Several time ranges
+
+    /// Indicates whether further time ranges may be read, as ``TrackOutput/supportsRandomAccess``.
+    public var supportsRandomAccess: Bool {
+        get { outputs.supportRandomAccess }
+        set { outputs.supportRandomAccess = newValue }
+    }
+
+    /// Makes the output deliver further time ranges, once it has returned `nil`: each is that part of the whole mix.
+    ///
+    /// The parameters and errors are those of ``TrackOutput/reset(forReadingTimeRanges:)``; each track's file is opened
+    /// again for every range.
+    public func reset(forReadingTimeRanges ranges: [MediaTimeRange]) throws(MediaError) {
+        try state.use { state throws(MediaError) in try state.ranges.reset(ranges, of: outputs) }
+    }
+
+    /// Declares that no further time ranges follow, as ``TrackOutput/markConfigurationAsFinal()``.
+    public func markConfigurationAsFinal() {
+        try? state.use { state in state.ranges.markAsFinal(outputs) }
     }
 
     /// Reads a track until all of its audio before a position is available.

@@ -29,6 +29,7 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         var endsByReading = false
         var made: [SampleBuffer] = []
         var isStarted = false
+        var ranges = JoinedRanges()
     }
 
     /// The reading state of one track, with its latest frame.
@@ -70,13 +71,39 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
     ///   composition that is not valid for the asset's whole duration.
     public override func nextSampleBuffer() throws(MediaError) -> SampleBuffer? {
         try state.use { state throws(MediaError) in
-            if !state.isStarted { try start(&state) }
-            if state.made.isEmpty { state.made = try makeFrames(&state).reversed() }
-            if let frame = state.made.popLast() { return frame }
-            // The remaining samples are not shown, but the reader is completed only when all of its outputs are.
-            for output in trackOutputs { while try output.nextSampleBuffer() != nil {} }
+            repeat {
+                if !state.isStarted { try start(&state) }
+                if state.made.isEmpty { state.made = try makeFrames(&state).reversed() }
+                if let frame = state.made.popLast() { return frame }
+                // The remaining samples are not shown, but the reader is completed only when all of its outputs are.
+                for output in outputs { while try output.nextSampleBuffer() != nil {} }
+                state.isStarted = false
+            } while try state.ranges.next(of: outputs)
+            // Nothing is left of the last range.
+            state.isStarted = true
             return nil
         }
+    }
+
+    // MARK: Several time ranges
+
+    /// Indicates whether further time ranges may be read, as ``TrackOutput/supportsRandomAccess``.
+    public var supportsRandomAccess: Bool {
+        get { outputs.supportRandomAccess }
+        set { outputs.supportRandomAccess = newValue }
+    }
+
+    /// Makes the output deliver further time ranges, once it has returned `nil`: the frames that are on screen in each.
+    ///
+    /// The parameters and errors are those of ``TrackOutput/reset(forReadingTimeRanges:)``; each track's file is opened
+    /// again for every range.
+    public func reset(forReadingTimeRanges ranges: [MediaTimeRange]) throws(MediaError) {
+        try state.use { state throws(MediaError) in try state.ranges.reset(ranges, of: outputs) }
+    }
+
+    /// Declares that no further time ranges follow, as ``TrackOutput/markConfigurationAsFinal()``.
+    public func markConfigurationAsFinal() {
+        try? state.use { state in state.ranges.markAsFinal(outputs) }
     }
 
     private func start(_ state: inout State) throws(MediaError) {
@@ -90,7 +117,9 @@ public final class VideoCompositionOutput: ReaderOutput, @unchecked Sendable {
         let known = videoComposition.end(of: trackOutputs.map(\.track), until: end)
         let framesEnd = known ?? end
         let frame = videoComposition.frameDuration
-        let range = trackOutputs.first?.timeRange ?? MediaTimeRange(start: .zero, duration: .positiveInfinity)
+        let range =
+            state.ranges.current ?? outputs.first?.timeRange
+            ?? MediaTimeRange(start: .zero, duration: .positiveInfinity)
         state.start = max(range.start.isNumeric ? range.start : .zero, .zero)
         state.end = range.end.isNumeric ? min(range.end, framesEnd) : framesEnd
         state.endsByReading = known == nil

@@ -57,28 +57,37 @@ extension TrackOutput {
     ///   ``markConfigurationAsFinal()``. ``MediaError/Code-swift.struct/unsupported`` for an asset that can be read only
     ///   once. The reader's failure if it has failed or was cancelled.
     public func reset(forReadingTimeRanges ranges: [MediaTimeRange]) throws(MediaError) {
+        let isFinal = state.withLock { $0.isConfigurationFinal }
+        try read.use { read throws(MediaError) in
+            try checkReset(ranges, read, isFinal: isFinal)
+            read.further = FurtherRanges(ranges: ranges[...])
+        }
+    }
+
+    /// Throws the errors of ``reset(forReadingTimeRanges:)``.
+    func checkReset(_ ranges: [MediaTimeRange], isFinal: Bool) throws(MediaError) {
+        try read.use { read throws(MediaError) in try checkReset(ranges, read, isFinal: isFinal) }
+    }
+
+    private func checkReset(_ ranges: [MediaTimeRange], _ read: Read, isFinal: Bool) throws(MediaError) {
         let areInOrder = zip(ranges, ranges.dropFirst()).allSatisfy { $0.end <= $1.start }
         guard areInOrder, ranges.allSatisfy({ $0.isValid && $0.start.isNumeric }) else {
             throw MediaError(.invalidArgument, "the time ranges are not valid, or not in rising order without overlap")
         }
-        let (supports, isFinal) = state.withLock { ($0.supportsRandomAccess, $0.isConfigurationFinal) }
-        guard supports, !isFinal else {
+        guard supportsRandomAccess, !isFinal else {
             throw MediaError(
                 .invalidArgument,
                 isFinal
                     ? "the output's configuration was marked as final"
                     : "the output reads one time range; set supportsRandomAccess before reading starts to read more")
         }
-        try read.use { read throws(MediaError) in
-            guard let session = read.session, let opener = read.opener, read.isOver, read.further == nil else {
-                throw MediaError(
-                    .invalidArgument, "further time ranges are read after the output has returned nil for those before")
-            }
-            if let failure = session.failure { throw failure }
-            guard !opener.asset.isStream else {
-                throw MediaError(.unsupported, "can be read only once", path: opener.asset.displayName)
-            }
-            read.further = FurtherRanges(ranges: ranges[...])
+        guard let session = read.session, let opener = read.opener, read.isOver, read.further == nil else {
+            throw MediaError(
+                .invalidArgument, "further time ranges are read after the output has returned nil for those before")
+        }
+        if let failure = session.failure { throw failure }
+        guard !opener.asset.isStream else {
+            throw MediaError(.unsupported, "can be read only once", path: opener.asset.displayName)
         }
     }
 
