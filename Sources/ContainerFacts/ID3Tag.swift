@@ -51,6 +51,40 @@ package struct ID3Tag {
         joinDates()
     }
 
+    /// Reads the tags that follow each other in a sample of timed metadata.
+    ///
+    /// - Returns: The items of all tags, and false if bytes are left that are no tag.
+    package static func items(ofSample bytes: [UInt8]) -> (items: [MetadataItem], isWhole: Bool) {
+        let bytes = completed(bytes)
+        let source = ArrayByteSource(bytes)
+        var items: [MetadataItem] = []
+        var place = 0
+        while place < bytes.count {
+            let size = Int(clamping: size(Array(bytes[place...].prefix(10))))
+            guard size > 0, size <= bytes.count - place, let tag = try? ID3Tag(source, at: UInt64(place)) else {
+                // Some writers fill samples with zeros.
+                return (items, bytes[place...].allSatisfy { $0 == 0 } && place > 0)
+            }
+            items += tag.items
+            guard items.count <= maximumFrames else { return (Array(items.prefix(maximumFrames)), false) }
+            place += size
+        }
+        return (items, true)
+    }
+
+    /// Returns a sample with the five bytes that libavformat takes for the header of an access unit.
+    ///
+    /// libavformat 5.1 skips them in every stream of type 0x15 (ISO/IEC 13818-1, 2.12.4), but Apple's streams have the tag
+    /// alone, whose version is 2.4: "Timed Metadata for HTTP Live Streaming". Sizes of version 2.3 are recognized too.
+    private static func completed(_ bytes: [UInt8]) -> [UInt8] {
+        guard !bytes.starts(with: "ID3".utf8), bytes.count > 9, bytes[0] & 0x0F == 0,
+            bytes[1..<5].allSatisfy({ $0 < 0x80 }), case let size = synchsafe(bytes[1..<5]), size <= bytes.count - 5
+        else { return bytes }
+        let hasFrame = bytes[5..<9].allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
+        guard hasFrame || bytes[0] & 0x40 != 0 else { return bytes }
+        return Array("ID3".utf8) + [4, 0] + bytes
+    }
+
     /// Joins the year, the day and the time of version 2.3 to one date.
     private mutating func joinDates() {
         func text(_ key: String) -> String? {

@@ -268,7 +268,7 @@ extension MetadataEntry {
     private var free: (type: UInt32, bytes: [UInt8]) {
         switch value {
         case .data(let bytes): return (Self.pictureType(bytes), bytes)
-        case .text(let text), .date(let text), .location(let text): return (1, Array(text.utf8))
+        case .text, .date, .location, .numbers: return (1, Array((value.text ?? "").utf8))
         case .integer(let number):
             let bytes = Self.bytes(number, atLeast: 1)
             return (bytes.count == 8 ? 74 : 21, bytes)

@@ -23,6 +23,8 @@ public struct MetadataItem: Sendable {
     public var extraAttributes: [ExtraAttribute: String]
     /// The name that the demuxer gave the key, if it is not the one that follows from the identifier.
     private var givenName: String?
+    /// The type in which the value is stored, if it is not the one that follows from the value.
+    private var storedType: DataType?
 
     /// Creates an item from its parts.
     ///
@@ -67,8 +69,14 @@ public struct MetadataItem: Sendable {
     /// The key that all key spaces share; `nil` if there is none.
     public var commonKey: CommonKey? { identifier.commonKey }
 
-    /// The type of the value.
-    public var dataType: DataType { value.dataType }
+    /// The type in which the value is stored: `AVMutableMetadataItem.dataType`.
+    ///
+    /// By default it is the one that follows from the value. Only timed metadata is stored in another one, such as
+    /// ``DataType/int8``.
+    public var dataType: DataType {
+        get { storedType ?? value.dataType }
+        set { storedType = newValue == value.dataType ? nil : newValue }
+    }
 
     /// The name that ffmpeg and ffprobe show for the key, such as `title`, and `artwork` for a cover: `key` in the JSON of
     /// `probe`.
@@ -89,6 +97,8 @@ public struct MetadataItem: Sendable {
         case integer(Int64)
         /// A number with a fraction.
         case float(Double)
+        /// Several numbers that belong together: the coordinates of a point, a rectangle or a polygon, or a matrix.
+        case numbers([Double])
         /// Binary data, such as a cover picture.
         case data([UInt8])
         /// A date in ISO 8601 format, of any precision.
@@ -125,7 +135,7 @@ extension MetadataItem: Hashable {
     public static func == (left: Self, right: Self) -> Bool {
         left.identifier == right.identifier && left.value == right.value && left.language == right.language
             && left.time == right.time && left.duration == right.duration
-            && left.extraAttributes == right.extraAttributes
+            && left.extraAttributes == right.extraAttributes && left.dataType == right.dataType
     }
 
     /// Hashes the identifier and the value.
@@ -138,12 +148,14 @@ extension MetadataItem: Hashable {
 // MARK: - Values
 
 extension MetadataItem.Value {
-    /// The value as text, with numbers in decimal digits; `nil` for binary data.
+    /// The value as text, with numbers in decimal digits and spaces between them; `nil` for binary data.
     public var text: String? {
-        switch self {
+        func digits(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+        return switch self {
         case .text(let text), .date(let text), .location(let text): text
         case .integer(let number): "\(number)"
-        case .float(let number): Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+        case .float(let number): digits(number)
+        case .numbers(let numbers): numbers.map(digits).joined(separator: " ")
         case .data: nil
         }
     }
@@ -171,6 +183,13 @@ extension MetadataItem.Value {
         case .float: .float
         case .date: .date
         case .location: .location
+        case .numbers(let numbers):
+            switch numbers.count {
+            case 2: .point
+            case 4: .rectangle
+            case 9: .affineTransform
+            default: .polygon
+            }
         case .data(let bytes):
             if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
                 .jpeg
@@ -202,30 +221,6 @@ extension MetadataItem.Value {
 }
 
 extension MetadataItem {
-    /// The type of a metadata value, with the raw values of CoreMedia (`kCMMetadataBaseDataType_…`).
-    public enum DataType: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Text.
-        case utf8 = "com.apple.metadata.datatype.UTF-8"
-        /// A whole number of up to 64 bits.
-        case integer = "com.apple.metadata.datatype.int64"
-        /// A number with a fraction.
-        case float = "com.apple.metadata.datatype.float64"
-        /// A date in ISO 8601 format.
-        case date = "com.apple.metadata.datatype.date"
-        /// A location in ISO 6709 format.
-        case location = "com.apple.quicktime.metadata.location.ISO6709"
-        /// A JPEG picture.
-        case jpeg = "com.apple.metadata.datatype.JPEG"
-        /// A PNG picture.
-        case png = "com.apple.metadata.datatype.PNG"
-        /// A BMP picture.
-        case bmp = "com.apple.metadata.datatype.BMP"
-        /// A GIF picture.
-        case gif = "com.apple.metadata.datatype.GIF"
-        /// Other bytes.
-        case raw = "com.apple.metadata.datatype.raw-data"
-    }
-
     /// A key that all key spaces share: `AVMetadataKey.commonKey…`.
     public enum CommonKey: String, Sendable, Hashable, Codable, CaseIterable {
         /// The title.

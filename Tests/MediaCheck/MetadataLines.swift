@@ -18,6 +18,7 @@ func line(_ scope: String, _ item: MetadataItem) -> String {
         case .float(let number): ("float", Array("\(number)".utf8))
         case .date(let text): ("date", Array(text.utf8))
         case .location(let text): ("location", Array(text.utf8))
+        case .numbers: ("text", Array((item.value.text ?? "").utf8))
         case .data(let bytes): ("data", bytes)
         }
     let details = item.extraAttributes.sorted { $0.key.rawValue < $1.key.rawValue }

@@ -120,6 +120,11 @@ public final class TrackOutput: ReaderOutput, @unchecked Sendable {
     /// Ends reading with an error that did not come from the file, and returns the error to throw.
     func failed(_ error: MediaError) -> MediaError { state.withLock { $0.session }?.fail(error) ?? error }
 
+    /// Counts a part of the track as damaged.
+    func reportDamage(at range: MediaTimeRange) {
+        state.withLock { $0.session }?.reportDamage(track: track.index, at: range)
+    }
+
     /// The damage that the output's reader has found so far; empty before reading starts.
     public var damage: DamageReport { state.withLock { $0.session }?.damage ?? DamageReport() }
 
@@ -348,5 +353,6 @@ extension TrackOutput {
         }
     }
 
-    private func cancelReader() { state.withLock { $0.session }?.cancel() }
+    /// Cancels the reader that the output belongs to.
+    func cancelReader() { state.withLock { $0.session }?.cancel() }
 }

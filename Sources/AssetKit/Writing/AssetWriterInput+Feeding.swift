@@ -125,6 +125,19 @@ extension AssetWriterInput {
     }
 }
 
+extension AssetWriterInput {
+    /// Claims the input for an adaptor.
+    ///
+    /// - Throws: `invalidArgument` if it has one already.
+    func takeAdaptor() throws(MediaError) {
+        let isFree = state.withLock { state in
+            defer { state.hasAdaptor = true }
+            return !state.hasAdaptor
+        }
+        guard isFree else { throw MediaError(.invalidArgument, "the input has an adaptor already") }
+    }
+}
+
 /// Feeds a video input with pixel buffers from its own pool: `AVAssetWriterInputPixelBufferAdaptor`.
 public final class PixelBufferAdaptor: Sendable {
     /// The input to which pixel buffers are appended.
@@ -142,11 +155,7 @@ public final class PixelBufferAdaptor: Sendable {
         }
         pixelBufferPool = try PixelBufferPool(dimensions: dimensions, pixelFormat: pixelFormat)
         self.input = input
-        let isFree = input.state.withLock { state in
-            defer { state.hasAdaptor = true }
-            return !state.hasAdaptor
-        }
-        guard isFree else { throw MediaError(.invalidArgument, "the input has an adaptor already") }
+        try input.takeAdaptor()
     }
 
     /// Appends a video frame that is shown from the given time until the next frame.

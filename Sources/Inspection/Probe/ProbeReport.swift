@@ -291,6 +291,7 @@ package struct MetadataReport: Encodable, Sendable {
         case .float(let number): (type, value) = ("number", .number(number))
         case .date(let date): (type, value) = ("date", .text(date))
         case .location(let location): (type, value) = ("location", .text(location))
+        case .numbers: (type, value) = ("text", .text(item.value.text ?? ""))
         case .data(let bytes): (type, sizeBytes) = ("data", bytes.count)
         }
     }

@@ -6,7 +6,7 @@ import Testing
 
 /// The listings of "Coming from AVFoundation": what stands in the article is compiled, and does what it says.
 @Suite struct ComingFromAVFoundationTests {
-    private static let files = ["Times", "Assets", "Editing", "Reading", "Writing", "Tandem"]
+    private static let files = ["Times", "Assets", "Editing", "Reading", "Writing", "Tandem", "Metadata"]
 
     @Test func theCodeIsWhatIsCompiled() throws {
         let text = try String(
@@ -22,7 +22,7 @@ import Testing
             return parts.dropFirst().joined(separator: "\n\n")
         }
         #expect(blocks.joined(separator: "\n") == sources.joined(separator: "\n"))
-        for number in 1...26 where number != 22 && number != 24 {
+        for number in 1...28 where number != 22 && number != 24 {
             #expect(blocks.contains { $0.contains("/// \(number)") }, "listing \(number)")
         }
     }
@@ -290,6 +290,27 @@ import Testing
         for frame in 0..<20 {
             #expect(abs(Int(pixels[frame * 64 * 32 + 1000]) - (20 + 10 * frame)) < 6, "frame \(frame)")
         }
+    }
+
+    @Test func timedMetadata() async throws {
+        let folder = try TemporaryFolder()
+        let target = folder.path("live.mov")
+        let asset = try Media.asset("av.mp4")
+        let track = try Media.track(asset, .video)
+        let writer = try AssetWriter(path: FilePath(target), fileType: .mov)
+        let video = AssetWriterInput(copying: track)
+        try writer.add(video)
+        let time = MediaTime(value: 900, timescale: 600)
+        let still = try stillImageTime(at: time, describing: video, in: writer)
+        try await writeSession(MediaTimeRange(start: .zero, duration: second * 3), with: writer) {
+            for buffer in try Media.all(TrackOutput(track: track), of: asset) { try video.appendNow(buffer) }
+            video.markAsFinished()
+            try await still.append()
+            still.input.markAsFinished()
+        }
+        #expect(try probe(target, "stream=codec_tag_string").map { $0.prefix(4) } == ["avc1", "mebx"])
+        let groups = try await readTimedMetadata(of: Asset(path: target))
+        #expect(groups.map(\.timeRange.start) == [time] && groups.first?.items.map(\.value) == [.integer(0)])
     }
 
     @Test func theTandem() async throws {

@@ -33,6 +33,9 @@ private func read(_ asset: Asset, isDecoding: Bool) {
     guard (try? reader.startReading()) != nil else { return }
     // A late start may be hours of silence: enough is read of each to come past what a small file holds.
     for output in outputs {
+        if let adaptor = try? OutputMetadataAdaptor(output: output) {
+            for _ in 0..<200 { guard (try? adaptor.nextTimedMetadataGroup()) != nil else { break } }
+        }
         for _ in 0..<200 { guard let buffer = try? output.nextSampleBuffer(), buffer.duration >= .zero else { break } }
     }
     _ = reader.damage
