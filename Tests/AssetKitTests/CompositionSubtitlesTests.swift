@@ -109,6 +109,6 @@ import Testing
         #expect(try composition.addTrack(mediaType: .audio, preferredTrackID: Int(Int32.max)) == Int(Int32.max))
         #expect(try composition.addTrack(mediaType: .audio) == 1)
         #expect(try composition.addTrack(mediaType: .audio) == 3)
-        #expect(errorCode { try composition.addTrack(mediaType: .timecode) } == .unsupported)
+        #expect(errorCode { try composition.addTrack(mediaType: .attachment) } == .unsupported)
     }
 }

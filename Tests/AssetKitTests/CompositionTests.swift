@@ -182,7 +182,7 @@ import Testing
         #expect(code(MediaTimeRange(start: -Self.second, duration: Self.second), into: id) == .invalidArgument)
         #expect(code(MediaTimeRange(start: .zero, duration: .indefinite), into: id) == .invalidArgument)
         #expect(code(.invalid, into: id) == .invalidArgument)
-        #expect(errorCode { try composition.addTrack(mediaType: .timecode) } == .unsupported)
+        #expect(errorCode { try composition.addTrack(mediaType: .attachment) } == .unsupported)
         #expect(errorCode { try composition.scaleTimeRange(range, toDuration: .zero) } == .invalidArgument)
         let foreign = try Media.track(Media.asset("vfr.mp4"), .video)
         #expect(

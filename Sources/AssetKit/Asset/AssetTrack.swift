@@ -72,7 +72,7 @@ public struct AssetTrack: Sendable, Hashable {
     /// The track's own metadata.
     public let metadata: [MetadataItem]
     /// The ``id``s of the tracks to which this one refers, by the type of reference, such as `chap` or `tmcd`.
-    public let associatedTracks: [String: [Int]]
+    public internal(set) var associatedTracks: [String: [Int]]
     /// The timecode of the first frame as written by the container; `nil` if it has none.
     public let startTimecode: String?
     /// The timecode of a timecode track; `nil` for other tracks.
@@ -92,7 +92,7 @@ public struct AssetTrack: Sendable, Hashable {
     /// The total duration of the samples from the tables of an MP4 or QuickTime file; `nil` for other formats.
     let tableDuration: MediaTime?
     /// The description of a track of text, timecode or data in an MP4 or QuickTime file; `nil` for other tracks.
-    let carriage: Carriage?
+    var carriage: Carriage?
     /// The coding parameters of the samples, for a writer that copies them unchanged.
     let codecParameters: CodecParameters?
 

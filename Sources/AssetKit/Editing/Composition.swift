@@ -34,21 +34,20 @@ public struct Composition: Sendable {
     public func track(withID id: Int) -> Track? { tracks.first { $0.id == id } }
 
     /// The types of media that tracks may have.
-    private static let mediaTypes: Set<MediaType> = [.video, .audio, .subtitle]
+    private static let mediaTypes: Set<MediaType> = [.video, .audio, .subtitle, .timecode, .data]
 
     /// Adds an empty track and returns its ID.
     ///
-    /// Subtitles are read as they are stored.
+    /// Subtitles, timecode and data are read as they are stored.
     /// - Parameters:
-    ///   - mediaType: The media type: video, audio or subtitles.
+    ///   - mediaType: The media type: video, audio, subtitles, timecode or data.
     ///   - preferredTrackID: The ID to use if no other track has it; above 0. `nil` for the next free one.
     /// - Throws: ``MediaError/Code-swift.struct/unsupported`` for other media types, and
     ///   ``MediaError/Code-swift.struct/limitExceeded`` if there are too many tracks.
     @discardableResult
     public mutating func addTrack(mediaType: MediaType, preferredTrackID: Int? = nil) throws(MediaError) -> Int {
         guard Self.mediaTypes.contains(mediaType) else {
-            throw MediaError(
-                .unsupported, "a composition has no \(mediaType) tracks; only video, audio and subtitles")
+            throw MediaError(.unsupported, "a composition has no \(mediaType) tracks")
         }
         guard tracks.count < Self.maximumTracks else {
             throw MediaError(.limitExceeded, "a composition has at most \(Self.maximumTracks) tracks")
@@ -178,11 +177,11 @@ extension Composition {
         tracks.first { $0.mediaType == track.mediaType && $0.accepts(track) }
     }
 
-    /// Inserts a time range of all of an asset's video, audio and subtitle tracks; subsequent segments of all tracks
-    /// shift later.
+    /// Inserts a time range of all of an asset's video, audio and subtitle tracks.
     ///
-    /// Each source track goes into a compatible track that no other uses, or into a new one. Tracks that receive no
-    /// media get a gap as long as the range, so that all tracks stay in sync.
+    /// Subsequent segments of all tracks shift later. Each source track goes into a compatible track that no other uses,
+    /// or into a new one. Tracks that receive no media get a gap as long as the range, so that all tracks stay in sync.
+    /// Tracks of timecode and data are inserted one by one.
     public mutating func insertTimeRange(
         _ range: MediaTimeRange, of asset: Asset, at time: MediaTime
     ) throws(MediaError) {
@@ -191,7 +190,7 @@ extension Composition {
         let all = try asset.contents().tracks
         let chapters = Set(all.flatMap { $0.associatedTracks["chap"] ?? [] })
         let sources = all.filter {
-            Self.mediaTypes.contains($0.mediaType) && !$0.isAttachedPicture && !chapters.contains($0.id)
+            [.video, .audio, .subtitle].contains($0.mediaType) && !$0.isAttachedPicture && !chapters.contains($0.id)
         }
         guard sources.contains(where: { $0.mediaType != .subtitle }) else {
             throw MediaError(.noSuchTrack, "has neither video nor audio", path: asset.displayName)

@@ -72,7 +72,11 @@ final class CompositionStored: SamplePipeline {
             beginsAnywhere: isAtFirst && segment.start <= range.start, endsAnywhere: clips.count == 1, track: track,
             start: start, trackIndex: index)
         if track.mediaType == .video { return try StoredPictures(request) }
-        if track.mediaType == .subtitle { return try StoredSubtitles(request) }
+        switch track.mediaType {
+        case .subtitle, .data: return try StoredSparse(request)
+        case .timecode: return try StoredTimecode(request)
+        default: break
+        }
         if let form = PCMForm(source.track.formatDescriptions.first) { return try StoredPCM(request, form) }
         return try StoredSound(request)
     }
@@ -145,7 +149,7 @@ extension Composition.Segment {
     /// Returns the reason why the segment cannot be stored in one track with another; `nil` if it can.
     fileprivate func reasonAgainstStoring(after first: Composition.Segment) -> String? {
         guard let source, let other = first.source else { return nil }
-        if stretch != nil, source.track.mediaType != .subtitle {
+        if stretch != nil, ![.subtitle, .data].contains(source.track.mediaType) {
             return "it plays at \(speed.doubleValue) times its speed"
         }
         guard let format = source.track.formatDescriptions.first, let known = other.track.formatDescriptions.first
@@ -162,6 +166,7 @@ extension FormatDescription {
     /// Returns the difference in coding from another format, in words; `nil` if one decoder accepts both.
     fileprivate func difference(from other: FormatDescription) -> String? {
         if codec != other.codec { return "it is coded as \(codec), what comes before as \(other.codec)" }
+        if mediaType == .data, codecTag != other.codecTag { return "its samples are of another kind" }
         if let mine = video, let theirs = other.video {
             if mine.encodedSize != theirs.encodedSize {
                 return "its pictures are \(mine.encodedSize), those before \(theirs.encodedSize)"
@@ -302,38 +307,6 @@ final class StoredPictures: StoredClip {
             let buffer = ready[index]
             ready[index] = SampleBuffer(buffer, decodeTime: time - buffer.duration * (known - index))
         }
-    }
-}
-
-/// Reads the stored subtitles of one segment, with their times moved and cut to the segment.
-///
-/// A subtitle that is on screen where the segment starts begins there, and one that outlasts it ends with it.
-final class StoredSubtitles: StoredClip {
-    private let request: StoredClipRequest
-    private let reader: ClipReader
-    private let (from, to): (MediaTime, MediaTime)
-
-    init(_ request: StoredClipRequest) throws(MediaError) {
-        self.request = request
-        (from, to) = (request.from, request.to)
-        // A subtitle may have begun long before the segment, and nothing tells how long.
-        reader = try request.open(from: .zero, to: to)
-    }
-
-    func next() throws(MediaError) -> SampleBuffer? {
-        while let buffer = try reader.next() {
-            let begins = buffer.presentationTime
-            guard begins.isNumeric else { throw request.failure("its file does not say when subtitles are shown") }
-            let ends = begins + buffer.duration
-            guard ends > from, begins < to else { continue }
-            let segment = request.segment
-            let time = begins > from ? segment.time(ofSource: begins) : request.shown.lowerBound
-            let end = ends < to ? segment.time(ofSource: ends) : request.shown.upperBound
-            guard time < end else { continue }
-            return SampleBuffer(
-                buffer, ofTrack: request.trackIndex, presentationTime: time, decodeTime: time, duration: end - time)
-        }
-        return nil
     }
 }
 

@@ -64,10 +64,32 @@ extension AssetTrack {
         if sources.first?.isFrameRateEstimated == false { stream.statedFrameRate = stream.nominalFrameRate }
         stream.containerColor = sources.first?.containerColor
         self.init(stream, origin: .zero, keySpace: .common, edits: nil, scan: nil)
+        if [.timecode, .data].contains(track.mediaType) {
+            carriage = sources.first?.carriage
+            if sources.contains(where: { $0.carriage != carriage }) {
+                carriage = .impossible("its parts have different descriptions")
+            }
+        }
+        associatedTracks = track.associations(in: composition)
     }
 }
 
 extension Composition.Track {
+    /// The references of timecode and of what data describes, if the tracks that they lead to are in the composition.
+    fileprivate func associations(in composition: Composition) -> [String: [Int]] {
+        guard let source = segments.lazy.compactMap(\.source).first else { return [:] }
+        var found: [String: [Int]] = [:]
+        for type in ["tmcd", "cdsc"] {
+            let wanted = source.track.associatedTracks[type] ?? []
+            let targets = composition.tracks.filter { other in
+                guard let first = other.segments.lazy.compactMap(\.source).first else { return false }
+                return first.asset === source.asset && wanted.contains(first.track.id)
+            }
+            if !targets.isEmpty { found[type] = targets.map(\.id) }
+        }
+        return found
+    }
+
     /// The timescale in which all of the sources' times and the segments' starts are whole.
     ///
     /// The largest timescale of them all if 32 bits do not suffice.

@@ -45,8 +45,9 @@ extension Reencoder {
     @discardableResult public func addFurtherTracks() throws(MediaError) -> [TrackLeftOut] {
         let tracks = try reader.asset.contents().tracks
         let stated = writer.inputs.compactMap(\.startTimecode)
+        // A composition's timecode counts from where the file begins.
         let isMoved =
-            reader.timeRange.start.isNumeric && reader.timeRange.start > .zero
+            reader.asset.composition == nil && reader.timeRange.start.isNumeric && reader.timeRange.start > .zero
             || !Set(stated).isSubset(of: tracks.compactMap(\.startTimecode))
         var leftOut: [TrackLeftOut] = []
         for track in tracks where ![.video, .audio].contains(track.mediaType) {
@@ -105,8 +106,8 @@ extension MediaFileType {
     /// Returns the reason why a track that is neither video nor audio cannot be copied, in words that follow "because";
     /// `nil` if it can.
     package func reasonAgainstCopying(_ track: AssetTrack, of asset: Asset) -> String? {
-        let isOfComposition = track.mediaType == .subtitle && asset.composition != nil
-        guard [.subtitle, .timecode, .data].contains(track.mediaType), asset.backing.input != nil || isOfComposition
+        guard [.subtitle, .timecode, .data].contains(track.mediaType),
+            asset.backing.input != nil || asset.composition != nil
         else {
             return "\(track.mediaType.rawValue) tracks are not carried"
         }
