@@ -41,16 +41,16 @@ http {{
     # What S3 refuses and hadro does not: a signature without the digest of the content.
     map "$http_x_amz_content_sha256$args" $is_complete {{ "" 0; "~X-Amz-Signature=" 1; "~^UNSIGNED-PAYLOAD" 1; "~^[0-9a-f]{{64}}" 1; default 0; }}
     server {{
-        listen {address}:{http};
-        listen {address}:{https} ssl http2;
-        listen {address}:{https1} ssl;
+        listen {address}:{http}{families};
+        listen {address}:{https} ssl http2{families};
+        listen {address}:{https1} ssl{families};
         ssl_certificate {certificates}/good.pem;
         ssl_certificate_key {certificates}/good.key;
         include {folder}/places.conf;
     }}
     {refused}
     server {{
-        listen {address}:{s3} ssl http2;
+        listen {address}:{s3} ssl http2{families};
         ssl_certificate {certificates}/good.pem;
         ssl_certificate_key {certificates}/good.key;
         location / {{
@@ -67,7 +67,7 @@ http {{
 # A server whose certificate a client has to refuse.
 REFUSED = """
     server {{
-        listen {address}:{port} ssl http2;
+        listen {address}:{port} ssl http2{families};
         ssl_certificate {certificates}/{name}.pem;
         ssl_certificate_key {certificates}/{name}.key;
         include {folder}/places.conf;
@@ -91,7 +91,7 @@ location ~ ^/to-other/(.*)$ {{ return 307 http://{elsewhere}:{http}/$1; }}
 location ~ ^/to-relative/(.*)$ {{ absolute_redirect off; return 308 /$1; }}
 location ~ ^/to-file/ {{ return 302 file:///etc/hostname; }}
 location ~ ^/to-query/(.*)$ {{ return 302 https://{host}:{https}/query/$1?signature={token}; }}
-location ~ ^/to-private/(.*)$ {{ return 302 http://127.0.0.1:{http}/$1; }}
+location ~ ^/to/([^/]+)/(.*)$ {{ return 302 http://$1:{http}/$2; }}
 location ~ ^/loop/ {{ return 302 $request_uri; }}
 location ~ ^/deep/(.*)$ {{ return 302 /deep/x$1; }}
 """
@@ -118,8 +118,8 @@ def web(folder, media, certificates, host="localhost", address="127.0.0.1", hadr
     ports = dict(zip(names, free_ports(len(names))))
     digest = run(["openssl", "passwd", "-apr1", PASSWORD]).decode().strip()
     Path(folder, "users").write_text(f"{USER}:{digest}\n")
-    values = {"folder": folder, "media": media, "certificates": certificates, "address": address, "host": host, "elsewhere": elsewhere,
-              "hadro": hadro, "token": TOKEN_IN_QUERY, "header": HEADER, **ports}
+    values = {"folder": folder, "media": media, "certificates": certificates, "address": address, "host": host,
+              "families": " ipv6only=off" if ":" in address else "", "elsewhere": elsewhere, "hadro": hadro, "token": TOKEN_IN_QUERY, "header": HEADER, **ports}
     places = PLACES.format(**values) + "".join(
         f"location /status/{code}/ {{ {'add_header Retry-After 1 always; ' if code == 429 else ''}return {code}; }}\n"
         for code in STATUSES)

@@ -107,7 +107,7 @@ S3 = [
 ]
 
 
-def servers(report, world):
+def servers(report, world, full=False):
     """What curl sees."""
     rows, variables = ROWS, {}
     if world.endpoint:

@@ -47,7 +47,6 @@ class World:
         self.media.mkdir(parents=True)
         self.bin = self.folder / "bin"
         self.bin.mkdir()
-        (self.folder / "home").mkdir()
         os.symlink(os.path.abspath(MEDIATOOL), self.bin / "mediatool")
         self.web: Web
         self.faulty: others.Faulty
@@ -75,7 +74,7 @@ class World:
             "MEDIA": str(self.media), "ODD": ODD_IN_ADDRESS, "PROXY": f"http://127.0.0.1:{self.proxy[0]}",
             "LOCKED": f"127.0.0.1:{self.locked_proxy[0]}",
             "ENDPOINT": self.endpoint or "", "KEY_ID": others.KEY_ID, "KEY": others.KEY, "REGION": others.REGION,
-            "HOME": str(self.folder / "home"), "PATH": f"{self.bin}:{os.environ['PATH']}"}
+            "PATH": f"{self.bin}:{os.environ['PATH']}"}
 
     def settle(self):
         """Waits until the servers have written down what they were asked."""
@@ -108,7 +107,7 @@ class World:
         with tempfile.TemporaryDirectory(prefix="network-", dir=self.folder) as folder:
             begun = time.monotonic()
             result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
-                                    env=self.environment(test) | environment)
+                                    env=self.environment(test) | {"HOME": folder} | environment)
             taken = time.monotonic() - begun
             files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(Path(folder).rglob("*"))
                      if keep and path.is_file()}
