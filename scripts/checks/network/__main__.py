@@ -7,10 +7,11 @@ import argparse
 import sys
 
 from ..tools import Report
-from . import faults, private, servers
+from . import counts, faults, private, same, secrets, servers
 from .world import world
 
-GROUPS = {"servers": servers.servers, "faults": faults.faults, "private": private.private}
+GROUPS = {"servers": servers.servers, "same": same.same, "secrets": secrets.secrets, "faults": faults.faults, "private": private.private,
+          "counts": counts.counts}
 # What shows that the servers are as bad as they are meant to be, and what needs root.
 FULL = {"servers", "counts"}
 
@@ -25,7 +26,7 @@ def main():
     if unknown := set(groups) - set(GROUPS):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
     report = Report(verbose=not options.quiet, threads=1)
-    with world() as made:
+    with world(same.corpus_files() if options.full else ()) as made:
         if not made.endpoint:
             print("not run: hadro is not installed, and nothing is read from S3")
         for group in groups:

@@ -148,12 +148,12 @@ PLACES = [
 ]
 RIGHTS = [
     whole("a password in the address", f"{ALL} https://$USERINFO@$WEBHOST/basic/noise.wav"),
-    refused("a wrong one", f"{HEAD} https://reader:wrong@$WEBHOST/basic/av.mp4", "401", most=2),
+    refused("a wrong one", f"{HEAD} https://lector-7f3a:wrong@$WEBHOST/basic/av.mp4", "401", most=2),
     refused("none", f"{HEAD} $WEB/basic/av.mp4", "401"),
-    whole("netrc", "printf 'machine localhost login reader password \"open sesame+1\"\\n' > ~/.netrc; chmod 600 ~/.netrc; "
+    whole("netrc", "printf 'machine localhost login lector-7f3a password \"open sesame+1\"\\n' > ~/.netrc; chmod 600 ~/.netrc; "
           f"{ALL} --netrc $WEB/basic/noise.wav"),
     refused("netrc that is not asked for", f"{HEAD} $WEB/basic/av.mp4", "401"),
-    refused("netrc for another machine", "printf 'machine example.org login reader password \"open sesame+1\"\\n' > ~/.netrc; "
+    refused("netrc for another machine", "printf 'machine example.org login lector-7f3a password \"open sesame+1\"\\n' > ~/.netrc; "
             f"{HEAD} --netrc $WEB/basic/av.mp4", "401"),
     whole("a header", f"{ALL} --header \"$LETTER\" $WEB/header/noise.wav"),
     whole("two headers", f"{HEAD} --header \"$LETTER\" --header 'X-Other: a' $WEB/header/av.mp4"),

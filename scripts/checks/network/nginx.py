@@ -7,7 +7,7 @@ from pathlib import Path
 from ..tools import run
 from .process import Log, free_ports, listens, running
 
-USER, PASSWORD = "reader", "open sesame+1"
+USER, PASSWORD = "lector-7f3a", "open sesame+1"
 TOKEN = "Zm9v/YmFy+sig=="
 TOKEN_IN_QUERY = "Zm9v%2FYmFy%2Bsig%3D%3D"
 HEADER = "letter-of-credit"

@@ -22,7 +22,7 @@ ROWS = [
     ("no password", f"{CODE} $WEB/basic/av.mp4", "401 .*", 1),
     ("a password", f"{CODE} -u \"$USER_PASSWORD\" $WEB/basic/text.mp4", "200 900", 1),
     ("a password in the address", f"{CODE} https://$USERINFO@$WEBHOST/basic/text.mp4", "200 900", 1),
-    ("a wrong password", f"{CODE} -u reader:x $WEB/basic/text.mp4", "401 .*", 1),
+    ("a wrong password", f"{CODE} -u lector-7f3a:x $WEB/basic/text.mp4", "401 .*", 1),
     ("a signature in the query", f"{CODE} $WEB/query/text.mp4?signature=$TOKEN", "200 900", 1),
     ("none", f"{CODE} $WEB/query/text.mp4?signature=x", "403 .*", 1),
     ("a header", f"{CODE} -H \"$LETTER\" $WEB/header/text.mp4", "200 900", 1),
