@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import re
+import select
 import socket
 import ssl
 import struct
@@ -114,6 +115,18 @@ class Request:
             time.sleep(0.05)
         raise Gone
 
+    def pause(self, seconds):
+        """Says nothing for so long; a client that goes meanwhile is noticed."""
+        readable, _, _ = select.select([self.client], [], [], seconds)
+        # No client has anything to say before it has its answer but that it goes.
+        if readable:
+            raise Gone
+
+    def wait(self):
+        """Says nothing until the client has gone."""
+        self.pause(120)
+        raise Gone
+
     def log(self):
         entry = {"time": self.begun, "port": self.server.port, "protocol": "HTTP/1.1", "connection": self.connection,
                  "method": self.method, "uri": self.target, "host": self.fields.get("host", ""),
@@ -172,7 +185,7 @@ def drip(request):
         step = request.argument(0, 1000)
         for start in range(0, len(data), step):
             request.send(data[start:start + step])
-            time.sleep(0.1)
+            request.pause(0.1)
     request.answer(body=body)
 
 
@@ -180,14 +193,13 @@ def stall(request):
     """stall  the head and half of the body, and then nothing."""
     def body(data):
         request.half(data)
-        request.server.ended.wait(120)
+        request.wait()
     request.answer(body=body)
 
 
 def deaf(request):
     """deaf  not a byte."""
-    request.server.ended.wait(120)
-    raise Gone
+    request.wait()
 
 
 def changes(request):
@@ -292,7 +304,7 @@ class Server:
 
     def __init__(self, options):
         self.folder, self.address, self.port = options.folder, options.address, options.port
-        self.counts, self.lock, self.ended = Counter(), threading.Lock(), threading.Event()
+        self.counts, self.lock = Counter(), threading.Lock()
         self.file = open(options.log, "a", buffering=1)
         self.context = None
         if options.certificate:

@@ -16,6 +16,8 @@ STATUSES = (400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 504)
 
 CONFIGURATION = """
 daemon off;
+# Who is root in a world of users of its own owns everything in it.
+user root root;
 master_process off;
 pid {folder}/nginx.pid;
 error_log {folder}/error.log warn;
@@ -128,7 +130,7 @@ def web(folder, media, certificates, host="localhost", address="127.0.0.1", hadr
     Path(folder, "nginx.conf").write_text(CONFIGURATION.format(**values, refused=refused))
     os.symlink(certificates, Path(folder, "certificates"))
     os.mkdir(Path(folder, "temporary"))
-    command = [*prefix, os.environ.get("NGINX", "nginx"), "-p", folder, "-c", str(Path(folder, "nginx.conf")), "-e", str(Path(folder, "error.log"))]
+    command = [*prefix, os.environ.get("NGINX_PROGRAM", "nginx"), "-p", folder, "-c", str(Path(folder, "nginx.conf")), "-e", str(Path(folder, "error.log"))]
     # In another network nobody can be asked from here; nginx has bound its ports when it has written its number.
     ready = (lambda: Path(folder, "nginx.pid").exists()) if prefix else (lambda: listens(ports["http"], address))
     with running(command, Path(folder, "out"), ready):

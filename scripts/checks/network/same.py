@@ -1,10 +1,11 @@
 """Group `same`: every command makes of an address, byte for byte, what it makes of the file on disk; `path` alone differs."""
 
 import json
+import os
 import re
 from pathlib import Path
 
-from ..tools import ROOT, expect
+from ..tools import ROOT, expect, once
 from .world import FIXTURES
 
 COMMANDS = {
@@ -70,7 +71,9 @@ def same(report, world, full=False):
             for transport, start, variables in transports(world) for file in files for name in names]
     jobs += [(f"{transport} {name}", line, start + "av.mp4", "av.mp4", variables)
              for transport, start, variables in transports(world) for name, line in PAIRS.items()]
+    report.threads = os.cpu_count()
     report.each("same", [(name, lambda job=job: compare(world, *job)) for name, *job in jobs])
+    report.threads = 1  # from here on, requests are counted
     report.each("timelines", [(name, lambda line=line: timeline(world, line)) for name, line in TIMELINES.items()])
     report.each("timelines", [(name, lambda row=row: refused_timeline(world, *row)) for name, row in REFUSED.items()])
 
@@ -82,30 +85,33 @@ def plain(text, *places):
     return text
 
 
+@once
+def on_disk(world, line, name):
+    return world.shell(line.replace("FILE", f"$MEDIA/{name}"))
+
+
 def compare(world, line, address, name, variables):
     """Raises what differs; a file on which a command fails has to fail alike."""
     export = f"export {variables}; " if variables else ""
-    near = world.shell(line.replace("FILE", f"$MEDIA/{name}"))
-    world.mark()
+    near = on_disk(world, line, name)
     far = world.shell(export + line.replace("FILE", address))
-    requests = world.requests()
     place = world.shell(f"printf %s {address}").output
-    def said(end, own):
-        # The relative form that messages have, too.
-        texts = plain(end.output, own), plain(end.errors, own, own.lstrip("/"))
-        return end.code, *texts
-    expect(requests, f"nothing was asked of a server: exit {far.code}, {far.errors[-200:]}")
-    here, there = said(near, f"{world.media}/{name}"), said(far, place)
+    path = f"{world.media}/{name}"
+
+    def said(end):
+        return end.code, plain(end.output, path, place), plain(end.errors, path, place)
+
+    here, there = said(near), said(far)
     for part, one, other in zip(("exit code", "standard output", "standard error"), here, there):
         expect(one == other, f"{part}: {difference(one, other)}; {far.errors[-200:]}")
     expect(near.files.keys() == far.files.keys(), f"files {sorted(near.files)} and {sorted(far.files)}")
     for file, data in near.files.items():
         if file.endswith((".html", ".xml", ".csv", ".json")):
-            one, other = plain(data.decode(), f"{world.media}/{name}"), plain(far.files[file].decode(), place)
+            one, other = plain(data.decode(), path, place), plain(far.files[file].decode(), path, place)
             expect(one == other, f"{file}: {difference(one, other)}")
         else:
             expect(data == far.files[file], f"{file} is another one")
-    return f"exit {near.code}, {len(near.files)} files, {len(requests)} requests, {sum(one['body'] for one in requests)} bytes"
+    return f"exit {near.code}, {len(near.files)} files"
 
 
 def difference(one, other):

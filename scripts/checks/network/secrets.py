@@ -3,6 +3,7 @@ by addresses alone.
 """
 
 import base64
+import os
 from urllib.parse import quote, unquote
 
 from ..tools import expect
@@ -84,8 +85,10 @@ def secrets(report, world, full=False):
     failing = FAILING | (FAILING_S3 if world.endpoint else {})
     jobs += [(f"{kind}: {name}", f"export {AWS}; ", COMMANDS[name], f'--header "$LETTER" {options}', address, None)
              for kind, (address, options) in failing.items() for name in (names if full else ("probe", "waveform"))]
+    report.threads = os.cpu_count()
     report.each("secrets", [(name, lambda job=job, number=number: kept(world, variables, words, number, *job))
                             for number, (name, *job) in enumerate(jobs)])
+    report.threads = 1
     loaded(report, world)
 
 
