@@ -55,7 +55,8 @@ def far(world, folder, rate=None):
     with ExitStack() as stack:
         if can_tunnel():
             server, client = stack.enter_context(far_apart(place, rate=rate))
-            made = stack.enter_context(web(str(place / "web"), str(folder), certificates, host=SERVER, address=SERVER, prefix=server.prefix))
+            made = stack.enter_context(web(str(place / "web"), str(folder), certificates, host=SERVER, address=SERVER,
+                                           prefix=server.prefix))
             yield Far(made.log, f"https://{SERVER}:{made.ports['https']}/media", client.prefix)
         else:
             made = stack.enter_context(web(str(place / "web"), str(folder), certificates))
@@ -132,7 +133,8 @@ def sound(world, there, folder):
     size = os.path.getsize(folder / "hour.flac")
     expect(size / RATE * 0.95 < download.seconds < size / RATE * 1.3, f"curl takes {download.seconds:.1f} s for {size} bytes")
     decoding = world.run(["mediatool", "waveform", "--quiet", "-o", "a.dat", str(folder / "hour.flac")], seconds=900, keep=False)
-    ours = show("mediatool waveform hour.flac", measured(world, there, "mediatool waveform --quiet -o a.dat $FILMS/hour.flac", rounds=1))
+    ours = show("mediatool waveform hour.flac", measured(
+        world, there, "mediatool waveform --quiet -o a.dat $FILMS/hour.flac", rounds=1))
     longer = max(download.seconds, decoding.seconds)
     expect(ours.seconds <= 1.2 * longer, f"{ours.seconds:.1f} s, not 1.2 of {longer:.1f}")
     return f"{ours.seconds / longer:.2f} of the longer: downloading {download.seconds:.1f} s, decoding {decoding.seconds:.1f} s"

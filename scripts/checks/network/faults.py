@@ -28,6 +28,8 @@ class Row:
     words: str = ""
     most: int = 400
     least: int = 1
+    # A field of the log, and what it is in every request that has it.
+    asked: tuple = ()
     same: bool = False
     # Seconds within which it ends, where a limit of time is what is tried.
     within: float = 60
@@ -39,8 +41,8 @@ def refused(name, command, words, most=1):
     return Row(name, command, 2, words, most, least=min(1, most))
 
 
-def whole(name, command, words="", most=400):
-    return Row(name, command, 0, words, most, same=True)
+def whole(name, command, words="", most=400, asked=()):
+    return Row(name, command, 0, words, most, same=True, asked=asked)
 
 
 ANSWERS = [
@@ -62,11 +64,12 @@ ANSWERS = [
     refused("a file that is no media", f"{HEAD} $WEB/media/text.mp4", "is not a media file", most=3),
     whole("HEAD is refused", f"{ALL} $BAD/getonly/noise.wav"),
     whole("HEAD is refused by nginx", f"{HEAD} $WEB/getonly/av.mp4"),
-    whole("HTTP/1.1", f"{ALL} $HTTPS1/media/noise.wav"),
+    whole("HTTP/2", f"{ALL} $WEB/media/noise.wav", asked=("protocol", "HTTP/2.0")),
+    whole("HTTP/1.1", f"{ALL} $HTTPS1/media/noise.wav", asked=("protocol", "HTTP/1.1")),
     whole("HTTP without TLS", f"{ALL} $HTTP/media/noise.wav"),
     whole("no ETag", f"{ALL} $WEB/noetag/noise.wav"),
     whole("an address in capitals", f"{HEAD} HTTPS://LOCALHOST:${{WEBHOST#*:}}/media/av.mp4"),
-    whole("compression on offer", f"{ALL} $WEB/gzip/noise.wav"),
+    whole("compression on offer", f"{ALL} $WEB/gzip/noise.wav", asked=("accept_encoding", "(identity)?")),
 ]
 BODIES = [
     whole("a reset in the first body", f"{ALL} $BAD/reset:1/noise.wav"),
@@ -88,7 +91,8 @@ BODIES = [
     Row("a time limit while waiting to try again", f"{HEAD} --timeout 1 $BAD/status:503:always:60/av.mp4", 2, "time limit|503", within=3),
     whole("no ranges", f"{LOUD} $BAD/noranges/noise.wav", "warning: .*range", most=2),
     whole("no ranges, by nginx", f"{LOUD} $WEB/noranges/noise.wav", "warning: .*range", most=2),
-    whole("no ranges, and the index last", "mediatool thumbs --count 3 -o '{index}.png' $BAD/noranges/film.mp4", "warning: .*range", most=3),
+    whole("no ranges, and the index last", "mediatool thumbs --count 3 -o '{index}.png' $BAD/noranges/film.mp4", "warning: .*range",
+          most=3),
     whole("chunks without a length", f"{LOUD} $BAD/chunked/noise.wav", "warning: .*range", most=2),
 ]
 LIES = [
@@ -124,7 +128,8 @@ TRUST = [
     refused("an authority that is not known", f"SSL_CERT_FILE= {HEAD} $WEB/media/av.mp4", "certificate", most=0),
     whole("the authority by --ca", f"SSL_CERT_FILE= {HEAD} --ca $CA $WEB/media/av.mp4", most=6),
     Row("a file of authorities that is not there", f"{HEAD} --ca none.pem $WEB/media/av.mp4", None, "none.pem", most=0, least=0),
-    Row("a file of authorities that is none", f"{HEAD} --ca $MEDIA/text.mp4 $WEB/media/av.mp4", None, "text.mp4|certificate", most=0, least=0),
+    Row("a file of authorities that is none", f"{HEAD} --ca $MEDIA/text.mp4 $WEB/media/av.mp4", None, "text.mp4|certificate", most=0,
+        least=0),
     refused("an expired certificate", f"{HEAD} $EXPIRED/media/av.mp4", "certificate", most=0),
     refused("a certificate of another name", f"{HEAD} $OTHER/media/av.mp4", "certificate", most=0),
     refused("a certificate of another authority", f"{HEAD} $FOREIGN/media/av.mp4", "certificate", most=0),
@@ -137,7 +142,7 @@ PLACES = [
         "https://:443/av.mp4", "http://127.0.0.1:1/a\\r\\nX-Y: z")],
     refused("another scheme is a file's name", f"{HEAD} ftp://localhost/av.mp4", "no such file", most=0),
     refused("file: is a file's name", f"{HEAD} file://$MEDIA/av.mp4", "no such file", most=0),
-    Row("a file whose name is like an address", f"mkdir -p http:/x; cp $MEDIA/av.mp4 http:/x/; {HEAD} ./http:/x/av.mp4 | grep -q h264", 0, "",
+    Row("a file whose name is like an address", f"mkdir -p http:/x; cp $MEDIA/av.mp4 http:/x/; {HEAD} ./http:/x/av.mp4 | grep -q h264",
         most=0, least=0),
     whole("an odd name", f"{ALL} $WEB/media/$ODD"),
     Row("outputs are named by the address", "mediatool waveform --quiet --format dat -o '{stem}.dat' $WEB/query/$ODD?signature=$TOKEN; "
@@ -167,7 +172,8 @@ RIGHTS = [
     whole("a proxy with a password", f"https_proxy=http://porter:let-me-through@$LOCKED {HEAD} https://media.test/media/av.mp4"),
     refused("a proxy that wants a password", f"https_proxy=http://$LOCKED {HEAD} https://media.test/media/av.mp4", "407|proxy", most=6),
     whole("a proxy that is passed by", f"http_proxy=http://127.0.0.1:1 no_proxy=localhost {HEAD} $HTTP/media/av.mp4"),
-    refused("a proxy that is not there", f"http_proxy=http://127.0.0.1:1 {HEAD} --network-retries 0 $HTTP/media/av.mp4", "proxy|connect", most=0),
+    refused("a proxy that is not there", f"http_proxy=http://127.0.0.1:1 {HEAD} --network-retries 0 $HTTP/media/av.mp4",
+            "proxy|connect", most=0),
 ]
 AWS = "AWS_ACCESS_KEY_ID=$KEY_ID AWS_SECRET_ACCESS_KEY=$KEY AWS_REGION=$REGION"
 HERE = f"{AWS} AWS_ENDPOINT_URL=$ENDPOINT"
@@ -175,15 +181,19 @@ S3 = [
     whole("S3", f"{HERE} {ALL} s3://media/noise.wav"),
     whole("S3 in capitals", f"{HERE} {HEAD} S3://media/av.mp4"),
     whole("S3 with an odd name", f"{HERE} {ALL} s3://media/$ODD"),
-    whole("S3 with a token of a session", f"AWS_SESSION_TOKEN=some/token+x== {HERE} {HEAD} s3://media/av.mp4"),
+    whole("S3 with a token of a session", f"AWS_SESSION_TOKEN=some/token+x== {HERE} {HEAD} s3://media/av.mp4",
+          asked=("token", r"some/token\+x==")),
+    whole("S3 and who pays", f"{HERE} {HEAD} --request-payer s3://media/av.mp4", asked=("payer", "requester")),
+    whole("S3 and nobody pays", f"{HERE} {HEAD} s3://media/av.mp4", asked=("payer", "")),
     refused("S3 with a wrong key", f"AWS_SECRET_ACCESS_KEY=x AWS_ACCESS_KEY_ID=$KEY_ID AWS_REGION=$REGION AWS_ENDPOINT_URL=$ENDPOINT {HEAD} "
             "s3://media/av.mp4", "403", most=2),
     Row("S3 without keys", f"AWS_ENDPOINT_URL=$ENDPOINT AWS_REGION=$REGION {HEAD} s3://media/av.mp4", 2, "", most=2, least=0),
     refused("S3, no such file", f"{HERE} {HEAD} s3://media/none.mp4", "404", most=2),
     refused("S3, no such bucket", f"{HERE} {HEAD} s3://nosuch/av.mp4", "404", most=2),
     # hadro answers for the bucket `av.mp4`, which is not there: 404 and not 403 says that the signature was right.
-    refused("S3 by the bucket's own name", f"https_proxy=$PROXY {AWS} {HEAD} s3://media/av.mp4", "404", most=4),
-    whole("a presigned address", f"{ALL} \"$SIGNED\""),
+    Row("S3 by the bucket's own name", f"https_proxy=$PROXY {AWS} {HEAD} s3://media/av.mp4", 2, "404", most=4,
+        asked=("head", r"CONNECT media\.s3\.eu-west-1\.amazonaws\.com:443 .*")),
+    whole("a presigned address", f"{ALL} \"$SIGNED\"", asked=("authorization", "")),
     refused("a presigned address that is over", f"{HEAD} \"$OVER\"", "403", most=2),
 ]
 ROWS = ANSWERS + BODIES + LIES + REDIRECTS + TRUST + PLACES + RIGHTS
@@ -224,6 +234,9 @@ def tried(world, row, test, variables):
         expect(re.search(row.words, re.sub(r"\w+:/+\S*", "", end.lines[0]), re.I), f"{shown}; wanted {row.words!r}")
         expect(not any(name.endswith(".dat") or name.endswith(".partial") for name in end.files), f"left {sorted(end.files)}")
     expect(row.least <= len(requests) <= row.most, f"{shown}; {row.least} to {row.most} were wanted")
+    if row.asked:
+        values = {request[row.asked[0]] for request in requests if row.asked[0] in request}
+        expect(values and all(re.fullmatch(row.asked[1], value, re.S) for value in values), f"the log says {values}, not {row.asked}")
     expect(end.seconds < row.within, f"took {end.seconds:.1f} s; {shown}")
     if row.same:
         output, files = wanted(world, on_disk(row.command))

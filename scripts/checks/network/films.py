@@ -22,14 +22,14 @@ def films():
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
     run([*FFMPEG, "-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=60", "-f", "lavfi", "-i",
-         "sine=frequency=300:sample_rate=48000:duration=60", "-c:v", "libx264", "-preset", "veryfast", "-crf", "34", "-g", "50", "-c:a", "aac",
-         "-b:a", "64k", "-shortest", str(part / "minute.mp4")])
+         "sine=frequency=300:sample_rate=48000:duration=60", "-c:v", "libx264", "-preset", "veryfast", "-crf", "34", "-g", "50",
+         "-c:a", "aac", "-b:a", "64k", "-shortest", str(part / "minute.mp4")])
     loop = [*FFMPEG, "-stream_loop", str(HOURS * 60 - 1), "-i", str(part / "minute.mp4"), "-map", "0", "-c", "copy"]
     run([*loop, "-movflags", "+faststart", str(part / "index-first.mp4")])
     run([*loop, str(part / "index-last.mp4")])
     run([*loop, str(part / "cues.mkv")])
-    run([*FFMPEG, "-f", "lavfi", "-i", "anoisesrc=color=pink:amplitude=0.05:seed=1:sample_rate=44100:duration=3600", "-sample_fmt", "s16", "-c:a", "flac",
-         str(part / "hour.flac")])
+    noise = "anoisesrc=color=pink:amplitude=0.05:seed=1:sample_rate=44100:duration=3600"
+    run([*FFMPEG, "-f", "lavfi", "-i", noise, "-sample_fmt", "s16", "-c:a", "flac", str(part / "hour.flac")])
     for name in NAMES:
         os.replace(part / name, FOLDER / name)
     shutil.rmtree(part)

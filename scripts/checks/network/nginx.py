@@ -26,7 +26,7 @@ http {{
     log_format lines escape=json '{{"time":$msec,"port":$server_port,"protocol":"$server_protocol","connection":$connection,'
         '"method":"$request_method","host":"$http_host","uri":"$request_uri","range":"$http_range","if_range":"$http_if_range",'
         '"authorization":"$http_authorization","agent":"$http_user_agent","accept_encoding":"$http_accept_encoding",'
-        '"payer":"$http_x_amz_request_payer","status":$status,"body":$body_bytes_sent,"whole":"$request_completion"}}';
+        '"payer":"$http_x_amz_request_payer","token":"$http_x_amz_security_token","status":$status,"body":$body_bytes_sent,"whole":"$request_completion"}}';
     access_log {folder}/access.log lines;
     client_body_temp_path {folder}/temporary;
     proxy_temp_path {folder}/temporary;
@@ -41,7 +41,12 @@ http {{
     keepalive_timeout 60s;
     keepalive_requests 10000;
     # What S3 refuses and hadro does not: a signature without the digest of the content.
-    map "$http_x_amz_content_sha256$args" $is_complete {{ "" 0; "~X-Amz-Signature=" 1; "~^UNSIGNED-PAYLOAD" 1; "~^[0-9a-f]{{64}}" 1; default 0; }}
+    map "$http_x_amz_content_sha256$args" $is_complete {{
+        "~X-Amz-Signature=" 1;
+        "~^UNSIGNED-PAYLOAD" 1;
+        "~^[0-9a-f]{{64}}" 1;
+        default 0;
+    }}
     server {{
         listen {address}:{http}{families};
         listen {address}:{https} ssl http2{families};
@@ -56,7 +61,9 @@ http {{
         ssl_certificate {certificates}/good.pem;
         ssl_certificate_key {certificates}/good.key;
         location / {{
-            if ($is_complete = 0) {{ return 400 "<Error><Code>InvalidRequest</Code><Message>Missing required header for this request: x-amz-content-sha256</Message></Error>"; }}
+            if ($is_complete = 0) {{
+                return 400 "<Error><Code>InvalidRequest</Code><Message>Missing x-amz-content-sha256</Message></Error>";
+            }}
             proxy_pass http://127.0.0.1:{hadro};
             proxy_http_version 1.1;
             proxy_set_header Host $http_host;
@@ -130,7 +137,8 @@ def web(folder, media, certificates, host="localhost", address="127.0.0.1", hadr
     Path(folder, "nginx.conf").write_text(CONFIGURATION.format(**values, refused=refused))
     os.symlink(certificates, Path(folder, "certificates"))
     os.mkdir(Path(folder, "temporary"))
-    command = [*prefix, os.environ.get("NGINX_PROGRAM", "nginx"), "-p", folder, "-c", str(Path(folder, "nginx.conf")), "-e", str(Path(folder, "error.log"))]
+    command = [*prefix, os.environ.get("NGINX_PROGRAM", "nginx"), "-p", folder, "-c", str(Path(folder, "nginx.conf")),
+               "-e", str(Path(folder, "error.log"))]
     # In another network nobody can be asked from here; nginx has bound its ports when it has written its number.
     ready = (lambda: Path(folder, "nginx.pid").exists()) if prefix else (lambda: listens(ports["http"], address))
     with running(command, Path(folder, "out"), ready):

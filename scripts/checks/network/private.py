@@ -14,8 +14,8 @@ from .nginx import web
 PUBLIC, OTHER_PUBLIC = "1.2.3.4", "5.6.7.8"
 # What a redirect from a public place must not lead to.
 PRIVATE = ("127.0.0.1", "127.1.2.3", "10.9.8.7", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "0.0.0.0", "localhost",
-           "private.test", "[::1]", "[fd00::1]", "[fe80::1]", "[::ffff:127.0.0.1]", "[::ffff:10.9.8.7]", "[64:ff9b::7f00:1]", "0x7f.1",
-           "2130706433")
+           "private.test", "[::1]", "[fd00::1]", "[fe80::1]", "[::ffff:127.0.0.1]", "[::ffff:10.9.8.7]", "[64:ff9b::7f00:1]",
+           "0x7f.1", "2130706433")
 NAMES = f"""127.0.0.1 localhost private.test
 {PUBLIC} public.test
 {OTHER_PUBLIC} other.test
@@ -51,10 +51,10 @@ def private(report, world, full=False):
         return
     with place(world) as (server, prefix):
         report.each("private", [("the servers answer", lambda: reachable(world, server, prefix))])
-        report.each("private", [(f"from {start} to {end}", lambda start=start, end=end: followed(world, server, prefix, start, end))
-                                for start, end in ALLOWED])
-        report.each("private", [(f"from {start} to {end}", lambda start=start, end=end: not_followed(world, server, prefix, start, end))
-                                for end in PRIVATE for start in ("public.test", PUBLIC)[:2 if full else 1]])
+        rows = [(followed, *row) for row in ALLOWED]
+        rows += [(not_followed, start, end) for end in PRIVATE for start in ("public.test", PUBLIC)[:2 if full else 1]]
+        report.each("private", [(f"from {start} to {end}", lambda function=function, start=start, end=end:
+                                 function(world, server, prefix, start, end)) for function, start, end in rows])
 
 
 def address(server, start, end):
@@ -80,7 +80,8 @@ def followed(world, server, prefix, start, end):
 
 def not_followed(world, server, prefix, start, end):
     server.log.mark()
-    result = world.run([*prefix, str(world.bin / "mediatool"), "probe", "--json", "--quiet", "--network-retries", "0", address(server, start, end)])
+    result = world.run([*prefix, str(world.bin / "mediatool"), "probe", "--json", "--quiet", "--network-retries", "0",
+                        address(server, start, end)])
     requests = server.log.requests()
     expect(result.code == 2 and len(result.lines) == 1, f"exit {result.code}: {result.errors[-300:]}")
     reached = [request["host"] for request in requests if not request["uri"].startswith("/to/")]

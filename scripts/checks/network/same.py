@@ -170,7 +170,8 @@ def timeline_run(world, line, *places, options):
     copy = f"mkdir media; cp {files} media" if files else ":"
     if files:
         text = cut(*(f"media/{Path(place).name}" for place in named))
-    return world.shell(f"{copy}; printf %s '{text}' > cut.otio; {line.replace('OPTIONS', options)}; code=$?; rm -rf media; exit $code")
+    line = line.replace("OPTIONS", options)
+    return world.shell(f"{copy}; printf %s '{text}' > cut.otio; {line}; code=$?; rm -rf media; exit $code")
 
 
 def refused_timeline(world, place, options, words):

@@ -34,7 +34,8 @@ ROWS = [
     ("compressed for who asks", f"{CURL} -H 'Accept-Encoding: gzip' -o a $WEB/gzip/text.mp4; head -c 2 a | od -An -tx1", " 1f 8b\n", 1),
     ("not for others", f"{CODE} -r 0-9 $WEB/gzip/text.mp4", "206 10", 1),
     ("no HEAD", f"{CODE} -I $WEB/getonly/text.mp4", "403 .*", 1),
-    ("slow", f"timeout 1 {CURL} -o a $WEB/slow/noise.wav; s=$(stat -c %s a); [ $s -lt 300000 -a $s -gt 50000 ] && echo yes", "yes\n", 1),
+    ("slow", f"timeout 1 {CURL} -o a $WEB/slow/noise.wav; s=$(stat -c %s a); [ $s -lt 300000 -a $s -gt 50000 ] && echo yes",
+     "yes\n", 1),
     ("to https", f"{CODE} -L $HTTP/to-https/media/text.mp4", "200 900", 2),
     ("to http", f"{CODE} -L $WEB/to-http/media/text.mp4", "200 900", 2),
     ("to another name, without the password", f"{CODE} -L -u \"$USER_PASSWORD\" $HTTP/to-other/basic/text.mp4", "401 .*", 2),
@@ -54,8 +55,8 @@ ROWS = [
     ("a name that no proxy knows", f"http_proxy=$PROXY {CODE} http://nosuch.test/", "502 0", 1),
     # The faulty server: curl's exit codes are 18 for a part, 52 for nothing, 56 for a reset, 28 for the time, 7 for refused.
     ("plain", f"{CODE} -r 100-199 $BAD/plain/text.mp4; {CODE} $BADTLS/plain/text.mp4", "206 100200 900", 2),
-    ("the content", f"{CURL} -r 1000-200000 -o a $BAD/plain/noise.wav; head -c 200001 $MEDIA/noise.wav | tail -c +1001 | cmp - a && echo same",
-     "same\n", 1),
+    ("the content", f"{CURL} -r 1000-200000 -o a $BAD/plain/noise.wav; "
+     "head -c 200001 $MEDIA/noise.wav | tail -c +1001 | cmp - a && echo same", "same\n", 1),
     ("a file that is not there", f"{CODE} $BAD/plain/none.mp4", "404 .*", 1),
     ("a suffix", f"{CURL} -r -9 $BAD/plain/text.mp4 | tail -c 7", " media.\n|media.\n", 1),
     ("a reset, once", f"{CODE} $BAD/reset:1/noise.wav; echo \" $?\"; {CODE} $BAD/reset:1/noise.wav", "200 \\d+ 56\n200 11520078", 2),
