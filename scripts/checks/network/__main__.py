@@ -4,6 +4,7 @@ The servers are nginx (TLS, HTTP/2), hadro for S3, and a server that breaks ever
 """
 
 import argparse
+import signal
 import sys
 
 from ..tools import Report
@@ -19,12 +20,15 @@ FULL = {"servers", "counts"}
 def main():
     parser = argparse.ArgumentParser(prog="scripts/check network", description=__doc__)
     parser.add_argument("--full", action="store_true", help="all groups, and all that takes long")
-    parser.add_argument("--only", help="groups: " + " ".join(GROUPS) + " (default: all but " + " and ".join(sorted(FULL)) + ")")
+    others = " and ".join(sorted(FULL))
+    parser.add_argument("--only", help=f"groups: {' '.join(GROUPS)} (default: all but {others})")
     parser.add_argument("--quiet", action="store_true", help="print only what failed, and the table")
     options = parser.parse_args()
     groups = options.only.split(",") if options.only else [name for name in GROUPS if options.full or name not in FULL]
     if unknown := set(groups) - set(GROUPS):
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
+    # Servers end with the check, also when `timeout` ends it.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     report = Report(verbose=not options.quiet, threads=1)
     with world(same.corpus_files() if options.full else ()) as made:
         if not made.endpoint:

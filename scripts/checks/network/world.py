@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -10,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..programs import MEDIATOOL
-from ..tools import ROOT, run
+from ..tools import ROOT, Failure, run
 from . import others
 from .certificates import certificates
 from .nginx import HEADER, PASSWORD, TOKEN_IN_QUERY, USER, Web, web
 from .process import QUIET
 
-SECONDS = 120
+SECONDS = 60
 FIXTURES = ("av.mp4", "h264-aac.mkv", "flac-s16-stereo.flac", "pcm-s16-stereo.wav", "mpegts-10s.ts", "prores.mov", "mp3-vbr-stereo.mp3")
 ODD = "Größe 1+2 #50%.wav"
 ODD_IN_ADDRESS = "Gr%C3%B6%C3%9Fe%201%2B2%20%2350%25.wav"
@@ -106,12 +107,18 @@ class World:
         self.is_settled = False
         with tempfile.TemporaryDirectory(prefix="network-", dir=self.folder) as folder:
             begun = time.monotonic()
-            result = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
-                                    env=self.environment(test) | {"HOME": folder} | environment)
+            with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=self.environment(test) | {"HOME": folder} | environment, start_new_session=True) as process:
+                try:
+                    output, errors = process.communicate(timeout=seconds)
+                except subprocess.TimeoutExpired:
+                    # What the shell has started, too.
+                    os.killpg(process.pid, signal.SIGKILL)
+                    raise Failure(f"no end within {seconds} s") from None
             taken = time.monotonic() - begun
             files = {str(path.relative_to(folder)): path.read_bytes() for path in sorted(Path(folder).rglob("*"))
                      if keep and path.is_file()}
-        return End(result.returncode, result.stdout.decode(errors="replace"), result.stderr.decode(errors="replace"), taken, files)
+        return End(process.returncode, output.decode(errors="replace"), errors.decode(errors="replace"), taken, files)
 
 
 def fill(folder, files=()):
