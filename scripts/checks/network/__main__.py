@@ -4,10 +4,11 @@ The servers are nginx (TLS, HTTP/2), hadro for S3, and a server that breaks ever
 """
 
 import argparse
+import os
 import signal
 import sys
 
-from ..tools import Report
+from ..tools import CALLER, Report
 from . import counts, faults, private, same, secrets, servers
 from .world import world
 
@@ -23,6 +24,7 @@ def main():
     others = " and ".join(sorted(FULL))
     parser.add_argument("--only", help=f"groups: {' '.join(GROUPS)} (default: all but {others})")
     parser.add_argument("--quiet", action="store_true", help="print only what failed, and the table")
+    parser.add_argument("--folder", help="media beside the fixtures with --full, in place of ../shared/corpus")
     options = parser.parse_args()
     groups = options.only.split(",") if options.only else [name for name in GROUPS if options.full or name not in FULL]
     if unknown := set(groups) - set(GROUPS):
@@ -30,7 +32,8 @@ def main():
     # Servers end with the check, also when `timeout` ends it.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     report = Report(verbose=not options.quiet, threads=1)
-    with world(same.corpus_files() if options.full else ()) as made:
+    folder = options.folder and os.path.join(CALLER, options.folder)
+    with world(same.corpus_files(folder) if options.full else ()) as made:
         if not made.endpoint:
             print("not run: hadro is not installed, and nothing is read from S3")
         for group in groups:

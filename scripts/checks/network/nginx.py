@@ -26,7 +26,8 @@ http {{
     log_format lines escape=json '{{"time":$msec,"port":$server_port,"protocol":"$server_protocol","connection":$connection,'
         '"method":"$request_method","host":"$http_host","uri":"$request_uri","range":"$http_range","if_range":"$http_if_range",'
         '"authorization":"$http_authorization","agent":"$http_user_agent","accept_encoding":"$http_accept_encoding",'
-        '"payer":"$http_x_amz_request_payer","token":"$http_x_amz_security_token","status":$status,"body":$body_bytes_sent,"whole":"$request_completion"}}';
+        '"payer":"$http_x_amz_request_payer","token":"$http_x_amz_security_token",'
+        '"status":$status,"body":$body_bytes_sent,"whole":"$request_completion"}}';
     access_log {folder}/access.log lines;
     client_body_temp_path {folder}/temporary;
     proxy_temp_path {folder}/temporary;
@@ -128,7 +129,8 @@ def web(folder, media, certificates, host="localhost", address="127.0.0.1", hadr
     digest = run(["openssl", "passwd", "-apr1", PASSWORD]).decode().strip()
     Path(folder, "users").write_text(f"{USER}:{digest}\n")
     values = {"folder": folder, "media": media, "certificates": certificates, "address": address, "host": host,
-              "families": " ipv6only=off" if ":" in address else "", "elsewhere": elsewhere, "hadro": hadro, "token": TOKEN_IN_QUERY, "header": HEADER, **ports}
+              "families": " ipv6only=off" if ":" in address else "", "elsewhere": elsewhere, "hadro": hadro,
+              "token": TOKEN_IN_QUERY, "header": HEADER, **ports}
     places = PLACES.format(**values) + "".join(
         f"location /status/{code}/ {{ {'add_header Retry-After 1 always; ' if code == 429 else ''}return {code}; }}\n"
         for code in STATUSES)
@@ -140,6 +142,7 @@ def web(folder, media, certificates, host="localhost", address="127.0.0.1", hadr
     command = [*prefix, os.environ.get("NGINX_PROGRAM", "nginx"), "-p", folder, "-c", str(Path(folder, "nginx.conf")),
                "-e", str(Path(folder, "error.log"))]
     # In another network nobody can be asked from here; nginx has bound its ports when it has written its number.
-    ready = (lambda: Path(folder, "nginx.pid").exists()) if prefix else (lambda: listens(ports["http"], address))
+    written = Path(folder, "nginx.pid")
+    ready = written.exists if prefix else (lambda: listens(ports["http"], address))
     with running(command, Path(folder, "out"), ready):
         yield Web(folder, media, host, ports)

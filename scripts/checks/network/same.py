@@ -38,16 +38,18 @@ PAIRS = {
 }
 CONTAINERS = 2
 LARGEST = 4 << 20
+# Damaged pictures, of which libavcodec's threads conceal more or fewer from run to run, also on disk.
+VARYING = {"C0023S01.mxf"}
 FILES = 20
 
 
-def corpus_files():
+def corpus_files(folder=None):
     """Twenty files of the corpus, at most two of a kind."""
-    folder = Path(ROOT, "..", "shared", "corpus")
+    folder = Path(folder or Path(ROOT, "..", "shared", "corpus"))
     taken, kinds = [], {}
     for path in sorted(folder.rglob("*.*")):
         kind = path.suffix.lower()
-        if not path.is_file() or kind in (".tsv", ".md", ".txt") or not 0 < path.stat().st_size <= LARGEST:
+        if not path.is_file() or path.name in VARYING or kind in (".tsv", ".md", ".txt") or not 0 < path.stat().st_size <= LARGEST:
             continue
         kinds[kind] = kinds.get(kind, 0) + 1
         if kinds[kind] <= CONTAINERS and re.fullmatch(r"[\w.-]+", path.name) and path.name not in [one.name for one in taken]:
@@ -65,7 +67,7 @@ def transports(world):
 
 def same(report, world, full=False):
     """Every command on every file from each kind of place; timelines."""
-    files = sorted({*FIXTURES, *(path.name for path in corpus_files())}) if full else SHORT_FILES
+    files = sorted({*FIXTURES, *world.others}) if full else SHORT_FILES
     names = COMMANDS if full else SHORT
     jobs = [(f"{transport} {name} {file}", COMMANDS[name], start + file, file, variables)
             for transport, start, variables in transports(world) for file in files for name in names]

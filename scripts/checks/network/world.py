@@ -55,6 +55,8 @@ class World:
         self.proxy = None
         self.endpoint = None
         self.is_settled = False
+        # Names of media that the caller gave.
+        self.others = []
 
     @property
     def logs(self):
@@ -143,6 +145,7 @@ def world(files=()):
     with tempfile.TemporaryDirectory(prefix="network-") as folder, ExitStack() as stack:
         made = World(folder)
         fill(made.media, files)
+        made.others = [Path(path).name for path in files]
         pairs = certificates(made.folder / "certificates")
         hadro = stack.enter_context(others.hadro(made.folder / "hadro", made.folder / "buckets"))
         made.web = stack.enter_context(web(str(made.folder / "web"), str(made.media), str(pairs), hadro=hadro or 9))
