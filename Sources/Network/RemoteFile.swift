@@ -85,7 +85,14 @@ package final class RemoteFile: ByteSource {
         try opening.withLock { isOpen throws(MediaError) in
             guard !isOpen else { return }
             let download = try WholeDownload()
-            let first = try bytes(from: 0, count: Self.headBytes, first: download)
+            var first = try bytes(from: 0, count: Self.headBytes, first: download)
+            if !download.hasBegun, state.withLock({ $0.size }) == nil {
+                // Without the size, only the end of the whole file shows it.
+                first = try bytes(from: 0, count: Self.headBytes, first: download, asWhole: true)
+            }
+            guard download.hasBegun || state.withLock({ $0.size }) != nil else {
+                throw MediaError(.unsupported, "the server does not tell the size of the file")
+            }
             state.withLock { state in
                 if download.hasBegun {
                     state.download = download
@@ -117,15 +124,20 @@ package final class RemoteFile: ByteSource {
 
     /// Requests a range as often as the policy allows, going on after what a broken answer has brought.
     ///
-    /// - Parameter download: For the first request, the download that takes an answer with the whole file.
+    /// - Parameters:
+    ///   - offset: The offset of the first byte.
+    ///   - count: The number of bytes.
+    ///   - download: For the first request, the download that takes an answer with the whole file.
+    ///   - asWhole: True to ask for the whole file.
     private func bytes(
-        from offset: UInt64, count: Int, first download: WholeDownload? = nil
+        from offset: UInt64, count: Int, first download: WholeDownload? = nil, asWhole: Bool = false
     ) throws(MediaError) -> [UInt8] {
         var received: [UInt8] = []
         var failures = 0
         while true {
             let start = offset + UInt64(received.count)
-            let part = try answer(from: start, count: count - received.count, first: download)
+            let range = asWhole ? nil : "\(start)-\(offset + UInt64(count) - 1)"
+            let part = try answer(range, from: start, count: count - received.count, first: download)
             received += part.bytes
             // The server's connection may end before the range does.
             guard let failure = part.failure else { return received }
@@ -142,14 +154,13 @@ package final class RemoteFile: ByteSource {
 
     /// Requests a range once, following redirections.
     private func answer(
-        from offset: UInt64, count: Int, first download: WholeDownload?
+        _ range: String?, from offset: UInt64, count: Int, first download: WholeDownload?
     ) throws(MediaError) -> Part {
         let known = state.withLock { (target: $0.target, isPublic: $0.isPublic) }
         var origin = try self.origin()
         var place = known.target ?? origin
         var mustBePublic = known.isPublic
         for _ in 0...Self.maximumRedirections {
-            let range = "\(offset)-\(offset + UInt64(count) - 1)"
             var request = try self.request(to: place, origin, range: range)
             request.maximumBytes = max(count, Self.maximumErrorBytes)
             request.refusesPrivate = mustBePublic && place != origin
@@ -172,7 +183,7 @@ package final class RemoteFile: ByteSource {
                 place = origin
                 continue
             }
-            if let failure = RetryPolicy.failure(in: answer) {
+            if let failure = RetryPolicy.failure(in: answer, authorities: options.certificateAuthorities?.string) {
                 // A signed address to which the server has redirected may have expired.
                 let isOld = known.target != nil && known.target != origin && answer.status == 403
                 if isOld { state.withLock { $0.target = nil } }
@@ -208,7 +219,7 @@ package final class RemoteFile: ByteSource {
     }
 
     private func request(
-        to place: NetworkAddress, _ origin: NetworkAddress, range: String
+        to place: NetworkAddress, _ origin: NetworkAddress, range: String?
     ) throws(MediaError) -> Transfer.Request {
         var request = Transfer.Request(url: place.requestURL, range: range, maximumBytes: 0)
         request.usesNetrc = options.usesNetrc
@@ -219,7 +230,7 @@ package final class RemoteFile: ByteSource {
             request.user = origin.user
             if address.scheme == .s3 {
                 let signed = try S3Request(address, options.s3, region: state.withLock { $0.region })
-                request.headers += try signed.headers(range: "bytes=\(range)", time: time(nil))
+                request.headers += try signed.headers(range: range.map { "bytes=\($0)" }, time: time(nil))
             }
         } else if let user = place.user {
             request.user = user
@@ -233,7 +244,7 @@ package final class RemoteFile: ByteSource {
         from place: NetworkAddress, by answer: Transfer.Answer, mustBePublic: Bool
     ) throws(MediaError) -> NetworkAddress {
         guard let location = answer.headers["location"], [301, 302, 303, 307, 308].contains(answer.status) else {
-            throw MediaError(.inputOutput, "the server does not send the file", cause: "HTTP \(answer.status)")
+            throw MediaError(.inputOutput, "the server does not send the file (HTTP \(answer.status))")
         }
         let target = try place.resolving(location)
         if place.scheme == .https, target.scheme == .http {
@@ -269,13 +280,11 @@ package final class RemoteFile: ByteSource {
         guard let range = ContentRange(answer.headers["content-range"] ?? ""), range.start == offset,
             range.end - range.start <= UInt64(count), range.end <= range.size ?? .max
         else {
-            throw MediaError(.inputOutput, "the server sends other bytes than it was asked for")
+            throw MediaError(.inputOutput, "the server sends another range than it was asked for")
         }
         if let known = known.size, let size = range.size, known != size { throw changed }
         if isFirst {
-            guard let size = range.size else {
-                throw MediaError(.unsupported, "the server does not tell the size of the file")
-            }
+            guard let size = range.size else { return ([], nil) }
             state.withLock { state in
                 state.size = size
                 state.version = version
@@ -285,7 +294,7 @@ package final class RemoteFile: ByteSource {
         let bytes = Array(answer.body.prefix(announced))
         let expected = min(count, Int(clamping: (range.size ?? .max) - offset))
         guard bytes.count < expected else { return (bytes, nil) }
-        let words = "the server sent fewer bytes than it was asked for"
+        let words = "the connection to the server was lost before all bytes had come"
         let error = MediaError(.inputOutput, words, cause: answer.code == 0 ? nil : answer.reason)
         return (bytes, RetryPolicy.Failure(error: error, mayPass: true))
     }

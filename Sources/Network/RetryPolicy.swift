@@ -31,17 +31,20 @@ enum RetryPolicy {
     }
 
     /// Returns the failure that an answer is; `nil` for a success and for a redirection.
-    static func failure(in answer: Transfer.Answer) -> Failure? {
+    ///
+    /// - Parameter authorities: The file of the authorities to trust, for the message; `nil` for the system's.
+    static func failure(in answer: Transfer.Answer, authorities: String? = nil) -> Failure? {
         switch answer.status {
         case 200, 206, 300..<400: return nil
-        case 0: return failure(withoutAnswer: answer)
+        case 0: return failure(withoutAnswer: answer, authorities)
         case let status:
             let (code, words) = meaning(of: status)
             // The service's own word, such as `NoSuchKey`, is in the XML of S3's errors.
             let own = word(in: answer.body).map { ", \($0)" } ?? ""
+            let stated = "HTTP \(status)\(own)"
             let mayPass = status == 408 || status == 429 || status >= 500 && status != 501 && status != 505
             return Failure(
-                error: MediaError(code, words, cause: "HTTP \(status)\(own)"), mayPass: mayPass,
+                error: MediaError(code, "\(words) (\(stated))", cause: stated), mayPass: mayPass,
                 pause: mayPass ? answer.headers["retry-after"].flatMap { Int($0) } : nil)
         }
     }
@@ -60,10 +63,14 @@ enum RetryPolicy {
         }
     }
 
-    private static func failure(withoutAnswer answer: Transfer.Answer) -> Failure {
+    private static func failure(withoutAnswer answer: Transfer.Answer, _ authorities: String?) -> Failure {
         func failure(_ code: MediaError.Code, _ words: String, mayPass: Bool = false) -> Failure {
             Failure(error: MediaError(code, words, cause: answer.reason), mayPass: mayPass)
         }
+        if answer.proxyStatus == 407 {
+            return failure(.permissionDenied, "the proxy asks for a name and a password (HTTP 407)")
+        }
+        if answer.hasTooLongHeaders { return failure(.inputOutput, "the server's headers are too long") }
         if answer.wasRefused {
             return failure(.permissionDenied, "the server redirects to an address that is not public, which is refused")
         }
@@ -76,11 +83,13 @@ enum RetryPolicy {
                 .permissionDenied,
                 "the server's certificate is not trusted; a private authority's certificates can be given as a file")
         case CCURL_CACERT_BADFILE:
-            return failure(.invalidArgument, "the file of trusted certificates cannot be read")
+            return failure(
+                .invalidArgument, "the trusted certificates cannot be read from \(authorities ?? "the system's file")")
         case CCURL_SSL_CONNECT_ERROR: return failure(.inputOutput, "no encrypted connection can be made", mayPass: true)
         case CCURL_UNSUPPORTED_PROTOCOL, CCURL_MALFORMED_URL:
             return failure(.invalidArgument, "is not an address of http, https or s3")
-        case CCURL_COULDNT_CONNECT: return failure(.inputOutput, "the server cannot be reached", mayPass: true)
+        case CCURL_COULDNT_CONNECT:
+            return failure(.inputOutput, "no connection to the server can be made", mayPass: true)
         default: return failure(.inputOutput, "the connection to the server was lost", mayPass: true)
         }
     }

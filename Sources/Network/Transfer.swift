@@ -43,6 +43,10 @@ final class Transfer: @unchecked Sendable {
         var body: [UInt8] = []
         /// True if the body was longer than what is kept.
         var isTooLong = false
+        /// True if it was ended because of too many headers.
+        var hasTooLongHeaders = false
+        /// The proxy's status for a tunnel to the server; 0 without one.
+        var proxyStatus = 0
         /// The numeric address of the server, or of the proxy.
         var server = ""
         /// True if the connection was refused because the address is not public.
@@ -101,7 +105,6 @@ final class Transfer: @unchecked Sendable {
         if let file = request.certificateAuthorities { ccurl_set_text(easy, CCURL_CAINFO, file) }
         for header in request.headers { list = ccurl_append(list, header) ?? list }
         ccurl_set_list(easy, CCURL_HTTPHEADER, list)
-        ccurl_set_pointer(easy, CCURL_PRIVATE, this)
         ccurl_set_pointer(easy, CCURL_WRITEDATA, this)
         ccurl_set_receive(easy, CCURL_WRITEFUNCTION) { bytes, _, count, data in
             guard let data else { return 0 }
@@ -135,7 +138,10 @@ final class Transfer: @unchecked Sendable {
 
     private func receive(header: UnsafeRawBufferPointer) -> Bool {
         headerBytes += header.count
-        guard headerBytes <= Self.maximumHeaderBytes else { return false }
+        guard headerBytes <= Self.maximumHeaderBytes else {
+            (answer.status, answer.hasTooLongHeaders) = (0, true)
+            return false
+        }
         let line = String(decoding: header, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
             // Answers such as `100 Continue` come before the last one.
@@ -181,6 +187,7 @@ final class Transfer: @unchecked Sendable {
         announce()
         answer.code = code
         if let easy {
+            answer.proxyStatus = ccurl_number(easy, CCURL_INFO_HTTP_CONNECTCODE)
             answer.server = ccurl_text(easy, CCURL_INFO_PRIMARY_IP).map { String(cString: $0) } ?? ""
             ccurl_easy_free(easy)
         }

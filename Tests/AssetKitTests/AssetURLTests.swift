@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("https://user:secret@example.com/a.mp4?token=1", MediaError.Code.unsupported),
-        ("s3://bucket/key", .unsupported),
+        ("ftp://user:secret@example.com/a.mp4?token=1", MediaError.Code.unsupported),
+        ("s3://bucket", .invalidArgument),
         ("file://server/share/a.mp4", .unsupported), ("a.mp4", .unsupported), ("file:///a%00b", .invalidArgument),
     ])
     func othersAreRefused(text: String, code: MediaError.Code) throws {

@@ -32,7 +32,7 @@ import Testing
         #expect(failure?.error.code.rawValue == code)
         #expect(failure?.mayPass == mayPass)
         #expect(failure?.pause == (mayPass ? 7 : nil))
-        #expect(failure?.error.cause == "HTTP \(status), SlowDown")
+        #expect(failure?.error.message.hasSuffix("(HTTP \(status), SlowDown)") == true)
     }
 
     @Test(arguments: [200, 206, 302])

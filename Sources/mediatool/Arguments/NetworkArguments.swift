@@ -36,8 +36,16 @@ struct NetworkArguments: ParsableArguments {
             guard name.endIndex < header.endIndex, !name.isEmpty,
                 name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !header.contains(where: \.isNewline)
             else { throw ValidationError("'--header' takes 'Name: value', on one line.") }
+            guard !Self.ownHeaders.contains(name.lowercased()) else {
+                throw ValidationError("'--header' does not take \(name), which every request has of its own.")
+            }
         }
     }
+
+    /// The headers that say what is asked of whom.
+    private static let ownHeaders: Set<String> = [
+        "accept-encoding", "connection", "content-length", "host", "if-range", "range", "transfer-encoding",
+    ]
 
     /// The options that these and the environment's variables select.
     var options: NetworkOptions {

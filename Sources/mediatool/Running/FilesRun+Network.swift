@@ -36,7 +36,7 @@ extension FilesRun {
             return RemoteFile(address, options) {
                 guard !isQuiet else { return }
                 StandardError.warn(
-                    "the server sends only whole files; this one is read once, into a temporary file",
+                    "the server knows no ranges, so the file is read once, into a temporary file",
                     path: address.displayName)
             }
         }

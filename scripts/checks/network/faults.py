@@ -180,7 +180,7 @@ HERE = f"{AWS} AWS_ENDPOINT_URL=$ENDPOINT"
 S3 = [
     whole("S3", f"{HERE} {ALL} s3://media/noise.wav"),
     whole("S3 in capitals", f"{HERE} {HEAD} S3://media/av.mp4"),
-    whole("S3 with an odd name", f"{HERE} {ALL} s3://media/$ODD"),
+    whole("S3 with an odd name", f"{HERE} {ALL} \"s3://media/$ODD_KEY\""),
     whole("S3 with a token of a session", f"AWS_SESSION_TOKEN=some/token+x== {HERE} {HEAD} s3://media/av.mp4",
           asked=("token", r"some/token\+x==")),
     whole("S3 and who pays", f"{HERE} {HEAD} --request-payer s3://media/av.mp4", asked=("payer", "requester")),

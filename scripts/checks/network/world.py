@@ -74,7 +74,7 @@ class World:
             "WEBHOST": host, "HTTPHOST": f"localhost:{ports['http']}", "BAD": self.faulty.at(test), "BADTLS": self.secure.at(test),
             "USERINFO": f"{USER}:open%20sesame%2B1", "USER_PASSWORD": f"{USER}:{PASSWORD}", "TOKEN": TOKEN_IN_QUERY,
             "LETTER": f"X-Letter: {HEADER}", "CA": self.web.authority, "SSL_CERT_FILE": self.web.authority,
-            "MEDIA": str(self.media), "ODD": ODD_IN_ADDRESS, "PROXY": f"http://127.0.0.1:{self.proxy[0]}",
+            "MEDIA": str(self.media), "ODD": ODD_IN_ADDRESS, "ODD_KEY": ODD, "PROXY": f"http://127.0.0.1:{self.proxy[0]}",
             "LOCKED": f"127.0.0.1:{self.locked_proxy[0]}",
             "ENDPOINT": self.endpoint or "", "KEY_ID": others.KEY_ID, "KEY": others.KEY, "REGION": others.REGION,
             "PATH": f"{self.bin}:{os.environ['PATH']}"}
