@@ -176,7 +176,8 @@ let package = Package(
         .testTarget(
             name: "MediaWorkerTests", dependencies: ["MediaWorker", "mediaworkercheck", "TestSupport", system],
             swiftSettings: common),
-        .testTarget(name: "NetworkTests", dependencies: ["Network", "MediaBase", "TestSupport"], swiftSettings: common),
+        .testTarget(
+            name: "NetworkTests", dependencies: ["Network", "MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(name: "ThreadingTests", dependencies: ["Threading"], swiftSettings: common),
         .testTarget(name: "MediaBaseTests", dependencies: ["MediaBase", "TestSupport"], swiftSettings: common),
         .testTarget(

@@ -19,6 +19,8 @@ final class FileService {
         let outputs: OutputFileSet
         /// The outputs that are not in place yet.
         var begun: [Int: OutputFile] = [:]
+        /// The number of connections to byte sources.
+        var connections = 0
         /// The number of inputs that no output may replace.
         var refusals = 0
         /// The folders that were opened, so that a folder that is replaced meanwhile does not matter.
@@ -27,6 +29,9 @@ final class FileService {
 
     /// The maximum number of outputs that a job may have begun and not put in place, and of inputs that it may name.
     private static let maximumBegun = 100_000
+
+    /// The maximum number of connections to byte sources that a job may ask for; each takes a thread.
+    private static let maximumConnections = 1000
 
     /// Creates the service of a process.
     ///
@@ -76,6 +81,8 @@ final class FileService {
                 if let output { try job.begun[output]?.refuse(inputs) } else { job.outputs.protect(inputs) }
             case .source(let name):
                 guard let sources, job.policy.allowsSource(name) else { throw Errno.permissionDenied }
+                job.connections += 1
+                guard job.connections <= Self.maximumConnections else { throw Errno.tooManyOpenFiles }
                 return (.done, Sent([try sources.connect(to: name)], isOurs: true))
             }
             return (.done, Sent())

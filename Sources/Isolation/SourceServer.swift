@@ -17,10 +17,13 @@ package final class SourceServer {
     /// Starts the process: fork(2).
     ///
     /// The other threads of the calling process may only wait.
+    /// - Parameters:
+    ///   - expected: The names of sources that are opened at once, while the first workers start.
+    ///   - open: Returns a source.
     /// - Throws: The error of the system if no process can be started.
-    package init(_ open: @escaping Opener) throws(Errno) {
+    package init(expecting expected: [String] = [], _ open: @escaping Opener) throws(Errno) {
         process = try WorkerProcess.start(limits: ResourceLimits(), isRestricted: false) { channel in
-            Self.serve(channel, open)
+            Self.serve(channel, expected, open)
             return 0
         }
     }
@@ -34,9 +37,16 @@ package final class SourceServer {
 
     private static let longestName = 1 << 16
 
-    private static func serve(_ channel: MessageChannel, _ open: @escaping Opener) {
+    private static func serve(_ channel: MessageChannel, _ expected: [String], _ open: @escaping Opener) {
         // Sources that several workers read, or one worker twice, are opened once.
         var sources: [String: any ByteSource] = [:]
+        for name in expected {
+            let source = open(name)
+            sources[name] = source
+            // A worker that asks for it gets the error.
+            guard let thread = try? WorkerThread({ try? source.open() }) else { continue }
+            thread.detach()
+        }
         while let message = try? channel.receive(atMost: longestName) {
             guard let end = message.descriptors.first else { continue }
             let name = String(decoding: message.bytes, as: UTF8.self)
@@ -53,13 +63,13 @@ package final class SourceServer {
 enum SourceCall {
     /// Opens the source; the answer is its size.
     case open
-    /// Reads bytes; they come in a file.
+    /// Reads bytes.
     case read(offset: UInt64, count: Int)
 
-    /// The longest message of a call or an answer.
-    static let maximumBytes = 1 << 16
+    /// The longest message of a call.
+    static let maximumBytes = 1 << 10
     /// The most bytes that are read by one call.
-    static let maximumCount = 64 << 20
+    static let maximumCount = 32 << 20
 
     /// Writes the call with the number by which its answer is known.
     func message(_ number: Int) -> [UInt8] {
@@ -93,40 +103,39 @@ enum SourceCall {
 enum SourceAnswer: Sendable {
     /// The source is open.
     case size(UInt64?)
-    /// The bytes are in a file, which comes with the message.
-    case bytes(FileDescriptor, count: Int)
+    /// The bytes.
+    case bytes([UInt8])
     /// It failed.
     case error(MediaError)
 
+    /// The longest message of an answer.
+    static let maximumBytes = SourceCall.maximumCount + 1 << 10
+
     /// Writes the answer to the call of a number.
-    func message(_ number: Int) -> (bytes: [UInt8], descriptors: [FileDescriptor]) {
+    func message(_ number: Int) -> [UInt8] {
         var writer = MessageWriter()
         writer.write(number)
         switch self {
         case .size(let size):
             writer.write(0)
             writer.write(size) { $0.write(Int(truncatingIfNeeded: $1)) }
-            return (writer.bytes, [])
-        case .bytes(let file, let count):
+        case .bytes(let bytes):
             writer.write(1)
-            writer.write(count)
-            return (writer.bytes, [file])
+            writer.write(bytes)
         case .error(let error):
             writer.write(2)
             writer.write(error)
-            return (writer.bytes, [])
         }
+        return writer.bytes
     }
 
     /// Reads an answer.
-    init(_ message: MessageChannel.Message, number: inout Int) throws(MessageReader.Invalid) {
-        var reader = MessageReader(message.bytes)
+    init(_ message: [UInt8], number: inout Int) throws(MessageReader.Invalid) {
+        var reader = MessageReader(message)
         number = try reader.number()
         switch try reader.number() {
         case 0: self = .size(try reader.optionalNumber().map { UInt64(bitPattern: Int64($0)) })
-        case 1:
-            guard let file = message.descriptors.first else { throw MessageReader.Invalid() }
-            self = .bytes(file, count: try reader.number())
+        case 1: self = .bytes(try reader.bytes())
         case 2: self = .error(try reader.error())
         default: throw MessageReader.Invalid()
         }
@@ -140,7 +149,8 @@ private final class SourceService: Sendable {
     /// The number of calls that are being answered.
     private let calls = Monitor(0)
 
-    private static let maximumCalls = 16
+    /// The number of calls that are answered at once: a worker that takes no answers holds no more memory than theirs.
+    private static let maximumCalls = 8
     private static let threads = ThreadPool(maximumIdleThreads: maximumCalls)
 
     init(_ source: any ByteSource, _ channel: MessageChannel) {
@@ -168,22 +178,17 @@ private final class SourceService: Sendable {
 
     private func answer(_ call: SourceCall, _ number: Int) {
         let answer: SourceAnswer
-        do {
+        do throws(MediaError) {
             switch call {
             case .open:
                 try source.open()
                 answer = .size(source.size)
             case .read(let offset, let count):
-                let bytes = try source.read(at: offset, count: count)
-                answer = .bytes(try makeMemoryFile(with: bytes), count: bytes.count)
+                answer = .bytes(Array(try source.read(at: offset, count: count).prefix(count)))
             }
-        } catch let error as MediaError {
-            answer = .error(error)
         } catch {
-            answer = .error(MediaError(.outOfResources, "out of memory", cause: "\(error)"))
+            answer = .error(error)
         }
-        let (bytes, descriptors) = answer.message(number)
-        try? channel.send(bytes, descriptors: descriptors)
-        for descriptor in descriptors { try? descriptor.close() }
+        try? channel.send(answer.message(number))
     }
 }

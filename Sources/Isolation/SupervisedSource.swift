@@ -1,5 +1,4 @@
 package import MediaBase
-import SystemCalls
 import SystemPackage
 import Threading
 
@@ -37,15 +36,8 @@ package final class SupervisedSource: ByteSource {
 
     /// Reads bytes; fewer at the end.
     package func read(at offset: UInt64, count: Int) throws(MediaError) -> [UInt8] {
-        guard case .bytes(let file, let count) = try answer(to: .read(offset: offset, count: count)) else {
-            throw Self.nonsense
-        }
-        defer { try? file.close() }
-        do throws(Errno) {
-            return try SystemCalls.read(from: file, at: 0, atMost: count)
-        } catch {
-            throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(error)")
-        }
+        guard case .bytes(let bytes) = try answer(to: .read(offset: offset, count: count)) else { throw Self.nonsense }
+        return bytes
     }
 
     private static let nonsense = MediaError(.inputOutput, "the process that reads the network sent nonsense")
@@ -84,13 +76,10 @@ package final class SupervisedSource: ByteSource {
     private func receive(from channel: MessageChannel) {
         var number = 0
         var answer: Result<SourceAnswer, MediaError>?
-        if let message = try? channel.receive(atMost: SourceCall.maximumBytes) {
-            do throws(MessageReader.Invalid) {
-                let found = try SourceAnswer(message, number: &number)
-                if case .error(let error) = found { answer = .failure(error) } else { answer = .success(found) }
-            } catch {
-                message.close()
-            }
+        if let message = try? channel.receive(atMost: SourceAnswer.maximumBytes),
+            let found = try? SourceAnswer(message.bytes, number: &number)
+        {
+            if case .error(let error) = found { answer = .failure(error) } else { answer = .success(found) }
         }
         state.update { state in
             state.isReceiving = false

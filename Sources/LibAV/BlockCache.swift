@@ -248,7 +248,9 @@ private struct ReadingRun: Sendable {
         next = blocks.upperBound
         frontier = max(frontier, next)
         guard let first else { return nil }
-        let least = Self.demands[min(misses, Self.demands.count - 1)]
+        // Somebody who has read on through what was announced goes on.
+        let trusted = consumed >= Self.trust ? min(consumed, Self.demands[Self.demands.count - 1]) : 0
+        let least = max(trusted, Self.demands[min(misses, Self.demands.count - 1)])
         misses += 1
         let range = (first..<max(blocks.upperBound, first + least)).clamped(to: all)
         frontier = max(frontier, range.upperBound)
@@ -261,7 +263,7 @@ private struct ReadingRun: Sendable {
     mutating func ahead(within all: Range<Int>) -> Range<Int>? {
         guard consumed >= Self.trust || misses >= 3 else { return nil }
         let window = min(Self.maximumWindow, max(Self.trust, consumed))
-        let part = max(8, window / 4)
+        let part = max(Self.trust, window / 4)
         guard frontier - next <= window - part, frontier < all.upperBound else { return nil }
         let range = (frontier..<frontier + part).clamped(to: all)
         frontier = range.upperBound

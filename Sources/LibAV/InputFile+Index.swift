@@ -6,6 +6,8 @@ extension InputFile {
     /// Seeks to the last sync sample whose decode time is `ticks` or earlier, ignoring edit lists.
     func seekStored(stream index: Int, to ticks: Int64) -> Bool {
         prepareForPackets()
+        // Some demuxers read packets while they seek.
+        io.readsAhead = true
         if io.isSlow { fetchSamples(stream: index, from: ticks) }
         return isSeekable && av_seek_frame(context, Int32(index), ticks, AVSEEK_FLAG_BACKWARD) >= 0
     }
@@ -24,7 +26,11 @@ extension InputFile {
             else { break }
             end = max(end, sum)
         }
-        // The index of Matroska names clusters, without their sizes.
+        if start.pointee.size == 0 {
+            // The index of Matroska names clusters without their sizes, and no other samples.
+            let next = avformat_index_get_entry(stream, Int32(clamping: first + 1))?.pointee.pos ?? length ?? 0
+            end = max(end, min(next, start.pointee.pos &+ Self.bytesAfterSeek.upperBound))
+        }
         end = max(end, start.pointee.pos &+ Self.bytesAfterSeek.lowerBound)
         io.willRead(UInt64(start.pointee.pos)..<max(UInt64(start.pointee.pos), UInt64(clamping: end)))
     }

@@ -15,7 +15,7 @@ package final class RemoteFile: ByteSource {
     private let options: NetworkOptions
     private let noteWhole: @Sendable () -> Void
     private let state = Mutex(State())
-    private let opening = Mutex(false)
+    private let opening = Mutex<Result<Void, MediaError>?>(nil)
 
     private struct State: Sendable {
         /// The place from which the file comes, after redirections; `nil` before the first answer.
@@ -80,30 +80,34 @@ package final class RemoteFile: ByteSource {
     /// The size in bytes, after ``open()``; `nil` if the server sends only the whole file and does not tell.
     package var size: UInt64? { state.withLock { $0.size } }
 
-    /// Requests the first bytes, once, and learns the size.
+    /// Requests the first bytes, once, and learns the size; a failure is kept.
     package func open() throws(MediaError) {
-        try opening.withLock { isOpen throws(MediaError) in
-            guard !isOpen else { return }
-            let download = try WholeDownload()
-            var first = try bytes(from: 0, count: Self.headBytes, first: download)
-            if !download.hasBegun, state.withLock({ $0.size }) == nil {
-                // Without the size, only the end of the whole file shows it.
-                first = try bytes(from: 0, count: Self.headBytes, first: download, asWhole: true)
-            }
-            guard download.hasBegun || state.withLock({ $0.size }) != nil else {
-                throw MediaError(.unsupported, "the server does not tell the size of the file")
-            }
-            state.withLock { state in
-                if download.hasBegun {
-                    state.download = download
-                    state.size = download.size
-                } else {
-                    state.head = first
-                }
-            }
-            isOpen = true
-            if download.hasBegun { noteWhole() }
+        try opening.withLock { result throws(MediaError) in
+            if let result { return try result.get() }
+            let first = Result { () throws(MediaError) in try requestFirst() }
+            result = first
+            try first.get()
         }
+    }
+
+    private func requestFirst() throws(MediaError) {
+        let download = try WholeDownload()
+        var first = try bytes(from: 0, count: Self.headBytes, first: download)
+        if !download.hasBegun, state.withLock({ $0.size }) == nil {
+            // Without the size, only the end of the whole file shows it.
+            first = try bytes(from: 0, count: Self.headBytes, first: download, asWhole: true)
+        }
+        if download.hasBegun {
+            let size = download.size
+            state.withLock { ($0.download, $0.size) = (download, size) }
+            return noteWhole()
+        }
+        let head = first
+        let isKnown = state.withLock { state in
+            state.head = head
+            return state.size != nil
+        }
+        guard isKnown else { throw MediaError(.unsupported, "the server does not tell the size of the file") }
     }
 
     /// Reads bytes; fewer at the end of the file.

@@ -33,18 +33,3 @@ package func makeTemporaryFile(with bytes: [UInt8]) throws(Errno) -> FileDescrip
     }
     return file
 }
-
-/// Creates a nameless file in memory with a content: memfd_create(2).
-package func makeMemoryFile(with bytes: [UInt8]) throws(Errno) -> FileDescriptor {
-    // 1 is MFD_CLOEXEC.
-    let number = memfd_create("bytes", 1)
-    guard number >= 0 else { throw Errno(rawValue: errno) }
-    let file = FileDescriptor(rawValue: number)
-    do {
-        try writeAll(bytes.span, to: file, at: 0)
-    } catch {
-        try? file.close()
-        throw error
-    }
-    return file
-}

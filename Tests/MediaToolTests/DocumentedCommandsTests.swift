@@ -103,7 +103,7 @@ import Testing
         return folder
     }
 
-    /// Half a minute of the film, which begins at 01:00:00:00.
+    /// Twelve seconds of the film, which begin at 01:00:00:00.
     private static let timeline: String = {
         func time(_ frames: Int) -> String { #"{"OTIO_SCHEMA": "RationalTime.1", "value": \#(frames), "rate": 25}"# }
         let tracks = ["Video", "Audio"].map { kind in
@@ -111,7 +111,7 @@ import Testing
             {"OTIO_SCHEMA": "Track.1", "kind": "\#(kind)", "children": [{
               "OTIO_SCHEMA": "Clip.1",
               "source_range": {
-                "OTIO_SCHEMA": "TimeRange.1", "start_time": \#(time(50)), "duration": \#(time(750))
+                "OTIO_SCHEMA": "TimeRange.1", "start_time": \#(time(50)), "duration": \#(time(300))
               },
               "media_reference": {"OTIO_SCHEMA": "ExternalReference.1", "target_url": "film.mov"}
             }]}
@@ -142,9 +142,20 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: folder.path(program + "/mediatool"), withDestinationPath: Program.mediatool)
         }
+        // The servers of the documents are one that has these files, whatever the folder in the address.
+        let server = TestServer { request in
+            let name = request.target.prefix { $0 != "?" }.split(separator: "/").last.map(String.init) ?? ""
+            let file = ["take.wav": "in.wav", "A%20roll.mov": "clip.mov"][name] ?? name
+            return (try? media.bytes(file)).map { .part(of: $0, for: request) } ?? .init(404)
+        }
+        defer { server.stop() }
+        let command = ["media.example", "bucket.example"].reduce(command) {
+            $0.replacing("https://\($1)/", with: server.address("/"))
+        }
         let path = folder.path("bin") + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
         let result = try Program.run(
-            "bash", ["-c", "set -o pipefail; " + command], folder: folder.path, environment: ["PATH": path])
+            "bash", ["-c", "set -o pipefail; " + command], folder: folder.path,
+            environment: ["PATH": path, "AWS_ENDPOINT_URL": server.address("")])
         // A file that breaks a policy's rules has been checked as it should be.
         let allowed: Set<Int32> = command.contains("mediatool qc") ? [0, 1] : [0]
         #expect(allowed.contains(result.status), "\(command): \(result.error)")

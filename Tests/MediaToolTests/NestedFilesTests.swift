@@ -207,7 +207,8 @@ import Testing
                 #expect(!canaries.wasOpened && !canaries.wasCalled, "\(name)")
             }
         }
-        for address in ["http://127.0.0.1:\(canaries.port)/a.ts", "tcp://127.0.0.1:\(canaries.port)", "pipe:0"] {
+        // An address of HTTP is read; a file of that name is written with the folder.
+        for address in ["./http://127.0.0.1:\(canaries.port)/a.ts", "tcp://127.0.0.1:\(canaries.port)", "pipe:0"] {
             let result = try Program.run(
                 Program.mediatool, ["probe", address], input: media, folder: canaries.folder.path)
             #expect(result.status == 2 && result.error.contains("no such file"), "\(address): \(result.error)")

@@ -323,6 +323,9 @@ extension Asset {
         }
     }
 
+    /// Makes contents the asset's that say more of its tracks than before.
+    func settle(_ contents: AssetContents) { state.withLock { $0.result = .success(contents) } }
+
     /// Returns the table of a track's samples, for which the track is read once.
     func sampleTable(of track: AssetTrack, _ cancellation: Cancellation) throws(MediaError) -> SampleTable {
         let contents = try contents()

@@ -175,6 +175,12 @@ public struct AssetTrack: Sendable, Hashable {
         return MediaTime(ticks: last.end, timeBase: timeBase)
     }
 
+    /// Sets the end of the last sample, of which the container says nothing.
+    mutating func settle(end: MediaTime) {
+        timeRange = MediaTimeRange(start: timeRange.start, end: max(timeRange.start, end))
+        mediaDuration = timeRange.duration
+    }
+
     /// Extends a cover, which is a single packet, to the duration of the asset.
     mutating func last(for duration: MediaTime) {
         timeRange = MediaTimeRange(start: .zero, duration: duration)

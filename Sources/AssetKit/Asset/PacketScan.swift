@@ -121,6 +121,34 @@ extension PacketScan.Stream {
     }
 }
 
+extension Asset {
+    /// Finds the end of a track whose container states none, by the packets after its last sync sample in the index.
+    ///
+    /// It is that of reading all packets (``Options/isPrecise``). From then on it is the asset's, and earlier values of the
+    /// track are no longer equal to it.
+    /// - Returns: The track with its end; `nil` if these packets do not show it.
+    package func findEnd(of track: AssetTrack) throws(MediaError) -> AssetTrack? {
+        var contents = try contents()
+        guard contents.format.hasTrueSyncSamples, canBeReadAgain, !track.isAttachedPicture,
+            let place = contents.tracks.firstIndex(of: track)
+        else { return nil }
+        let file = try openForLookUp(contents, readsAhead: false)
+        file.select(streams: [track.index])
+        // The first seek makes the demuxer read an index that is not part of the header.
+        if contents.format.readsIndexLate, !file.seek(stream: track.index, to: 0) { return nil }
+        guard file.seek(stream: track.index, to: .max / 2) else { return nil }
+        do throws(MediaError) {
+            let scan = try PacketScan(file, origin: contents.mediaOrigin(ofStream:))
+            guard !scan.isTruncated, let stream = scan.streams[track.index], stream.isEndKnown else { return nil }
+            contents.tracks[place].settle(end: stream.range.end)
+        } catch {
+            throw error.at(path: displayName)
+        }
+        settle(contents)
+        return contents.tracks[place]
+    }
+}
+
 extension Packet {
     /// Returns true if the packet contains a frame to show, or if its headers do not say.
     func showsPicture(of codec: String) -> Bool {

@@ -193,7 +193,7 @@ package struct ThumbsJob: Sendable {
         return half.map { ThumbsRequest.Tolerance(before: $0, after: $0) } ?? .exact
     }
 
-    /// Opens the file, and reads all its packets if the request depends on a duration that the header only estimates.
+    /// Opens the file, and reads its last packets, or all, if the request depends on an end that the header does not state.
     private func open(_ input: Input) throws(MediaError) -> (Asset, AssetTrack) {
         // A pipe can be opened only once, so exact timing is requested at once. If the pipe has to be read more than
         // once, its data is kept.
@@ -202,6 +202,7 @@ package struct ThumbsJob: Sendable {
         let track = try track(of: asset)
         guard request.needsTimeRange, !input.isStandardInput else { return (asset, track) }
         if try asset.loadNow(.providesPreciseDurationAndTiming), track.timeRange.end.isNumeric { return (asset, track) }
+        if let settled = try asset.findEnd(of: track) { return (asset, settled) }
         let precise = input.asset(isPrecise: true)
         return (precise, try self.track(of: precise))
     }

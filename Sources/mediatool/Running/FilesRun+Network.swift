@@ -14,7 +14,8 @@ extension FilesRun {
     func startSourceServer() throws(MediaError) -> SourceServer {
         do throws(Errno) {
             let source = remoteSource
-            return try SourceServer { name in
+            let expected = (files.prefix(running.jobs) + others.inputs).compactMap { $0.address?.secretText }
+            return try SourceServer(expecting: expected) { name in
                 do throws(MediaError) {
                     return source(try NetworkAddress(name), running.network.options)
                 } catch {

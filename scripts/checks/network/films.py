@@ -38,6 +38,12 @@ def films():
 
 def index_size(path):
     """The bytes of a movie's `moov` box."""
+    start, end = index_range(path)
+    return end - start
+
+
+def index_range(path):
+    """The first byte of a movie's `moov` box, and the one after it."""
     with open(path, "rb") as file:
         place, end = 0, os.fstat(file.fileno()).st_size
         while place < end:
@@ -46,6 +52,6 @@ def index_size(path):
             size = int.from_bytes(head[:4], "big")
             size = int.from_bytes(head[8:], "big") if size == 1 else size or end - place
             if head[4:8] == b"moov":
-                return size
+                return place, place + size
             place += size
     raise ValueError(f"no moov in {path}")
