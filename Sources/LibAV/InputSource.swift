@@ -108,9 +108,6 @@ package final class NamedBytes: Sendable, Hashable {
         self.name = name
     }
 
-    /// The number of requests and bytes fetched of the source so far; `nil` if nothing is kept of it.
-    package var statistics: BlockCache.Statistics? { cache.withLock { $0?.statistics } }
-
     /// Opens the source, and returns the way to read it and its size.
     fileprivate func open(
         until deadline: ContinuousClock.Instant?

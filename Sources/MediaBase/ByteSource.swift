@@ -13,7 +13,8 @@
 /// ```
 ///
 /// The methods are called from any thread, from several at once, and never on Swift's cooperative threads, so they may
-/// block. A cancelled reader ends when the current call returns.
+/// block. Bytes are asked for ahead of their readers and kept, at most 64 MiB, so that a slow source is asked for few and
+/// large parts. A reader that is cancelled or late does not wait for a call to return.
 public protocol ByteSource: Sendable {
     /// Prepares reading, for a source that has to be found first: on a server, in a database.
     ///
@@ -29,7 +30,7 @@ public protocol ByteSource: Sendable {
     ///
     /// - Parameters:
     ///   - offset: The offset of the first byte, from the start of the source.
-    ///   - count: The number of bytes to read: 64 KiB at a time while media are read, at most some MiB for headers.
+    ///   - count: The number of bytes to read: from some KiB up to 32 MiB.
     /// - Returns: `count` bytes; fewer if the source ends before that, and none at or past its end. More are ignored.
     /// - Throws: `MediaError` if reading fails, which ends the work on the asset with this error. Reaching the end of the
     ///   source is not an error.

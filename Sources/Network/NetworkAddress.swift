@@ -195,18 +195,6 @@ extension NetworkAddress {
 
     /// Decodes percent-encoded text, and repairs invalid UTF-8.
     private static func decoded(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2, rest.first != UInt8(ascii: "+"),
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: text.percentDecoded, as: UTF8.self)
     }
 }

@@ -77,6 +77,8 @@ package final class RemoteFile: ByteSource {
         self.noteWhole = noteWhole
     }
 
+    deinit { state.withLock { $0.download }?.abandon() }
+
     /// The size in bytes, after ``open()``; `nil` if the server sends only the whole file and does not tell.
     package var size: UInt64? { state.withLock { $0.size } }
 
@@ -91,7 +93,7 @@ package final class RemoteFile: ByteSource {
     }
 
     private func requestFirst() throws(MediaError) {
-        let download = try WholeDownload()
+        let download = WholeDownload()
         var first = try bytes(from: 0, count: Self.headBytes, first: download)
         if !download.hasBegun, state.withLock({ $0.size }) == nil {
             // Without the size, only the end of the whole file shows it.

@@ -18,19 +18,22 @@ final class WholeDownload: Sendable {
     }
 
     private let state = Monitor(State())
-    /// The file; nothing is written before the server sends the whole.
-    private let file: FileDescriptor
+    /// The file, which is made when the first bytes come.
+    private let file = Mutex<FileDescriptor?>(nil)
 
     /// Creates a download that has not begun.
-    init() throws(MediaError) {
-        do throws(Errno) {
-            file = try makeTemporaryFile()
-        } catch {
-            throw Self.failure(error)
+    init() {}
+
+    deinit { try? file.withLock(\.self)?.close() }
+
+    private func openedFile() throws(Errno) -> FileDescriptor {
+        try file.withLock { file throws(Errno) in
+            if let file { return file }
+            let made = try makeTemporaryFile()
+            file = made
+            return made
         }
     }
-
-    deinit { try? file.close() }
 
     private static func failure(_ errno: Errno) -> MediaError {
         MediaError(
@@ -47,12 +50,15 @@ final class WholeDownload: Sendable {
     /// Notes the headers of an answer.
     func begin(_ answer: Transfer.Answer) { state.update { $0.start = answer } }
 
+    /// Ends the transfer with the next bytes, since nobody waits for them.
+    func abandon() { state.update { $0.isAbandoned = true } }
+
     /// Takes the next bytes; returns false if they cannot be kept.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         let received = state.read { $0.isAbandoned ? nil : $0.received }
         guard let received else { return false }
         do throws(Errno) {
-            try writeAll(bytes.bindMemory(to: UInt8.self).span, to: file, at: Int64(clamping: received))
+            try writeAll(bytes.bindMemory(to: UInt8.self).span, to: openedFile(), at: Int64(clamping: received))
         } catch {
             state.update { $0.end = $0.end ?? .failure(Self.failure(error)) }
             return false
@@ -99,7 +105,7 @@ final class WholeDownload: Sendable {
         guard offset < received else { return [] }
         do throws(Errno) {
             return try SystemCalls.read(
-                from: file, at: Int64(clamping: offset), atMost: Int(min(end.partialValue, received) - offset))
+                from: openedFile(), at: Int64(clamping: offset), atMost: Int(min(end.partialValue, received) - offset))
         } catch {
             throw Self.failure(error)
         }

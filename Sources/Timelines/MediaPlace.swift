@@ -23,18 +23,18 @@ struct MediaName {
                 .unsupported, Self.refusal(ofScheme: scheme),
                 path: (try? NetworkAddress(url))?.displayName ?? url)
             let path = url.prefix { $0 != "?" && $0 != "#" }.drop { $0 != ":" }
-            setComponents(Self.decoded(path))
+            setComponents(path.percentDecoded)
         } else if url.prefix(5).lowercased() == "file:" {
             readFileURL(url)
         } else {
             // A name may contain literal percent signs, so both forms are tried.
-            let (plain, decoded) = (Array(url.utf8), Self.decoded(url))
+            let (plain, decoded) = (Array(url.utf8), url.percentDecoded)
             add(plain)
             add(decoded)
             setComponents(decoded)
         }
         // The system would end the path at the zero byte.
-        guard !Self.decoded(url).contains(0) else {
+        guard !url.percentDecoded.contains(0) else {
             throw MediaError(.damaged, "the media's name has a zero byte", path: url)
         }
     }
@@ -50,19 +50,19 @@ struct MediaName {
         guard rest.hasPrefix("//") else {
             // A file's name may literally start with `file:`.
             add(Array(url.utf8))
-            add(Self.decoded(rest))
-            return setComponents(Self.decoded(rest))
+            add(rest.percentDecoded)
+            return setComponents(rest.percentDecoded)
         }
         rest = rest.dropFirst(2)
         let host = rest.prefix { $0 != "/" }
         let isDrive = host.count == 2 && host.last == ":"
         if !isDrive { rest = rest.dropFirst(host.count) }
-        setComponents(Self.decoded(rest))
+        setComponents(rest.percentDecoded)
         guard host.isEmpty || isDrive || host.lowercased() == "localhost" else {
             refusal = MediaError(.unsupported, "the media is on another computer, \(host); copy it here", path: url)
             return
         }
-        add(Self.decoded(rest))
+        add(rest.percentDecoded)
     }
 
     /// Adds a path; one with `\` is also added with `/`, unless it starts with a Windows drive or server.
@@ -95,26 +95,6 @@ struct MediaName {
             url[..<colon.lowerBound].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
         else { return nil }
         return url[..<colon.lowerBound].lowercased()
-    }
-
-    private static func decoded(_ text: some StringProtocol) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                case let digits = bytes[index + 1...index + 2],
-                digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit }),
-                let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
-            {
-                decoded.append(byte)
-                index += 3
-            } else {
-                decoded.append(bytes[index])
-                index += 1
-            }
-        }
-        return decoded
     }
 }
 

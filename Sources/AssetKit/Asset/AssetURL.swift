@@ -48,27 +48,10 @@ extension FilePath {
         if let host = url.host(percentEncoded: false), !host.isEmpty, host.lowercased() != "localhost" {
             throw MediaError(.unsupported, "a file: URL that names the host \(host) cannot be opened")
         }
-        let bytes = Self.decoded(url.path(percentEncoded: true))
+        let bytes = url.path(percentEncoded: true).percentDecoded
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw MediaError(.invalidArgument, "the URL names no file: its path is empty or contains a zero byte")
         }
         self.init(bytes: bytes)
-    }
-
-    /// Returns the bytes for which percent-encoded text stands (RFC 3986, 2.1).
-    private static func decoded(_ text: String) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = ArraySlice(text.utf8)
-        func digit(_ byte: UInt8) -> UInt8? { Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) } }
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(digit)
-            guard byte == UInt8(ascii: "%"), digits.count == 2 else {
-                bytes.append(byte)
-                continue
-            }
-            bytes.append(digits[0] << 4 | digits[1])
-            rest.removeFirst(2)
-        }
-        return bytes
     }
 }
