@@ -77,7 +77,7 @@ package final class BlockCache: Sendable {
         let end = min(offset.addingReportingOverflow(UInt64(buffer.count)).partialValue, size)
         guard end > offset else { return 0 }
         let blocks = blocks(offset..<end)
-        fetch(state.updateQuietly { Self.wanted(blocks, readsAhead: readsAhead, last: self.blocks(0..<size), &$0) })
+        fetch(state.updateQuietly { Self.wanted(blocks, readsAhead: readsAhead, within: self.blocks(0..<size), &$0) })
         var filled = 0
         for index in blocks {
             let block = try block(index, stop: stop)
@@ -138,9 +138,9 @@ package final class BlockCache: Sendable {
         }
     }
 
-    /// Returns the ranges to fetch for a read, and notes them.
+    /// Returns the ranges to fetch for a read of blocks, and notes them as being fetched.
     private static func wanted(
-        _ blocks: Range<Int>, readsAhead: Bool, last all: Range<Int>, _ state: inout State
+        _ blocks: Range<Int>, readsAhead: Bool, within all: Range<Int>, _ state: inout State
     ) -> [Range<Int>] {
         let place = state.runs.firstIndex { $0.continues(with: blocks) }
         var run = place.map { state.runs.remove(at: $0) } ?? ReadingRun(at: blocks.lowerBound)

@@ -39,7 +39,7 @@ public struct NetworkOptions: Sendable, Hashable {
         public init() {}
     }
 
-    /// Creates options without credentials.
+    /// Creates options without credentials; ``environment`` has those of the process.
     public init() {}
 
     /// The options that the environment's variables state.

@@ -33,7 +33,7 @@ package final class RemoteFile: ByteSource {
     }
 
     /// The marks by which one version of the file is told from another.
-    private struct Version: Sendable, Equatable {
+    private struct Version: Sendable {
         var tag: String?
         var date: String?
 
@@ -60,7 +60,7 @@ package final class RemoteFile: ByteSource {
     /// The longest body of an answer that is an error.
     private static let maximumErrorBytes = 1 << 14
     private static let maximumRedirections = 10
-    /// The number of bytes after which a broken answer counts as progress, so that repetitions are counted anew.
+    /// An answer that breaks off after this many bytes resets the count of failures.
     private static let progressBytes = 1 << 16
 
     /// Creates a source, which sends nothing yet.

@@ -272,7 +272,7 @@ struct TimelinePieces {
         guard missing > room, all > .zero else { return }
         guard passages.trailing == nil else {
             throw item.failure(
-                .outOfRange, "with its dissolve it ends \(missing.seconds) s behind the end of \(piece.source.name)")
+                .outOfRange, "with its dissolve it ends \(missing.seconds) s after the end of \(piece.source.name)")
         }
         warnings.append(
             "\(item.described): \(piece.source.name) ends \(missing.seconds) s before the clip; the rest is a gap")

@@ -141,7 +141,7 @@ import Testing
         for (children, words) in [
             ([clip(0, 0)], "has no length"), ([clip(90, 1)], "which ends at"),
             ([clip(0, 1), dissolve(0.5, 0.5), clip(0.25, 1)], "before the first sample"),
-            ([clip(2, 0.9), dissolve(0, 0.5), clip(0, 1)], "behind the end of"),
+            ([clip(2, 0.9), dissolve(0, 0.5), clip(0, 1)], "after the end of"),
             ([clip(0, 1), dissolve(2, 0), clip(0, 1)], "dissolves take more"),
             ([dissolve(0.1, 0.1), dissolve(0.1, 0.1)], "side by side"),
             ([clip(0, 1, speed: -1)], "-1.0 times its speed"),

@@ -23,7 +23,8 @@ struct NetworkArguments: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How often a request is repeated after a failure that may pass. (default: 4)", valueName: "n"))
+            "How often a request is repeated after a failure that may pass. (default: \(NetworkOptions().retries))",
+            valueName: "n"))
     var networkRetries: Int?
 
     @Flag(help: "Pay for requests to S3 buckets whose owner does not.")
