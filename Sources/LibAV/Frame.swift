@@ -223,6 +223,31 @@ extension Frame {
     }
 }
 
+extension Frame {
+    /// Adds the pixels to a digest as raw video holds them, and returns the number of their bytes.
+    ///
+    /// These are the planes one after the other without padding, then the palette if there is one:
+    /// `av_image_copy_to_buffer` with an alignment of 1.
+    package func addPixels(to digest: inout MessageDigest) -> Int {
+        var total = 0
+        for plane in 0..<planeCount {
+            let (rows, rowBytes) = planeShape(plane)
+            // The stride of pictures that are stored from the bottom up is negative.
+            guard let start = data(plane), rowBytes > 0, case let stride = linesize(plane), abs(stride) >= rowBytes
+            else { continue }
+            for row in 0..<rows {
+                digest.update(UnsafeRawBufferPointer(start: start + row * stride, count: rowBytes).bytes)
+            }
+            total += rows * rowBytes
+        }
+        if native.has(AV_PIX_FMT_FLAG_PAL), let palette = data(1) {
+            digest.update(UnsafeRawBufferPointer(start: palette, count: Int(AVPALETTE_SIZE)).bytes)
+            total += Int(AVPALETTE_SIZE)
+        }
+        return total
+    }
+}
+
 // Frames with content created in Swift.
 
 extension Frame {
