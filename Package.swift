@@ -144,10 +144,18 @@ let package = Package(
                 "Bitstreams", "Pictures", "TextLayout", "MediaAnalysis", "Peaks", "JSONText", system,
             ],
             swiftSettings: safe),
+        .target(
+            name: "Ingest",
+            dependencies: [
+                "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "MediaJobs",
+                "QualityControl", "MediaAnalysis", "JSONText", "YAMLText", "EmbeddedFiles", system,
+            ],
+            swiftSettings: safe),
         .executableTarget(
             name: "mediatool",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "AssetKit", "Inspection", "MediaJobs", "QualityControl",
+                "Ingest",
                 "MediaAnalysis", "Pictures", "TextLayout", "Peaks", "Timelines", "JSONText", "EmbeddedFiles",
                 "Isolation", "Network", "CStartup",
                 system,

@@ -10,6 +10,11 @@ static const unsigned char export_schema[] = {
 };
 TEXT(export_schema)
 
+static const unsigned char ingest_schema[] = {
+#embed "../../docs/schema/ingest.json"
+};
+TEXT(ingest_schema)
+
 static const unsigned char probe_schema[] = {
 #embed "../../docs/schema/probe.json"
 };
@@ -64,3 +69,23 @@ static const unsigned char qc_page[] = {
 #embed "pages/qc.html"
 };
 TEXT(qc_page)
+
+static const unsigned char web_recipe[] = {
+#embed "recipes/web.yml"
+};
+TEXT(web_recipe)
+
+static const unsigned char edit_recipe[] = {
+#embed "recipes/edit.yml"
+};
+TEXT(edit_recipe)
+
+static const unsigned char archive_recipe[] = {
+#embed "recipes/archive.yml"
+};
+TEXT(archive_recipe)
+
+static const unsigned char analyse_recipe[] = {
+#embed "recipes/analyse.yml"
+};
+TEXT(analyse_recipe)

@@ -6,6 +6,8 @@ internal import CEmbeddedFiles
 package struct EmbeddedFile: Sendable {
     /// The schema of the output of `export`.
     package static let exportSchema = EmbeddedFile(embedded_export_schema)
+    /// The schema of the manifest that `ingest` writes.
+    package static let ingestSchema = EmbeddedFile(embedded_ingest_schema)
     /// The schema of the output of `probe`.
     package static let probeSchema = EmbeddedFile(embedded_probe_schema)
     /// The schema of the output of `proxy`.
@@ -27,6 +29,15 @@ package struct EmbeddedFile: Sendable {
     package static let referencePolicy = EmbeddedFile(embedded_reference_policy)
     /// The policy `web`.
     package static let webPolicy = EmbeddedFile(embedded_web_policy)
+
+    /// The recipe `web` of `ingest`.
+    package static let webRecipe = EmbeddedFile(embedded_web_recipe)
+    /// The recipe `edit`.
+    package static let editRecipe = EmbeddedFile(embedded_edit_recipe)
+    /// The recipe `archive`.
+    package static let archiveRecipe = EmbeddedFile(embedded_archive_recipe)
+    /// The recipe `analyse`.
+    package static let analyseRecipe = EmbeddedFile(embedded_analyse_recipe)
 
     /// The template of the `qc` results page, with the placeholders `summary` and `files`.
     package static let qcPage = EmbeddedFile(embedded_qc_page)

@@ -29,6 +29,8 @@ package final class OutputFile: Sendable {
 
     /// The path at which ``commit()`` puts the file; differs from ``path`` if that is a symbolic link.
     let finalPath: FilePath
+    /// True if a file with the output's name is replaced.
+    private let replaces: Bool
     private let rules: OutputFileSet.Rules
     /// The process that puts the output in place, and its name for it; `nil` if this process does.
     private let keeping: (keeper: any OutputKeeper, id: Int)?
@@ -76,8 +78,9 @@ package final class OutputFile: Sendable {
     init(
         path: FilePath, finalPath: FilePath, descriptor: FileDescriptor, temporaryPath: FilePath?,
         destination: Destination? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?,
-        keeping: (keeper: any OutputKeeper, id: Int)? = nil
+        isRewritten: Bool = false, keeping: (keeper: any OutputKeeper, id: Int)? = nil
     ) {
+        replaces = rules.force || isRewritten
         self.keeping = keeping
         self.path = path
         self.finalPath = finalPath
@@ -188,7 +191,7 @@ package final class OutputFile: Sendable {
         do {
             try rules.pending.settle(temporaryPath) {
                 try rules.refuseInput(finalPath, named: path)
-                if rules.force {
+                if replaces {
                     try renameReplacing(temporaryPath, to: finalPath)
                 } else {
                     try Self.renameWithoutReplacing(temporaryPath, to: finalPath)
@@ -280,7 +283,7 @@ package final class OutputFile: Sendable {
 
     /// True if the final name exists and may not be replaced.
     private var isNameTaken: Bool {
-        isReplaced && !rules.force && (try? Stat(finalPath, followTargetSymlink: false)) != nil
+        isReplaced && !replaces && (try? Stat(finalPath, followTargetSymlink: false)) != nil
     }
 
     /// Closes the output and removes what has been written; does nothing after a commit.

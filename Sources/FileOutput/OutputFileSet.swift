@@ -126,11 +126,12 @@ package final class OutputFileSet: Sendable {
     ///   - goesBack: Whether the writer later changes content written before. An output that is not a regular file is
     ///     then written to a temporary file and copied at the commit.
     ///   - waits: False to throw `notReady` in place of waiting for the reader of a FIFO.
+    ///   - isRewritten: True for a file that a run writes again and again, each time whole.
     package func begin(
-        _ path: FilePath, goesBack: Bool = false, waits: Bool = true
+        _ path: FilePath, goesBack: Bool = false, waits: Bool = true, isRewritten: Bool = false
     ) throws(MediaError) -> OutputFile {
         if let keeper = OutputKeeping.current {
-            return try begin(path, goesBack: goesBack, makesFolder: false, by: keeper)
+            return try begin(OutputRequest(path, goesBack: goesBack, isRewritten: isRewritten), by: keeper)
         }
         let file: OutputFile
         switch try OutputPlace(of: path) {
@@ -165,8 +166,10 @@ package final class OutputFileSet: Sendable {
                 rules: rules, allowance: allowance)
         case .beside(let target, let present):
             try rules.refuseInput(present.map(FileIdentity.init), named: path)
-            if present != nil, !rules.force { throw rules.failure(.fileExists, named: path) }
-            try rules.claim(target, named: path)
+            if !isRewritten {
+                if present != nil, !rules.force { throw rules.failure(.fileExists, named: path) }
+                try rules.claim(target, named: path)
+            }
             let (temporaryPath, descriptor) = try opening(path) {
                 try TemporaryName.create(beside: target, in: rules.pending)
             }
@@ -174,18 +177,17 @@ package final class OutputFileSet: Sendable {
             if let present { try? setPermissions(present.permissions, of: descriptor) }
             file = OutputFile(
                 path: path, finalPath: target, descriptor: descriptor, temporaryPath: temporaryPath, rules: rules,
-                allowance: allowance)
+                allowance: allowance, isRewritten: isRewritten)
         }
         files.withLock { $0.append(file) }
         return file
     }
 
-    private func begin(
-        _ path: FilePath, goesBack: Bool, makesFolder: Bool, by keeper: any OutputKeeper
-    ) throws(MediaError) -> OutputFile {
-        let output = try keeper.begin(path, goesBack: goesBack, makesFolder: makesFolder)
+    private func begin(_ request: OutputRequest, by keeper: any OutputKeeper) throws(MediaError) -> OutputFile {
+        let output = try keeper.begin(request)
         let file = OutputFile(
-            path: path, finalPath: path, descriptor: output.descriptor, temporaryPath: output.kept?.temporaryPath,
+            path: request.path, finalPath: request.path, descriptor: output.descriptor,
+            temporaryPath: output.kept?.temporaryPath,
             destination: output.destination.map { .descriptor($0) }, rules: rules, allowance: allowance,
             keeping: output.kept.map { (keeper, $0.id) })
         files.withLock { $0.append(file) }
@@ -223,14 +225,14 @@ package final class OutputFileSet: Sendable {
 extension OutputFileSet {
     /// Writes a complete file and puts it in place, immediately or together with all others of a whole set.
     ///
-    /// `-` is standard output. Missing folders are created. This is for commands that write many files, as a process
+    /// `-` is standard output. Missing folders are created. With `isRewritten`, the run may write the file again. This is for commands that write many files, as a process
     /// cannot keep thousands of files open.
     /// - Throws: The errors of ``begin(_:)``, writing and ``OutputFile/commit()``, with the output's path.
-    package func put(_ bytes: [UInt8], at path: FilePath) throws(MediaError) {
+    package func put(_ bytes: [UInt8], at path: FilePath, isRewritten: Bool = false) throws(MediaError) {
         do throws(MediaError) {
             if isWhole { return try beginInFolder(path).complete(with: bytes) }
             let outputs = setForAnotherJob()
-            try outputs.beginInFolder(path).write(contentsOf: bytes)
+            try outputs.beginInFolder(path, isRewritten: isRewritten).write(contentsOf: bytes)
             try outputs.commit()
         } catch {
             throw error.at(path: path.string)
@@ -250,14 +252,15 @@ extension OutputFileSet {
 
     /// Opens an output as ``begin(_:goesBack:)`` does, in a folder that is made if it is missing.
     package func beginInFolder(
-        _ path: FilePath, goesBack: Bool = false, waits: Bool = true
+        _ path: FilePath, goesBack: Bool = false, waits: Bool = true, isRewritten: Bool = false
     ) throws(MediaError) -> OutputFile {
         if let keeper = OutputKeeping.current {
-            return try begin(path, goesBack: goesBack, makesFolder: true, by: keeper)
+            let request = OutputRequest(path, goesBack: goesBack, makesFolder: true, isRewritten: isRewritten)
+            return try begin(request, by: keeper)
         }
         let folder = path.removingLastComponent()
         if !folder.isEmpty { try createFolder(at: folder) }
-        return try begin(path, goesBack: goesBack, waits: waits)
+        return try begin(path, goesBack: goesBack, waits: waits, isRewritten: isRewritten)
     }
 }
 

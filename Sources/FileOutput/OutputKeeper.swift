@@ -6,10 +6,8 @@ internal import Threading
 ///
 /// Once ``OutputKeeping/delegate(to:)`` was called, every ``OutputFileSet`` of this process begins its outputs by a keeper.
 package protocol OutputKeeper: Sendable {
-    /// Begins an output as ``OutputFileSet/begin(_:goesBack:)`` does.
-    ///
-    /// - Parameter makesFolder: True to create missing folders of the path.
-    func begin(_ path: FilePath, goesBack: Bool, makesFolder: Bool) throws(MediaError) -> KeptOutput
+    /// Begins an output as ``OutputFileSet/begin(_:goesBack:waits:isRewritten:)`` does.
+    func begin(_ request: OutputRequest) throws(MediaError) -> KeptOutput
     /// Closes the keeper's descriptor of an output to which nothing more is written.
     func complete(_ id: Int)
     /// Puts outputs in place as ``OutputFile/commit(_:together:)`` does.
@@ -18,6 +16,23 @@ package protocol OutputKeeper: Sendable {
     func discard(_ id: Int)
     /// Refuses inputs as this output, or as later ones, as ``OutputFile/refuse(_:)`` does.
     func refuse(_ inputs: [FileIdentity], as id: Int?) throws(MediaError)
+}
+
+/// An output that a keeper is asked to begin.
+package struct OutputRequest: Sendable, Equatable {
+    /// The path.
+    package let path: FilePath
+    /// True if the writer later changes content written before.
+    package let goesBack: Bool
+    /// True to create missing folders of the path.
+    package let makesFolder: Bool
+    /// True for a file that a run writes again and again.
+    package let isRewritten: Bool
+
+    /// Creates a request.
+    package init(_ path: FilePath, goesBack: Bool = false, makesFolder: Bool = false, isRewritten: Bool = false) {
+        (self.path, self.goesBack, self.makesFolder, self.isRewritten) = (path, goesBack, makesFolder, isRewritten)
+    }
 }
 
 /// An output that a keeper has begun.

@@ -14,7 +14,7 @@ enum FileCall {
     /// Creates a nameless file.
     case temporaryFile
     /// Begins an output.
-    case begin(FilePath, goesBack: Bool, makesFolder: Bool)
+    case begin(OutputRequest)
     /// Closes the supervisor's descriptor of an output.
     case complete(Int)
     /// Puts outputs in place.
@@ -46,11 +46,12 @@ enum FileCall {
             writer.write(path)
             writer.write(most)
         case .temporaryFile: writer.write(3)
-        case .begin(let path, let goesBack, let makesFolder):
+        case .begin(let request):
             writer.write(4)
-            writer.write(path)
-            writer.write(goesBack)
-            writer.write(makesFolder)
+            writer.write(request.path)
+            writer.write(request.goesBack)
+            writer.write(request.makesFolder)
+            writer.write(request.isRewritten)
         case .complete(let id):
             writer.write(5)
             writer.write(id)
@@ -86,7 +87,9 @@ enum FileCall {
         case 3: self = .temporaryFile
         case 4:
             self = .begin(
-                try reader.path(), goesBack: try reader.condition(), makesFolder: try reader.condition())
+                OutputRequest(
+                    try reader.path(), goesBack: try reader.condition(), makesFolder: try reader.condition(),
+                    isRewritten: try reader.condition()))
         case 5: self = .complete(try reader.number())
         case 6:
             let ids = try reader.list { reader throws(MessageReader.Invalid) in try reader.number() }

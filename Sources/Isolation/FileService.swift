@@ -70,8 +70,7 @@ final class FileService {
             case .contents(let folder, let path, let most):
                 return (.done, Sent([try contents(of: path, beneath: folder, atMost: most, &job)], isOurs: true))
             case .temporaryFile: return (.done, Sent([try makeTemporaryFile()], isOurs: true))
-            case .begin(let path, let goesBack, let makesFolder):
-                return try begin(path, goesBack: goesBack, makesFolder: makesFolder, &job)
+            case .begin(let request): return try begin(request, &job)
             case .complete(let id): try job.begun[id]?.complete(with: [])
             case .commit(let ids, let together): return (.failures(commit(ids, together: together, &job)), Sent())
             case .discard(let id): job.begun.removeValue(forKey: id)?.discard()
@@ -170,17 +169,17 @@ final class FileService {
 
     // MARK: Outputs
 
-    private func begin(
-        _ path: FilePath, goesBack: Bool, makesFolder: Bool, _ job: inout Job
-    ) throws(MediaError) -> (FileAnswer, Sent) {
+    private func begin(_ request: OutputRequest, _ job: inout Job) throws(MediaError) -> (FileAnswer, Sent) {
+        let path = request.path
         guard job.policy.allowsOutput(path), job.begun.count < Self.maximumBegun else {
             throw MediaError(.permissionDenied, "is not an output of this job", path: path.string)
         }
         let set = job.outputs.setForAnotherJob()
         let output =
-            makesFolder
-            ? try set.beginInFolder(path, goesBack: goesBack, waits: false)
-            : try set.begin(path, goesBack: goesBack, waits: false)
+            request.makesFolder
+            ? try set.beginInFolder(
+                path, goesBack: request.goesBack, waits: false, isRewritten: request.isRewritten)
+            : try set.begin(path, goesBack: request.goesBack, waits: false, isRewritten: request.isRewritten)
         set.release()
         guard let temporaryPath = output.temporaryPath else {
             // Written directly, by the worker alone; standard output is the worker's own.

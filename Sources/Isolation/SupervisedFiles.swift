@@ -97,9 +97,10 @@ final class SupervisedFiles: FileOpener, OutputKeeper {
 
     // MARK: OutputKeeper
 
-    func begin(_ path: FilePath, goesBack: Bool, makesFolder: Bool) throws(MediaError) -> KeptOutput {
+    func begin(_ request: OutputRequest) throws(MediaError) -> KeptOutput {
+        let path = request.path
         while true {
-            switch ask(.begin(path, goesBack: goesBack, makesFolder: makesFolder)) {
+            switch ask(.begin(request)) {
             case (.output(let kept), let descriptors):
                 // Standard output is not sent; this process has it.
                 return KeptOutput(

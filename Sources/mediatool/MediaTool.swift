@@ -24,6 +24,7 @@ struct MediaTool: ParsableCommand {
     static let commands: [(name: String, type: any ParsableCommand.Type)] = [
         ("probe", ProbeCommand.self), ("waveform", WaveformCommand.self), ("thumbs", ThumbsCommand.self),
         ("proxy", ProxyCommand.self), ("export", ExportCommand.self), ("qc", QCCommand.self),
+        ("ingest", IngestCommand.self),
     ]
 
     /// The prefix of usage errors, as of every other message.

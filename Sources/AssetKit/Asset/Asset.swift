@@ -47,6 +47,8 @@ public final class Asset: Sendable {
     /// The origin of the media: a file, a composition, or the rendering of a composition.
     let backing: any AssetBacking
     let options: Options
+    /// The place of the job that uses the asset in a ``SharedReading``; `nil` if it has none.
+    let seat: (any ReadingSeat)?
     private let state = Mutex(State())
     private let loading = Mutex(())
     private let cancellation = Cancellation()
@@ -56,6 +58,8 @@ public final class Asset: Sendable {
         var isLoading = false
         /// The file whose header was read, kept for the first reader; a stream can have no other.
         var file: InputFile?
+        /// Indicates whether the file is shorter than its header declares; `nil` if ``file`` tells it.
+        var isCutOff: Bool?
         /// True if the source can be read only once.
         var isStream = false
         /// The contents of a pipe that had to be read to its end first; the source is reopened from here.
@@ -72,12 +76,42 @@ public final class Asset: Sendable {
     private init(source: InputSource, options: Options) {
         backing = source
         self.options = options
+        seat = nil
+    }
+
+    /// Creates an asset for a job that takes part in a shared reading of another asset, which is loaded.
+    init(_ other: Asset, seat: any ReadingSeat) {
+        backing = other.backing
+        options = other.options
+        self.seat = seat
+        // The file that is open stays with the reading.
+        var known = other.state.withLock { $0 }
+        known.isCutOff = known.isCutOff ?? known.file?.isCutOff
+        known.file = nil
+        state.withLock { [known] in $0 = known }
+    }
+
+    /// Returns the same asset with exact durations and timing, for which all packets are read when it is loaded.
+    package func withPreciseTiming() -> Asset { Asset(precise: self) }
+
+    /// Returns the same asset for the job that another one belongs to, with that one's place in a shared reading.
+    package func inPlace(of other: Asset) -> Asset { other.seat.map { Asset(self, seat: $0) } ?? self }
+
+    private init(precise other: Asset) {
+        backing = other.backing
+        var options = other.options
+        options.isPrecise = true
+        self.options = options
+        seat = nil
+        let spool = other.state.withLock { $0.spool }
+        state.withLock { $0.spool = spool }
     }
 
     /// Creates an asset without a file of its own, whose contents are already known.
     init(_ backing: any AssetBacking, _ contents: AssetContents) {
         self.backing = backing
         options = Options()
+        seat = nil
         state.withLock { $0.result = .success(contents) }
     }
 
@@ -284,12 +318,6 @@ extension Asset {
         return try? file.bytes(at: position, count: count)
     }
 
-    /// Returns true if the first stored frames may be undecodable, because a recording can start anywhere in a stream.
-    package func mayBeginUndecodable() throws(MediaError) -> Bool {
-        guard backing.input != nil else { return false }
-        return try !contents().format.hasTrueSyncSamples
-    }
-
     /// True if the source can be opened again.
     var canBeReadAgain: Bool { state.withLock { !$0.isStream } }
 
@@ -343,27 +371,16 @@ extension Asset {
         }
     }
 
-    /// Reads all packets and returns statistics for each track, by its ``AssetTrack/index``.
-    ///
-    /// Tracks without packets are omitted. Nothing is decoded. The file is read once; with ``Options/isPrecise`` this
-    /// happens during loading. A stream that can be read only once is at its end afterwards.
-    public func packetStatistics() throws(MediaError) -> [Int: PacketStatistics] {
-        try packetScan(Cancellation()).streams.mapValues(\.statistics)
-    }
-
     /// Checks without reading packets if the file is shorter than its header declares.
     ///
     /// The result is always `false` once a reader has taken the file that was opened first.
     package func isCutOff() throws(MediaError) -> Bool {
         _ = try contents()
-        return state.withLock { $0.file }?.isCutOff ?? false
+        return state.withLock { $0.isCutOff ?? $0.file?.isCutOff } ?? false
     }
 
-    /// Returns the number of bytes that were skipped before the media because they are not part of it.
-    package func skippedBytes() throws(MediaError) -> Int64 { try contents().skippedBytes }
-
-    /// Returns true if reading all packets, as for ``packetStatistics()``, showed that the container ends prematurely.
-    package func isTruncated() throws(MediaError) -> Bool { try packetScan(Cancellation()).isTruncated }
+    /// Remembers the result of ``isCutOff()``.
+    func noteCutOff() { state.withLock { $0.isCutOff = $0.isCutOff ?? $0.file?.isCutOff } }
 
     /// Cancels loading; it and all later loading fail with ``MediaError/Code-swift.struct/cancelled``.
     ///

@@ -15,6 +15,12 @@ protocol AssetBacking: Sendable {
     var sources: [Asset] { get }
 }
 
+/// The place of a job in a reading that several jobs share.
+protocol ReadingSeat: AnyObject, Sendable {
+    /// Gives the place up.
+    func leave()
+}
+
 extension InputSource: AssetBacking {
     var input: InputSource? { self }
     var sources: [Asset] { [] }

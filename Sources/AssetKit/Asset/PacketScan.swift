@@ -149,6 +149,28 @@ extension Asset {
     }
 }
 
+extension Asset {
+    /// Reads all packets and returns statistics for each track, by its ``AssetTrack/index``.
+    ///
+    /// Tracks without packets are omitted. Nothing is decoded. The file is read once; with ``Options/isPrecise`` this
+    /// happens during loading. A stream that can be read only once is at its end afterwards.
+    public func packetStatistics() throws(MediaError) -> [Int: PacketStatistics] {
+        try packetScan(Cancellation()).streams.mapValues(\.statistics)
+    }
+
+    /// Returns the number of bytes that were skipped before the media because they are not part of it.
+    package func skippedBytes() throws(MediaError) -> Int64 { try contents().skippedBytes }
+
+    /// Returns true if reading all packets, as for ``packetStatistics()``, showed that the container ends prematurely.
+    package func isTruncated() throws(MediaError) -> Bool { try packetScan(Cancellation()).isTruncated }
+
+    /// Returns true if the first stored frames may be undecodable, because a recording can start anywhere in a stream.
+    package func mayBeginUndecodable() throws(MediaError) -> Bool {
+        guard backing.input != nil else { return false }
+        return try !contents().format.hasTrueSyncSamples
+    }
+}
+
 extension Packet {
     /// Returns true if the packet contains a frame to show, or if its headers do not say.
     func showsPicture(of codec: String) -> Bool {

@@ -188,10 +188,7 @@ final class FrameFinder {
         guard time >= found.end else { return found }
         guard found.isLast else { throw Self.afterEnd(time, found.end) }
         if feed.isTruncated, time > found.end {
-            throw MediaError(
-                .damaged,
-                "the file breaks off before \(time.clockText()): its last picture is that of \(found.frame.time.clockText())"
-            )
+            throw Self.brokenOff(before: time, found.frame.time)
         }
         guard time - found.end < found.end - found.frame.time || time == found.end else {
             throw Self.afterEnd(time, found.end)
@@ -202,14 +199,13 @@ final class FrameFinder {
     /// Decodes from the current position to the frame on screen at `time`, or to the last frame.
     private func settle(on time: MediaTime) throws(MediaError) -> Found {
         guard let current else {
-            throw MediaError(.outOfRange, "the track has no picture that can be decoded")
+            throw Self.noPicture
         }
         guard current.time <= time else {
             target = current.time
             let first = try settle(on: current.time)
             guard current.time - time < first.end - current.time else {
-                throw MediaError(
-                    .outOfRange, "\(time.clockText()) is before the first picture at \(current.time.clockText())")
+                throw Self.beforeStart(time, current.time)
             }
             return first
         }
@@ -247,6 +243,18 @@ final class FrameFinder {
         let end = source.end(ofLast: shown)
         guard feed.isTruncated else { return end }
         return min(end, shown.time + source.duration(of: shown))
+    }
+
+    static var noPicture: MediaError { MediaError(.outOfRange, "the track has no picture that can be decoded") }
+
+    static func beforeStart(_ time: MediaTime, _ start: MediaTime) -> MediaError {
+        MediaError(.outOfRange, "\(time.clockText()) is before the first picture at \(start.clockText())")
+    }
+
+    static func brokenOff(before time: MediaTime, _ last: MediaTime) -> MediaError {
+        MediaError(
+            .damaged,
+            "the file breaks off before \(time.clockText()): its last picture is that of \(last.clockText())")
     }
 
     static func afterEnd(_ time: MediaTime, _ end: MediaTime) -> MediaError {

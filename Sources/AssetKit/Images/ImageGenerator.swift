@@ -194,10 +194,7 @@ public final class ImageGenerator: Sendable {
     private func render(
         _ found: Located, of track: AssetTrack, for time: MediaTime, _ configuration: Configuration
     ) throws(MediaError) -> GeneratedImage {
-        let renderer = ImageRenderer(
-            maximumSize: configuration.maximumSize, appliesTransform: configuration.appliesPreferredTrackTransform,
-            apertureMode: configuration.apertureMode, dynamicRangePolicy: configuration.dynamicRangePolicy,
-            deinterlaces: configuration.deinterlaces, transform: track.preferredTransform, format: found.format)
+        let renderer = ImageRenderer(configuration, of: track, format: found.format)
         return GeneratedImage(
             requestedTime: time, actualTime: found.time, duration: found.duration, isKeyframe: found.isKey,
             image: try renderer.render(found.picture))

@@ -103,6 +103,19 @@ struct ImageRenderer: Sendable {
     /// The container's description of the frames, which takes precedence over their own; `nil` if there is none.
     let format: VideoFormat?
 
+    /// Creates a renderer of a track's frames.
+    ///
+    /// - Parameter format: The container's description of the frames; `nil` if there is none.
+    init(_ configuration: ImageGenerator.Configuration, of track: AssetTrack, format: VideoFormat?) {
+        maximumSize = configuration.maximumSize
+        appliesTransform = configuration.appliesPreferredTrackTransform
+        apertureMode = configuration.apertureMode
+        dynamicRangePolicy = configuration.dynamicRangePolicy
+        deinterlaces = configuration.deinterlaces
+        transform = track.preferredTransform
+        self.format = format
+    }
+
     /// Converts, scales (once, from the decoder's pixels) and rotates a frame.
     func render(_ picture: PixelBuffer) throws(MediaError) -> Bitmap {
         let picture = deinterlaces ? try picture.deinterlaced() : picture

@@ -36,6 +36,7 @@ public final class AssetReader: Sendable {
         var threads = 0
         var decodesInChunks = false
         var chunkBytes = ChunkSettings().bytes
+        var joinsSharedReading = false
         var core: DemuxSession?
         var isStarted = false
         var error: MediaError?
@@ -100,6 +101,13 @@ public final class AssetReader: Sendable {
     package var chunkBytes: Int {
         get { state.withLock { $0.chunkBytes } }
         set { change("chunkBytes") { $0.chunkBytes = max(1, newValue) } }
+    }
+
+    /// Indicates whether the samples come from the asset's ``SharedReading``, if it has one and the reader can join; set it
+    /// before reading starts.
+    package var joinsSharedReading: Bool {
+        get { state.withLock { $0.joinsSharedReading } }
+        set { change("joinsSharedReading") { $0.joinsSharedReading = newValue } }
     }
 
     /// Returns true if ``add(_:)`` would accept the output.
@@ -190,9 +198,16 @@ public final class AssetReader: Sendable {
     private func land(
         _ outputs: [TrackOutput], in timeRange: MediaTimeRange, threads: Int, _ chunks: ChunkSettings?
     ) throws(MediaError) -> (DemuxSession, any PipelineMaker) {
-        if let backing = asset.backing as? any ComposedBacking {
-            let core = DemuxSession(
+        func sessionWithoutPackets() -> DemuxSession {
+            DemuxSession(
                 named: asset.displayName, outputs: outputs.count, cancellation: cancellation, deadline: asset.deadline)
+        }
+        if joinsSharedReading, let seat = asset.seat as? SharedReading.Seat {
+            let core = sessionWithoutPackets()
+            if let start = seat.join(outputs, in: timeRange, for: core) { return (core, start) }
+        }
+        if let backing = asset.backing as? any ComposedBacking {
+            let core = sessionWithoutPackets()
             let start = backing.pipelines(for: core, in: timeRange, threads: threads, cancellation: cancellation)
             return (core, start)
         }

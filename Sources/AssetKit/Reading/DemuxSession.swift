@@ -166,7 +166,7 @@ final class DemuxSession: Sendable {
                 let range = MediaTimeRange(start: start, end: max(start, end))
                 status.damage.insert(DamageReport.Place(trackIndex: track, timeRange: range))
             }
-            status.damage.packetCount += damage.packetCount
+            status.damage.count(damage.packetCount, track: track)
             if damage.isTruncated { status.damage.breakOff(damage.shortfall) }
             status.damage.skippedBytes = max(status.damage.skippedBytes, damage.skippedBytes)
         }

@@ -224,8 +224,26 @@ public struct DamageReport: Sendable, Hashable {
     /// The maximum number of places, so that a thoroughly damaged file does not fill memory.
     package static let placeLimit = 100
 
+    /// The number of damaged packets of each track, by its index.
+    private var packetCounts: [Int: Int] = [:]
+
     /// Creates a report without damage.
     public init() {}
+
+    /// Returns the damage of one track, and that of the container.
+    func part(ofTrack index: Int) -> DamageReport {
+        var part = self
+        part.packetCounts = packetCounts.filter { $0.key == index }
+        part.packetCount = part.packetCounts[index] ?? 0
+        part.places = places.filter { $0.trackIndex == index }
+        return part
+    }
+
+    /// Adds the number of a track's damaged packets.
+    mutating func count(_ packets: Int, track: Int) {
+        packetCount += packets
+        packetCounts[track, default: 0] += packets
+    }
 
     /// Indicates whether no damage was found.
     public var isEmpty: Bool { packetCount == 0 && !isTruncated && skippedBytes == 0 }
@@ -238,7 +256,7 @@ public struct DamageReport: Sendable, Hashable {
 
     /// Counts a packet with its time range; `nil` for a packet without a time.
     package mutating func add(track: Int, at range: MediaTimeRange?) {
-        packetCount += 1
+        count(1, track: track)
         if let range { insert(Place(trackIndex: track, timeRange: range)) }
     }
 

@@ -177,6 +177,22 @@ extension SampleBuffer {
         return other.with(other.attachments, other.attachedValues.merging(values) { _, new in new })
     }
 
+    /// Returns a buffer of the same video frame in another form.
+    func converted(to picture: PixelBuffer) -> SampleBuffer {
+        SampleBuffer(
+            ofTrack: trackIndex, presentationTime: presentationTime, decodeTime: decodeTime, duration: duration,
+            isSync: isSync, formatDescription: formatDescription.describing(picture), codecParameters: codecParameters,
+            attachments: attachments, content: .picture(picture), attachedValues: attachedValues)
+    }
+
+    /// The approximate memory of decoded samples, in bytes.
+    package var memorySize: Int {
+        if let audio = audioBuffer {
+            return audio.sampleCount * audio.channelLayout.channels * audio.sampleFormat.bytesPerSample
+        }
+        return pixelBuffer.map { 2 * $0.dimensions.width * $0.dimensions.height } ?? 1 << 12
+    }
+
     private func with(_ attachments: Attachments, _ values: [String: Attachment]) -> SampleBuffer {
         SampleBuffer(
             ofTrack: trackIndex, presentationTime: presentationTime, decodeTime: decodeTime, duration: duration,

@@ -187,6 +187,7 @@ public final class Reencoder: Sendable {
         if reader.threadsPerOutput == 0 { reader.threadsPerOutput = threadsForDecoding }
         // The samples are those that a waveform or a check of the same track gets.
         reader.decodesAudioInChunks = true
+        reader.joinsSharedReading = true
         try reader.startReading()
         try writer.startWriting()
         writer.setDeadline(reader.asset.deadline)

@@ -115,10 +115,13 @@ package final class Pass {
         let length = ((end ?? ends.max() ?? .zero) - start).seconds
         func tell(_ seconds: Double) { progress?(length > 0 ? min(seconds / length, 1) : 0, seconds) }
         var start = start
-        if seats.count == 1, let next = try seats[0].readDirectly(asset, threads: threads, progress: tell) {
+        if seats.count == 1, !asset.hasSharedReading,
+            let next = try seats[0].readDirectly(asset, threads: threads, progress: tell)
+        {
             start = next
         }
         let reader = try AssetReader(asset: asset)
+        reader.joinsSharedReading = true
         reader.threadsPerOutput = threads
         reader.decodesAudioInChunks = !isSerial
         reader.timeRange = MediaTimeRange(start: start, duration: .positiveInfinity)
@@ -310,12 +313,4 @@ extension DeliveredSamples {
 extension SampleBuffer {
     /// The time at which the samples end; their start if the duration is unknown.
     fileprivate var endTime: MediaTime { duration.isNumeric ? presentationTime + duration : presentationTime }
-
-    /// The approximate memory of the samples, in bytes.
-    fileprivate var memorySize: Int {
-        if let audio = audioBuffer {
-            return audio.sampleCount * audio.channelLayout.channels * audio.sampleFormat.bytesPerSample
-        }
-        return pixelBuffer.map { 2 * $0.dimensions.width * $0.dimensions.height } ?? 1 << 12
-    }
 }

@@ -1,16 +1,23 @@
-import AssetKit
-import MediaAnalysis
-import MediaBase
-import Pictures
+package import AssetKit
+internal import MediaAnalysis
+package import MediaBase
+internal import Pictures
 
 /// The times that depend on a file's content: its sync samples and the starts of its scenes.
-struct ContentTimes {
-    let asset: Asset
-    let track: AssetTrack
-    /// The number of codec threads; 0 for one per core.
-    let threads: Int
-    /// Receives the progress of reading, from 0 to 1.
-    let progress: (Double) -> Void
+package struct ContentTimes {
+    private let asset: Asset
+    private let track: AssetTrack
+    private let threads: Int
+    private let progress: (Double) -> Void
+
+    /// Creates a search of a track.
+    ///
+    /// - Parameters:
+    ///   - threads: The number of codec threads; 0 for one per core.
+    ///   - progress: Receives the progress of reading, from 0 to 1.
+    package init(asset: Asset, track: AssetTrack, threads: Int, progress: @escaping (Double) -> Void) {
+        (self.asset, self.track, self.threads, self.progress) = (asset, track, threads, progress)
+    }
 
     /// Returns the start times of the sync samples that are shown in a range, in ascending order.
     ///
@@ -48,12 +55,18 @@ struct ContentTimes {
     /// once.
     ///
     /// - Parameter threshold: The lowest ``SceneDetector/score(of:)`` that counts as a new shot.
-    func scenes(in range: MediaTimeRange, threshold: Double) throws(MediaError) -> [MediaTime] {
+    package func scenes(in range: MediaTimeRange, threshold: Double) throws(MediaError) -> [MediaTime] {
         var times = [range.start]
         var detector = SceneDetector()
         let size = (track.naturalSize ?? Self.pictureSize).fitted(into: Self.pictureSize)
         let settings = VideoSettings(pixelFormat: .gray, dimensions: size)
-        let output = try asset.samplesNow(of: track, as: .video(settings), in: range, threads: threads)
+        let reader = try AssetReader(asset: asset)
+        reader.joinsSharedReading = true
+        reader.timeRange = range
+        reader.threadsPerOutput = threads
+        let output = TrackOutput(track: track, videoSettings: settings)
+        try reader.add(output)
+        try reader.startReading()
         while let sample = try output.nextSampleBuffer() {
             guard let picture = sample.pixelBuffer else { continue }
             let score = detector.score(of: picture.packedPlane(0).span)
@@ -84,28 +97,55 @@ struct BestFrameSelection {
     /// The size that frames are scaled down to for comparison.
     private static let pictureSize = Dimensions(width: 320, height: 320)
 
-    /// Returns the chosen times, one for every requested time; failures are kept.
-    func chosen(progress: (Double) -> Void) throws(MediaError) -> [Result<MediaTime, MediaError>] {
+    /// The times that were chosen.
+    struct Choice {
+        /// A time for every requested one; failures are kept.
+        var times: [Result<MediaTime, MediaError>]
+        /// The frames that a shared reading has handed out, by their times; empty without one, or if they are too many.
+        var frames: [MediaTime: PassingFrame] = [:]
+    }
+
+    /// The most frames of a shared reading that are kept until the best is known.
+    private static let maximumKept = 2 * Int(steps) + 1
+
+    /// Chooses a time for every requested one.
+    func chosen(progress: (Double) -> Void) throws(MediaError) -> Choice {
         let candidates = times.requested.indices.map { self.candidates(of: $0) }
         let moments = Set(candidates.flatMap(\.self)).sorted()
         var looks: [MediaTime: Look] = [:]
         var small = request
         (small.maximumSize, small.exactSize) = (Self.pictureSize, nil)
         let sweep = FrameExtraction(asset, track: track, request: small, tolerance: .exact)
-        try sweep.run(moments) { _, image in
-            (try? image.get()).map { Look(time: $0.actualTime, quality: PictureQuality($0.image)) }
-        } deliver: { index, look in
-            looks[moments[index]] = look
-            progress(Double(index + 1) / Double(moments.count))
+        var frames: [MediaTime: PassingFrame] = [:]
+        if sweep.takesPassingFrames, moments.count <= Self.maximumKept {
+            try sweep.generator.passingFrames(at: moments) { index, frame throws(MediaError) in
+                guard let frame = try? frame.get() else { return }
+                frames[frame.time] = frame
+                let image = try? frame.image(at: moments[index], sweep.generator.configuration)
+                looks[moments[index]] = image.map(Look.init)
+            }
+        } else {
+            try sweep.run(moments) { _, image in
+                (try? image.get()).map(Look.init)
+            } deliver: { index, look in
+                looks[moments[index]] = look
+                progress(Double(index + 1) / Double(moments.count))
+            }
         }
-        return zip(times.requested, candidates).map { requested, candidates in
+        let chosen = zip(times.requested, candidates).map { requested, candidates in
             requested.map { Self.best(of: candidates.compactMap { looks[$0] }, at: looks[$0])?.time ?? $0 }
         }
+        return Choice(times: chosen, frames: frames)
     }
 
     private struct Look: Sendable {
         let time: MediaTime
         let quality: PictureQuality
+
+        init(_ image: ImageGenerator.GeneratedImage) {
+            time = image.actualTime
+            quality = PictureQuality(image.image)
+        }
     }
 
     private static func best(of looks: [Look], at own: Look?) -> Look? {

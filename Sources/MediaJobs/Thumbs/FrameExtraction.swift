@@ -62,14 +62,23 @@ struct FrameExtraction {
     ///     time in `times` and its image, or the error if there is none. Called on any thread, in any order, several
     ///     times concurrently.
     ///   - deliver: Receives the index of a time and its prepared value, in ascending order, on the calling thread.
+    ///   - passed: Frames of a shared reading that are known already, by their own times.
     /// - Throws: The error thrown by `prepare` or `deliver`, which ends the sweep.
     func run<Prepared: Sendable>(
-        _ times: [MediaTime],
+        _ times: [MediaTime], passed: [MediaTime: PassingFrame] = [:],
         prepare:
             @escaping @Sendable (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) ->
             Prepared,
         deliver: (Int, Prepared) throws(MediaError) -> Void
     ) throws(MediaError) {
+        if times.allSatisfy({ passed[$0] != nil }) {
+            for (place, time) in times.enumerated() {
+                guard let frame = passed[time] else { continue }
+                try deliver(place, try prepare(place, image(of: frame, at: time)))
+            }
+            return
+        }
+        if takesPassingFrames { return try runPassing(times, prepare, deliver) }
         let runs = try generator.runs(of: times)
         let workers = decoders(min(threads, runs.count))
         generator.configuration.threads = max(1, threads / max(1, workers))
@@ -83,6 +92,34 @@ struct FrameExtraction {
             for generator in generators { generator.cancelAllImageGeneration() }
         } deliver: { _, piece throws(MediaError) in
             try deliver(piece.0, piece.1)
+        }
+    }
+}
+
+// The frames of a shared reading
+
+extension FrameExtraction {
+    /// True if the frames are taken from a shared reading, in which no frame costs more than another.
+    var takesPassingFrames: Bool { tolerance == .exact && generator.hasPassingFrames }
+
+    private func image(
+        of frame: PassingFrame, at time: MediaTime
+    ) -> Result<ImageGenerator.GeneratedImage, MediaError> {
+        Result { () throws(MediaError) in try frame.image(at: time, generator.configuration) }
+    }
+
+    private func runPassing<Prepared: Sendable>(
+        _ times: [MediaTime],
+        _ prepare: (Int, Result<ImageGenerator.GeneratedImage, MediaError>) throws(MediaError) -> Prepared,
+        _ deliver: (Int, Prepared) throws(MediaError) -> Void
+    ) throws(MediaError) {
+        var last: (time: MediaTime, prepared: Prepared)?
+        try generator.passingFrames(at: times) { place, frame throws(MediaError) in
+            let shown = try? frame.get()
+            if let last, last.time == shown?.time { return try deliver(place, last.prepared) }
+            let prepared = try prepare(place, frame.flatMap { image(of: $0, at: times[place]) })
+            last = shown.map { ($0.time, prepared) }
+            try deliver(place, prepared)
         }
     }
 }

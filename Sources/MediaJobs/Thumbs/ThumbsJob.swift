@@ -103,12 +103,13 @@ package struct ThumbsJob: Sendable {
         let index = try output.index.map { template throws(MediaError) in
             try ThumbsIndexFile(FilePath(bytes: names.sheet(template, number: 0, size: nil)), outputs: outputs)
         }
-        let chosen =
-            request.prefersBest
-            ? try BestFrameSelection(asset: asset, track: track, request: request, times: times).chosen {
+        var chosen = BestFrameSelection.Choice(times: times.requested)
+        if request.prefersBest {
+            chosen = try BestFrameSelection(asset: asset, track: track, request: request, times: times).chosen {
                 progress((passes - 2 + $0) / passes)
-            } : times.requested
-        let moments = RequestedTimes.sweep(over: chosen)
+            }
+        }
+        let moments = RequestedTimes.sweep(over: chosen.times)
         let sheets = try output.sheets.map { sheets throws(MediaError) in
             try ThumbsSheets(
                 sheets, of: output, outputs: outputs, names: names, expected: moments.count,
@@ -123,7 +124,7 @@ package struct ThumbsJob: Sendable {
             asset, track: track, request: request.boxed(for: track, onSheets: output.sheets != nil),
             tolerance: tolerance(spacing: times.spacing), range: times.limit)
         let (wanted, exactSize, sizeProblem) = (output, request.exactSize, sizeProblem(of: track))
-        try sweep.run(moments.map(\.time)) { _, image throws(MediaError) in
+        try sweep.run(moments.map(\.time), passed: chosen.frames) { _, image throws(MediaError) in
             Result { () throws(MediaError) in
                 let image = image.mapError { $0.code == .damaged ? sizeProblem ?? $0 : $0 }
                 return try ThumbsWriter.Content(image.get(), exactSize: exactSize, output: wanted)

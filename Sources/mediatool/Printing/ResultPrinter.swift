@@ -153,6 +153,12 @@ struct ResultPrinter {
         return isComplete ? .success : .notDelivered
     }
 
+    /// Returns a result as the JSON object that is printed of a single file, without a line break at the end.
+    static func text(of value: some Encodable, about input: InputArgument) throws -> String {
+        let encoder = OrderedJSONEncoder(layout: .pretty)
+        return String(decoding: try encoder.encode(FileResult(input: input, result: .success(value))), as: UTF8.self)
+    }
+
     private var layout: OrderedJSONEncoder.Layout { form == .lines || form == .text ? .compact : .pretty }
 
     private func text(of object: some Encodable) throws -> String {

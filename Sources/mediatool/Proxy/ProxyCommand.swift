@@ -63,7 +63,8 @@ struct ProxyCommand: ParsableCommand {
         }
     }
 
-    private var request: TranscodeRequest {
+    /// The request that the options make.
+    var request: TranscodeRequest {
         var request = TranscodeRequest(preset: .proxy(encoding.preset))
         encoding.encoding.apply(to: &request)
         content.content.apply(to: &request)

@@ -173,7 +173,8 @@ struct QCCommand: ParsableCommand {
         policy.map { BuiltInPolicy(rawValue: $0.path.string) } ?? (reference == nil ? .content : .reference)
     }
 
-    private func loadPolicy() throws(MediaError) -> Policy {
+    /// Reads the policy.
+    func loadPolicy() throws(MediaError) -> Policy {
         if let source = proxyOf, policy == nil, reference == nil {
             return Policy(name: "proxy-of \(source.displayName)", rules: [])
         }

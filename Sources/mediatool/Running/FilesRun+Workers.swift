@@ -77,11 +77,12 @@ extension FilesRun {
         policy.allowsSource = allowsSource(of: file)
         policy.outputPatterns = others.writing(file)
         policy.readsEverything = running.allowNested
+        if let folder = others.outputFolder?(file) { policy.folders.insert(folder) }
         if let timelines = others.timelines, !file.isRemote,
             file.isStandardStream || TimelineFile.isLikely(at: file.path)
         {
             policy.readsEverything = policy.readsEverything || timelines.allowOutside
-            policy.folders = Set(timelines.mediaFolder.map(\.path))
+            policy.folders.formUnion(timelines.mediaFolder.map(\.path))
             policy.folders.insert(file.isStandardStream ? FilePath() : file.path.removingLastComponent())
         }
         return policy

@@ -31,6 +31,8 @@ struct FilesRun: Sendable {
         var inputs: [InputArgument] = []
         /// Additional files that are read.
         var reading: [PathArgument] = []
+        /// Returns the folder of an input's outputs, in which these may be read again; `nil` if none is.
+        var outputFolder: (@Sendable (InputArgument) -> FilePath)?
         /// The options of the timelines that inputs may be; `nil` if they are media only.
         var timelines: TimelineOptions?
         /// Returns the names of an input's outputs, in which parts in braces stand for others.

@@ -108,6 +108,14 @@ private struct Outcome: Encodable, Sendable {
 }
 
 extension ThumbsCommand {
+    /// The request and the outputs; `nil` without times.
+    var parts: (ThumbsRequest, ThumbsOutput)? {
+        get throws {
+            guard let request = request(threads: 0) else { return nil }
+            return (request, try output.result(pad: size.pad))
+        }
+    }
+
     /// Returns the input of the images, which is a file or the timeline in it.
     private static func input(
         _ file: InputArgument, _ timelines: TimelineOptions, _ run: FilesRun

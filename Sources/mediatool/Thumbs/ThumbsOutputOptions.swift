@@ -173,11 +173,3 @@ struct ThumbsOutputOptions: ParsableArguments {
         }
     }
 }
-
-extension ThumbsOutput {
-    /// The names of all files, with placeholders in braces.
-    var patterns: [FilePath] {
-        let image: ThumbsNameTemplate? = if case .files(let template) = images { template } else { nil }
-        return [image, sheets?.names, index].compactMap { $0?.pattern }
-    }
-}

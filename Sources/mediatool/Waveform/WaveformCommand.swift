@@ -83,8 +83,7 @@ struct WaveformCommand: ParsableCommand {
 
     func run() throws {
         if output.schema { return try StandardOutput.write(EmbeddedFile.waveformSchema.text) }
-        var settings = sound.options()
-        settings.picture = picture.picture()
+        var settings = settings
         settings.isStrict = options.strict
         settings.threads = options.threadsPerFile
         let run = FilesRun(
@@ -101,6 +100,13 @@ struct WaveformCommand: ParsableCommand {
             []
         }
         if code != .success { throw code }
+    }
+
+    /// The settings that the options select.
+    var settings: WaveformOptions {
+        var settings = sound.options()
+        settings.picture = picture.picture()
+        return settings
     }
 
     /// The work on each file, which may run on any thread.
