@@ -257,6 +257,12 @@ public struct ChannelLayout: Sendable, Hashable, Codable, CustomStringConvertibl
 
     /// ``name``.
     public var description: String { name }
+
+    /// Returns the usual layout of one to eight channels, as in `av_channel_layout_default`; `nil` for other numbers.
+    package static func usual(channels: Int) -> ChannelLayout? {
+        let names = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
+        return names.indices.contains(channels - 1) ? ChannelLayout(channels: channels, name: names[channels - 1]) : nil
+    }
 }
 
 /// The storage format of headerless audio, which only the user can specify.

@@ -86,7 +86,7 @@ public struct AssetTrack: Sendable, Hashable {
     /// The end of the track according to its edit list, or otherwise to iTunes; `nil` if neither states it.
     let editedEnd: MediaTime?
     /// The unit of the stream's timestamps.
-    let timeBase: Rational
+    package let timeBase: Rational
     /// The byte range of the first sample in the file; `nil` if no table states it.
     let firstSample: Range<UInt64>?
     /// The total duration of the samples from the tables of an MP4 or QuickTime file; `nil` for other formats.

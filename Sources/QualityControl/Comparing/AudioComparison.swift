@@ -27,8 +27,6 @@ struct AudioComparison {
     /// The number of frames compared at once.
     private static let block = 1 << 14
 
-    /// The names of the usual layouts of one to eight channels, as in `av_channel_layout_default`.
-    private static let usualLayouts = ["mono", "stereo", "2.1", "4.0", "5.0", "5.1", "6.1", "7.1"]
     /// The minimum energy of the sum of all channels, as a fraction of the loudest channel's, for the sum to be used.
     private static let minimumOfSum = 1e-4
 
@@ -72,8 +70,7 @@ struct AudioComparison {
     /// Returns the layout to which both are converted, or `nil` to compare the channels as they are.
     private static func layout(for format: AudioFormat, _ other: AudioFormat?) -> ChannelLayout? {
         if format.channelLayout.knownName != nil { return format.channelLayout }
-        guard format.channels != other?.channels, usualLayouts.indices.contains(format.channels - 1) else { return nil }
-        return ChannelLayout(channels: format.channels, name: usualLayouts[format.channels - 1])
+        return format.channels == other?.channels ? nil : .usual(channels: format.channels)
     }
 
     private static func track(of asset: Asset) throws(MediaError) -> AssetTrack? {
