@@ -48,7 +48,9 @@ extension InputFile {
     /// Opens the same file again at its start, for a stream that is read separately.
     func openedAgain() throws(MediaError) -> InputFile {
         let source = spool.map { InputSource.descriptor($0.descriptor) } ?? source
-        let file = try InputFile(opening: source, allowsNested: allowsNested, readsAhead: false, limits: limits)
+        let file = try InputFile(
+            opening: source, allowsNested: allowsNested, readsAhead: false, limits: limits,
+            recordedBy: spool == nil ? io.record : nil)
         file.times = times
         return file
     }

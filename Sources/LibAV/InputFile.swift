@@ -60,19 +60,20 @@ package final class InputFile: @unchecked Sendable {
     ///   - spoolsPipe: Whether to read a pipe to its end first, so that it can be read more than once.
     ///   - limits: The limits for the file and the deadline for reading.
     ///   - cancellation: Cancels the opening and all later reading.
+    ///   - record: The record of what is read of the source; `nil` for none.
     /// - Throws: ``MediaError`` if the source cannot be opened, is not a media file or exceeds a limit.
     package init(
         opening source: InputSource, rawSound: RawSound? = nil, allowsNested: Bool = false,
         readsAhead: Bool = true, spoolsPipe: Bool = false, limits: MediaLimits = MediaLimits(),
-        cancellation: Cancellation = Cancellation(), locatedBy locate: HeaderLocator? = nil,
-        describedBy describe: Describer? = nil
+        cancellation: Cancellation = Cancellation(), recordedBy record: ReadingRecord? = nil,
+        locatedBy locate: HeaderLocator? = nil, describedBy describe: Describer? = nil
     ) throws(MediaError) {
         LibraryLog.install()
         _ = LibraryLog.takeLastLine()
         self.source = source
         self.allowsNested = allowsNested
         self.limits = limits
-        let io = try source.open(deadline: limits.deadline)
+        let io = try source.open(deadline: limits.deadline, record: record)
         self.io = io
         cancellation.bind(io)
 

@@ -42,6 +42,8 @@ final class InputIO: @unchecked Sendable {
     private var covered: [CoveredBytes] = []
     private let cancelled = Atomic<Bool>(false)
     private let deadline: ContinuousClock.Instant?
+    /// The record of what is read; `nil` for none.
+    let record: ReadingRecord?
     /// The first system error during libavformat's reading, which some demuxers mistake for the end of the file.
     private(set) var failure: CInt?
 
@@ -65,8 +67,12 @@ final class InputIO: @unchecked Sendable {
     ///   - bytes: The place that the bytes come from.
     ///   - size: The length in bytes of a file that can be read at any position; `nil` for a stream.
     ///   - deadline: The time at which reading ends; `nil` for never.
-    init(_ bytes: Bytes, size: Int64?, deadline: ContinuousClock.Instant?) throws(MediaError) {
+    ///   - record: The record of what is read, except through a cache, which reads by itself.
+    init(
+        _ bytes: Bytes, size: Int64?, deadline: ContinuousClock.Instant?, record: ReadingRecord? = nil
+    ) throws(MediaError) {
         self.deadline = deadline
+        self.record = record
         origin = bytes
         self.size = size
         recorded = size == nil ? [] : nil
@@ -235,7 +241,9 @@ final class InputIO: @unchecked Sendable {
         switch source {
         case .descriptor(let descriptor, _):
             do throws(Errno) {
-                return try SystemCalls.read(from: descriptor, at: place, into: buffer)
+                let count = try SystemCalls.read(from: descriptor, at: place, into: buffer)
+                note(UnsafeRawBufferPointer(buffer), count, at: place)
+                return count
             } catch {
                 throw MediaError(.inputOutput, "reading failed in the system", cause: "pread: \(error)")
             }
@@ -243,13 +251,21 @@ final class InputIO: @unchecked Sendable {
             return try notingError { () throws(MediaError) in
                 let found = try source.read(at: UInt64(clamping: place), count: buffer.count)
                 buffer.copyBytes(from: found.prefix(buffer.count))
-                return min(found.count, buffer.count)
+                let count = min(found.count, buffer.count)
+                note(UnsafeRawBufferPointer(buffer), count, at: place)
+                return count
             }
         case .cache(let cache):
             return try notingError { () throws(MediaError) in
                 try cache.read(at: UInt64(clamping: place), into: buffer, readsAhead: readsAhead) { self.stop }
             }
         }
+    }
+
+    /// Notes bytes that were read of the source, and not of the temporary file that has a pipe's.
+    private func note(_ bytes: UnsafeRawBufferPointer, _ count: Int, at place: Int64) {
+        guard let record, spool == nil, count > 0 else { return }
+        record.note(bytes.bytes.extracting(first: count), at: UInt64(clamping: place))
     }
 
     /// Keeps the error with which a source ends, for libavformat knows only that there is one.
@@ -278,7 +294,10 @@ final class InputIO: @unchecked Sendable {
         if case .descriptor(let descriptor, _) = source {
             while true {
                 let result = pread(descriptor.rawValue, buffer, count, Int(place))
-                if result >= 0 { return result }
+                if result >= 0 {
+                    note(UnsafeRawBufferPointer(start: buffer, count: count), result, at: place)
+                    return result
+                }
                 if errno != EINTR { return Int(-errno) }
             }
         }
@@ -333,6 +352,7 @@ final class InputIO: @unchecked Sendable {
                 result = Glibc.read(descriptor.rawValue, buffer, count)
                 if result < 0, errno == EINTR { continue }
                 if result < 0 { result = Int(-errno) }
+                note(UnsafeRawBufferPointer(start: buffer, count: count), result, at: streamedBytes)
             case .source, .cache: result = readSome(into: buffer, count: count, at: streamedBytes)
             }
             if result > 0 { streamed.add(Int64(result), ordering: .relaxed) }

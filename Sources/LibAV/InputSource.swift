@@ -39,27 +39,29 @@ package enum InputSource: Sendable, Hashable {
 
     /// Opens the source for reading.
     ///
-    /// - Parameter deadline: The time at which reading ends; `nil` for never.
-    func open(deadline: ContinuousClock.Instant? = nil) throws(MediaError) -> InputIO {
+    /// - Parameters:
+    ///   - deadline: The time at which reading ends; `nil` for never.
+    ///   - record: The record of what is read; `nil` for none.
+    func open(deadline: ContinuousClock.Instant? = nil, record: ReadingRecord? = nil) throws(MediaError) -> InputIO {
         switch self {
         case .path(let path):
-            return try Self.adopt(deadline) {
+            return try Self.adopt(deadline, record) {
                 // Otherwise, opening a FIFO would wait for a writer, and nothing could interrupt that.
                 try openForReading(path)
             }
-        case .beneath(let folder, let path): return try Self.adopt(deadline) { try folder.open(path) }
-        case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline: deadline)
-        case .standardInput: return try Self.adopt(.standardInput, closes: false, deadline: deadline)
+        case .beneath(let folder, let path): return try Self.adopt(deadline, record) { try folder.open(path) }
+        case .descriptor(let descriptor): return try Self.adopt(descriptor, closes: false, deadline, record)
+        case .standardInput: return try Self.adopt(.standardInput, closes: false, deadline, record)
         case .bytes(let bytes):
-            let opened = try bytes.open(until: deadline)
+            let opened = try bytes.open(until: deadline, record: record)
             guard opened.size != 0 else { throw MediaError(.unknownFormat, "is empty") }
-            return try InputIO(opened.bytes, size: opened.size, deadline: deadline)
+            return try InputIO(opened.bytes, size: opened.size, deadline: deadline, record: record)
         }
     }
 
     /// Adopts a descriptor that is opened in non-blocking mode, and switches it to blocking mode.
     private static func adopt(
-        _ deadline: ContinuousClock.Instant?, _ open: () throws -> FileDescriptor
+        _ deadline: ContinuousClock.Instant?, _ record: ReadingRecord?, _ open: () throws -> FileDescriptor
     ) throws(MediaError) -> InputIO {
         let descriptor: FileDescriptor
         do {
@@ -70,11 +72,11 @@ package enum InputSource: Sendable, Hashable {
             throw MediaError(.inputOutput, "cannot open the file", cause: "\(error)")
         }
         setWaits(true, for: descriptor)
-        return try adopt(descriptor, closes: true, deadline: deadline)
+        return try adopt(descriptor, closes: true, deadline, record)
     }
 
     private static func adopt(
-        _ descriptor: FileDescriptor, closes: Bool, deadline: ContinuousClock.Instant?
+        _ descriptor: FileDescriptor, closes: Bool, _ deadline: ContinuousClock.Instant?, _ record: ReadingRecord?
     ) throws(MediaError) -> InputIO {
         var status = stat()
         guard fstat(descriptor.rawValue, &status) == 0 else {
@@ -86,10 +88,34 @@ package enum InputSource: Sendable, Hashable {
         // fstat does not report the size of a block device; seeking to its end does.
         var size: Int64? = kind == S_IFREG ? Int64(status.st_size) : nil
         if kind == S_IFBLK { size = Int64(lseek(descriptor.rawValue, 0, SEEK_END)) }
-        let io = try InputIO(.descriptor(descriptor, closes: closes), size: size, deadline: deadline)
+        let io = try InputIO(.descriptor(descriptor, closes: closes), size: size, deadline: deadline, record: record)
         guard kind != S_IFDIR else { throw MediaError(.notAFile, "is a folder, not a media file") }
         guard size != 0 else { throw MediaError(.unknownFormat, "is empty") }
         return io
+    }
+}
+
+extension InputSource {
+    /// Reads what nobody has read of the source, and returns the digest of all of its bytes.
+    ///
+    /// - Parameters:
+    ///   - record: The record of what was read.
+    ///   - deadline: The time at which reading ends; `nil` for never.
+    /// - Returns: `nil` if the record only counts bytes.
+    /// - Throws: `unsupported` for a stream, which cannot be read again.
+    package func completeDigest(
+        _ record: ReadingRecord, deadline: ContinuousClock.Instant?
+    ) throws(MediaError) -> [UInt8]? {
+        let io = try open(deadline: deadline, record: record)
+        guard let size = io.length else {
+            throw MediaError(.unsupported, "a stream that is read once has no digest; it has to be kept first")
+        }
+        io.readsAhead = true
+        try record.readRemainder(upTo: UInt64(clamping: size)) { offset, count throws(MediaError) in
+            if let stop = io.stop { throw stop }
+            return try io.bytes(at: offset, count: count)
+        }
+        return try record.finish()
     }
 }
 
@@ -109,14 +135,17 @@ package final class NamedBytes: Sendable, Hashable {
     }
 
     /// Opens the source, and returns the way to read it and its size.
+    ///
+    /// The cache is made for the first one, whose record notes what the cache reads.
     fileprivate func open(
-        until deadline: ContinuousClock.Instant?
+        until deadline: ContinuousClock.Instant?, record: ReadingRecord?
     ) throws(MediaError) -> (bytes: InputIO.Bytes, size: Int64?) {
         try open(source, until: deadline)
         guard let size = source.size else { return (.source(source), nil) }
         guard !(source is ArrayByteSource) else { return (.source(source), Int64(clamping: size)) }
         let shared = cache.withLock { cache in
-            let shared = cache ?? BlockCache(source, size: size)
+            let recorded: any ByteSource = record.map { RecordedSource(source, in: $0) } ?? source
+            let shared = cache ?? BlockCache(recorded, size: size)
             cache = shared
             return shared
         }

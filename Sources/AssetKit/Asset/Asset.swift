@@ -39,6 +39,8 @@ public final class Asset: Sendable {
         /// The input can then be read more than once, and its length is known. MP4 and MP3 from a pipe are always read
         /// this way.
         package var spoolsPipe = false
+        /// The record that is kept of what is read of the source.
+        package var recording = Recording.none
 
         /// Creates options that trust the header and open only the named file.
         public init() {}
@@ -49,6 +51,8 @@ public final class Asset: Sendable {
     let options: Options
     /// The place of the job that uses the asset in a ``SharedReading``; `nil` if it has none.
     let seat: (any ReadingSeat)?
+    /// The record of what is read of the source; `nil` for none.
+    let record: ReadingRecord?
     private let state = Mutex(State())
     private let loading = Mutex(())
     private let cancellation = Cancellation()
@@ -77,6 +81,7 @@ public final class Asset: Sendable {
         backing = source
         self.options = options
         seat = nil
+        record = options.recording.record
     }
 
     /// Creates an asset for a job that takes part in a shared reading of another asset, which is loaded.
@@ -84,6 +89,7 @@ public final class Asset: Sendable {
         backing = other.backing
         options = other.options
         self.seat = seat
+        record = other.record
         // The file that is open stays with the reading.
         var known = other.state.withLock { $0 }
         known.isCutOff = known.isCutOff ?? known.file?.isCutOff
@@ -103,6 +109,7 @@ public final class Asset: Sendable {
         options.isPrecise = true
         self.options = options
         seat = nil
+        record = other.record
         let spool = other.state.withLock { $0.spool }
         state.withLock { $0.spool = spool }
     }
@@ -112,6 +119,7 @@ public final class Asset: Sendable {
         self.backing = backing
         options = Options()
         seat = nil
+        record = nil
         state.withLock { $0.result = .success(contents) }
     }
 
@@ -249,7 +257,11 @@ extension Asset {
         }
     }
 
-    private var openedSource: InputSource {
+    /// The record for an opening of ``openedSource``, which is not the source any more once that was a pipe.
+    private var recordOfReading: ReadingRecord? { isSpooled ? nil : record }
+
+    /// The source to open: the file itself, or the one with the contents of a pipe.
+    var openedSource: InputSource {
         get throws(MediaError) {
             if let spool = state.withLock({ $0.spool }) { return .descriptor(spool.descriptor) }
             guard let source = backing.input else {
@@ -263,7 +275,7 @@ extension Asset {
         try InputFile(
             opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
             spoolsPipe: options.spoolsPipe, limits: options.limits, cancellation: cancellation,
-            locatedBy: HeaderRanges.announce, describedBy: StreamFacts.read)
+            recordedBy: recordOfReading, locatedBy: HeaderRanges.announce, describedBy: StreamFacts.read)
     }
 
     /// Returns an open file, positioned at its start, for the caller's exclusive use.
@@ -302,8 +314,8 @@ extension Asset {
         do {
             let file = try InputFile(
                 opening: try openedSource, rawSound: options.rawSound, allowsNested: options.allowsNestedFiles,
-                readsAhead: readsAhead, limits: options.limits, locatedBy: HeaderRanges.announce,
-                describedBy: StreamFacts.read)
+                readsAhead: readsAhead, limits: options.limits, recordedBy: recordOfReading,
+                locatedBy: HeaderRanges.announce, describedBy: StreamFacts.read)
             contents?.apply(to: file)
             return file
         } catch {
@@ -317,6 +329,9 @@ extension Asset {
         guard canBeReadAgain, let file = try? kept ?? openForLookUp(nil, readsAhead: false) else { return nil }
         return try? file.bytes(at: position, count: count)
     }
+
+    /// True if the source was a pipe, whose contents are in a temporary file.
+    var isSpooled: Bool { state.withLock { $0.spool } != nil }
 
     /// True if the source can be opened again.
     var canBeReadAgain: Bool { state.withLock { !$0.isStream } }

@@ -1,0 +1,48 @@
+import LibAV
+package import MediaBase
+
+extension Asset {
+    /// The record that an asset keeps of what is read of its source, whoever reads.
+    package enum Recording: Sendable, Hashable {
+        /// No record.
+        case none
+        /// The number of bytes.
+        case bytes
+        /// The number of bytes, and the SHA-256 of the whole source, which is computed from what is read anyway.
+        case digest
+
+        /// Makes the record for an asset.
+        var record: ReadingRecord? {
+            switch self {
+            case .none: nil
+            case .bytes: ReadingRecord()
+            case .digest: ReadingRecord(digest: .sha256)
+            }
+        }
+    }
+
+    /// The number of bytes that were read of the source so far, each as often as it was; `nil` if that is not recorded.
+    ///
+    /// Files that the source names are not counted, nor is the temporary file that has the contents of a pipe.
+    package var bytesRead: Int? { record.map { Int(clamping: $0.bytesRead) } }
+
+    /// Returns the SHA-256 of all bytes of the source, in hexadecimal digits, and reads what nobody has read of it.
+    ///
+    /// Call it when all readers are done: what they have read in order is not read again.
+    ///
+    /// - Returns: `nil` if the digest is not recorded.
+    /// - Throws: `unsupported` for a pipe that is not spooled, `changed` if the file became shorter, and reading errors.
+    package func sourceDigest() throws(MediaError) -> String? {
+        guard let record else { return nil }
+        do throws(MediaError) {
+            _ = try contents()
+            // All bytes of a pipe have passed on their way into the temporary file.
+            let digest =
+                isSpooled
+                ? try record.finish() : try openedSource.completeDigest(record, deadline: options.limits.deadline)
+            return digest.map(MessageDigest.hexadecimal)
+        } catch {
+            throw error.at(path: displayName)
+        }
+    }
+}
