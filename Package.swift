@@ -141,7 +141,7 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Timelines",
-                "Bitstreams", "Pictures", "TextLayout", "MediaAnalysis", "Peaks", "JSONText", system,
+                "Bitstreams", "Pictures", "TextLayout", "MediaAnalysis", "Peaks", "JSONText", "EmbeddedFiles", system,
             ],
             swiftSettings: safe),
         .target(
@@ -166,8 +166,8 @@ let package = Package(
         .target(name: "TestSupport", dependencies: [system], path: "Tests/TestSupport", swiftSettings: common),
         // What the corpus check compares with ffmpeg's output; no product.
         .executableTarget(
-            name: "mediacheck", dependencies: ["AssetKit", "MediaJobs", "CFFmpeg", system], path: "Tests/MediaCheck",
-            swiftSettings: common),
+            name: "mediacheck", dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Peaks", "CFFmpeg", system],
+            path: "Tests/MediaCheck", swiftSettings: common),
         // What a sandboxed process tries, for IsolationTests; no product.
         .executableTarget(
             name: "isolationcheck", dependencies: ["Isolation", "FileOutput", "MediaBase", "SystemCalls", system],
@@ -229,7 +229,7 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "MediaJobsTests",
-            dependencies: ["MediaJobs", "Peaks", "JSONText", "SystemCalls", "TestSupport", system],
+            dependencies: ["MediaJobs", "Peaks", "JSONText", "EmbeddedFiles", "SystemCalls", "TestSupport", system],
             swiftSettings: common),
         .testTarget(
             name: "MediaToolTests",

@@ -89,3 +89,68 @@ static const unsigned char analyse_recipe[] = {
 #embed "recipes/analyse.yml"
 };
 TEXT(analyse_recipe)
+
+static const unsigned char page_style[] = {
+#embed "pages/page.css"
+};
+TEXT(page_style)
+
+static const unsigned char page_script[] = {
+#embed "pages/page.js"
+};
+TEXT(page_script)
+
+static const unsigned char ingest_page[] = {
+#embed "pages/ingest.html"
+};
+TEXT(ingest_page)
+
+static const unsigned char ingest_style[] = {
+#embed "pages/ingest.css"
+};
+TEXT(ingest_style)
+
+static const unsigned char ingest_time_script[] = {
+#embed "pages/ingest-time.js"
+};
+TEXT(ingest_time_script)
+
+static const unsigned char ingest_player_script[] = {
+#embed "pages/ingest-player.js"
+};
+TEXT(ingest_player_script)
+
+static const unsigned char ingest_timeline_script[] = {
+#embed "pages/ingest-timeline.js"
+};
+TEXT(ingest_timeline_script)
+
+static const unsigned char ingest_pointer_script[] = {
+#embed "pages/ingest-pointer.js"
+};
+TEXT(ingest_pointer_script)
+
+static const unsigned char ingest_lists_script[] = {
+#embed "pages/ingest-lists.js"
+};
+TEXT(ingest_lists_script)
+
+static const unsigned char ingest_script[] = {
+#embed "pages/ingest.js"
+};
+TEXT(ingest_script)
+
+static const unsigned char gallery_page[] = {
+#embed "pages/gallery.html"
+};
+TEXT(gallery_page)
+
+static const unsigned char gallery_style[] = {
+#embed "pages/gallery.css"
+};
+TEXT(gallery_style)
+
+static const unsigned char gallery_script[] = {
+#embed "pages/gallery.js"
+};
+TEXT(gallery_script)

@@ -42,6 +42,34 @@ package struct EmbeddedFile: Sendable {
     /// The template of the `qc` results page, with the placeholders `summary` and `files`.
     package static let qcPage = EmbeddedFile(embedded_qc_page)
 
+    /// The style of every page: colours, letters and controls.
+    package static let pageStyle = EmbeddedFile(embedded_page_style)
+    /// The script that every page begins with.
+    package static let pageScript = EmbeddedFile(embedded_page_script)
+    /// The template of the page of an ingested file, with the placeholders `policy`, `style`, `data` and `script`.
+    package static let ingestPage = EmbeddedFile(embedded_ingest_page)
+    /// The style of that page.
+    package static let ingestStyle = EmbeddedFile(embedded_ingest_style)
+    /// Its times, frames and timecodes.
+    package static let ingestTimeScript = EmbeddedFile(embedded_ingest_time_script)
+    /// Its player.
+    package static let ingestPlayerScript = EmbeddedFile(embedded_ingest_player_script)
+    /// Its time line.
+    package static let ingestTimelineScript = EmbeddedFile(embedded_ingest_timeline_script)
+    /// The pointer over its time line.
+    package static let ingestPointerScript = EmbeddedFile(embedded_ingest_pointer_script)
+    /// The lists beside its time line.
+    package static let ingestListsScript = EmbeddedFile(embedded_ingest_lists_script)
+    /// Its controls and keys.
+    package static let ingestScript = EmbeddedFile(embedded_ingest_script)
+
+    /// The template of the page of a folder, with the same placeholders.
+    package static let galleryPage = EmbeddedFile(embedded_gallery_page)
+    /// The style of that page.
+    package static let galleryStyle = EmbeddedFile(embedded_gallery_style)
+    /// Its script.
+    package static let galleryScript = EmbeddedFile(embedded_gallery_script)
+
     private let content: @Sendable @convention(c) () -> embedded_text
 
     private init(_ content: @escaping @Sendable @convention(c) () -> embedded_text) { self.content = content }

@@ -16,11 +16,13 @@
 //   mediacheck items FILE                                        the metadata of a file and its tracks
 //   mediacheck mix EDIT                                          the mix of an edit (EditScript.swift), 32-bit floats
 //   mediacheck composite EDIT                                    its frames, RGBA
+//   mediacheck page SCRIPT                                       the HTML of a page of `ingest` (PageScript.swift)
 //
 // Times are exact rationals such as 1001/30000. TRACK counts the file's audio or video tracks from 0.
 
 import AssetKit
 import CFFmpeg
+import Foundation
 import Glibc
 import MediaBase
 import MediaJobs
@@ -230,6 +232,8 @@ do {
     case "items": try items(asset)
     case "mix": try edit(arguments[1], isMix: true)
     case "composite": try edit(arguments[1], isMix: false)
+    case "page":
+        write(Array(try PageScript(String(contentsOfFile: arguments[1], encoding: .utf8)).html().utf8))
     case "at": try images(asset, Array(arguments.dropFirst(2)))
     default: fail("no such check: \(arguments[0])")
     }

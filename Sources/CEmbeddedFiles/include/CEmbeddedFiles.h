@@ -28,3 +28,16 @@ struct embedded_text embedded_archive_recipe(void);
 struct embedded_text embedded_analyse_recipe(void);
 
 struct embedded_text embedded_qc_page(void);
+struct embedded_text embedded_page_style(void);
+struct embedded_text embedded_page_script(void);
+struct embedded_text embedded_ingest_page(void);
+struct embedded_text embedded_ingest_style(void);
+struct embedded_text embedded_ingest_time_script(void);
+struct embedded_text embedded_ingest_player_script(void);
+struct embedded_text embedded_ingest_timeline_script(void);
+struct embedded_text embedded_ingest_pointer_script(void);
+struct embedded_text embedded_ingest_lists_script(void);
+struct embedded_text embedded_ingest_script(void);
+struct embedded_text embedded_gallery_page(void);
+struct embedded_text embedded_gallery_style(void);
+struct embedded_text embedded_gallery_script(void);
