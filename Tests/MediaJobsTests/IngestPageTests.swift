@@ -153,6 +153,7 @@ import Testing
         #expect(count("findings") + (data["moreFindings"] as? Int ?? -1) == findings)
         #expect(count("chapters") + (data["moreChapters"] as? Int ?? -1) == metadata)
         #expect(count("scenes") + (data["moreScenes"] as? Int ?? -1) == cues)
+        #expect(count("warnings") + (data["moreWarnings"] as? Int ?? -1) == metadata)
         // The one that fails is among those that are kept.
         let kept = try #require(data["findings"] as? [[String: Any]])
         #expect(kept.contains { $0["severity"] as? String == "fail" })

@@ -524,6 +524,37 @@ def without_proxy(page, film):
     return file
 
 
+def starts_later(page):
+    """A time line that begins at 1.001 s, the timecode of its first frame 00:00:50;00."""
+    ready(page)
+    page.value("document.querySelectorAll('#panel0 .rows button.jump')[0].click()")
+    at_frame(page, frame(3.003 - 1.001), "the first finding")
+    expect(page.value("[byID('timecode').textContent, byID('seconds').textContent].join()") == "00:00:52;00,3.003 s", "the position is another")
+    page.press("i")
+    page.press("o")
+    text = page.value("byID('rangeText').textContent")
+    expect(text == "--start 3.003 --end 91091/30000", f"the range is {text}")
+    page.press("g")
+    page.value("(byID('goTo').value = '1.2', byID('goToForm').requestSubmit())")
+    at_frame(page, frame(1.2 - 1.001), "go to 1.2 s")
+    quiet(page)
+    return text
+
+
+def counts_no_frames(page):
+    """Without a rate, times are a clock, and a mark shows the picture that begins there."""
+    ready(page)
+    for place, wanted in ((1, 12.012), (2, 20.02), (0, 3.003)):
+        page.value(f"document.querySelectorAll('#panel0 .rows button.jump')[{place}].click()")
+        number = picture_number(page)
+        expect(number == frame(wanted), f"the finding at {wanted} s shows picture {number}")
+    expect(page.value("byID('timecode').textContent") == "0:03.003", "the position is another")
+    page.press("ArrowRight")
+    expect(abs(current(page) - 3.003 - 1 / 30) < 0.002, "an arrow goes elsewhere")
+    quiet(page)
+    return page.value("byID('timecode').textContent")
+
+
 def refuses_proxy(page):
     page.wait("player.media === null && !byID('message').hidden")
     page.press("PageDown")
@@ -701,6 +732,9 @@ def main():
             page.shape(width, 800)
             check(f"{width} pixels wide", fits, page, width)
         check("no proxy", without_proxy, chromium.open(f"file://{folder}/{film.page('none.html', proxy=None)}"), film)
+        check("a later start", starts_later, chromium.open(f"file://{folder}/{film.page('late.html', start='1001/1000')}"))
+        check("no frame rate", counts_no_frames,
+              chromium.open(f"{server.address}/{film.page('free.html', rate=None, timecode=None)}"))
         Path(folder, "broken.mp4").write_bytes(b"no media")
         check("a proxy that does not play", refuses_proxy,
               chromium.open(f"file://{folder}/{film.page('broken.html', proxy='broken.mp4' + chr(9) + 'video')}"))

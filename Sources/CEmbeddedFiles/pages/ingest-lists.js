@@ -99,6 +99,7 @@ function filePanel() {
     element("ul", {class: "sentences"}, ...lines));
   return element("div", {class: "file"},
     sentences("Warnings", data.warnings.map(text => element("li", {class: "foreign", text}))),
+    leftOutText(data.moreWarnings, "warning"),
     sentences("Not made", data.leftOut.map(output => element("li", {}, element("strong", {class: "foreign", text: output.name}),
       element("span", {class: "foreign", text: `: ${output.reason}`})))),
     data.loudness.length ? loudnessTable() : null,

@@ -111,7 +111,7 @@ class Player {
   moveMedia() {
     if (!this.media) return this.showStill();
     // Inside the frame, because times in the file and in browsers are rounded.
-    const target = clock ? Math.min(this.position + clock.seconds(0.25), duration) : this.position;
+    const target = Math.min(this.position + (clock ? clock.seconds(0.25) : 0.001), duration);
     if (this.media.seeking) this.wanted = target;
     else this.media.currentTime = target;
   }

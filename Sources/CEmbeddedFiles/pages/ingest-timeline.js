@@ -87,7 +87,12 @@ class Timeline {
 
   readColors() {
     const style = getComputedStyle(document.documentElement);
-    this.color = name => style.getPropertyValue(`--${name}`).trim();
+    // Asked for once each: a film may have thousands of marks.
+    const known = new Map();
+    this.color = name => {
+      if (!known.has(name)) known.set(name, style.getPropertyValue(`--${name}`).trim());
+      return known.get(name);
+    };
   }
 
   // MARK: Zoom

@@ -28,7 +28,7 @@ extension IngestPage {
         try data.add("fileName", clipped(fileName))
         try data.add("start", start.isNumeric ? start : .zero)
         try data.add("duration", max(0, seconds(start + duration)))
-        try data.add("frameRate", frameRate.flatMap { $0.isPositive ? Rate(num: $0.num, den: $0.den) : nil })
+        try data.add("frameRate", frameRate.flatMap(Rate.init))
         try data.add("startTimecode", startTimecode)
         try data.add("proxy", proxy)
         try data.add("poster", poster)
@@ -40,7 +40,9 @@ extension IngestPage {
         try data.add("verdict", verdict)
         try data.add("policy", policy.map(clipped))
         try data.add("loudness", loudness.map(LoudnessRow.init))
-        try data.add("warnings", PageData.fitting(warnings.map(clipped), bytes: Room.sentences))
+        let warnings = try PageData.fitting(warnings.map(clipped), bytes: Room.sentences)
+        try data.add("warnings", warnings)
+        try data.add("moreWarnings", self.warnings.count - warnings.count)
         try data.add("leftOut", PageData.fitting(leftOut, bytes: Room.sentences))
         return data
     }
@@ -138,6 +140,12 @@ extension IngestPage {
 
 private struct Rate: Encodable {
     let num, den: Int64
+
+    /// Returns `nil` for a rate at which no timecode counts.
+    init?(_ rate: Rational) {
+        guard let nominal = rate.rounded(), (1...1000).contains(nominal) else { return nil }
+        (num, den) = (rate.num, rate.den)
+    }
 }
 
 /// A cue as numbers: start, end, place of the sheet in the list, left, top, width, height.
