@@ -69,7 +69,7 @@ let package = Package(
         .systemLibrary(name: "CSystemCalls"),
         .target(name: "CStartup"),
         .target(name: "CSampleKernels"),
-        .target(name: "CEmbeddedFiles", exclude: ["pages", "policies"]),
+        .target(name: "CEmbeddedFiles", exclude: ["pages", "policies", "recipes"]),
         .target(name: "EmbeddedFiles", dependencies: ["CEmbeddedFiles"], swiftSettings: common),
         .target(name: "SystemCalls", dependencies: ["CSystemCalls", system], swiftSettings: common),
         .target(name: "Threading", swiftSettings: common),
@@ -141,14 +141,14 @@ let package = Package(
             name: "MediaJobs",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "Timelines",
-                "Bitstreams", "Pictures", "TextLayout", "MediaAnalysis", "Peaks", "JSONText", "EmbeddedFiles", system,
+                "Bitstreams", "Pictures", "TextLayout", "MediaAnalysis", "Peaks", "JSONText", system,
             ],
             swiftSettings: safe),
         .target(
             name: "Ingest",
             dependencies: [
                 "MediaBase", "SystemCalls", "Threading", "FileOutput", "AssetKit", "Inspection", "MediaJobs",
-                "QualityControl", "MediaAnalysis", "JSONText", "YAMLText", "EmbeddedFiles", system,
+                "QualityControl", "MediaAnalysis", "Peaks", "JSONText", "YAMLText", "EmbeddedFiles", system,
             ],
             swiftSettings: safe),
         .executableTarget(
@@ -166,7 +166,8 @@ let package = Package(
         .target(name: "TestSupport", dependencies: [system], path: "Tests/TestSupport", swiftSettings: common),
         // What the corpus check compares with ffmpeg's output; no product.
         .executableTarget(
-            name: "mediacheck", dependencies: ["AssetKit", "MediaBase", "MediaJobs", "Peaks", "CFFmpeg", system],
+            name: "mediacheck",
+            dependencies: ["AssetKit", "Ingest", "MediaBase", "MediaJobs", "Peaks", "CFFmpeg", system],
             path: "Tests/MediaCheck", swiftSettings: common),
         // What a sandboxed process tries, for IsolationTests; no product.
         .executableTarget(
@@ -229,7 +230,14 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "MediaJobsTests",
-            dependencies: ["MediaJobs", "Peaks", "JSONText", "EmbeddedFiles", "SystemCalls", "TestSupport", system],
+            dependencies: ["MediaJobs", "Peaks", "JSONText", "SystemCalls", "TestSupport", system],
+            swiftSettings: common),
+        .testTarget(
+            name: "IngestTests",
+            dependencies: [
+                "Ingest", "AssetKit", "MediaBase", "FileOutput", "Peaks", "JSONText", "EmbeddedFiles", "TestSupport",
+                system,
+            ],
             swiftSettings: common),
         .testTarget(
             name: "MediaToolTests",

@@ -105,14 +105,22 @@ package struct IngestJob: Sendable {
         if !waiting.isEmpty {
             try progressOfParts.save()
             read(waiting, work, progressOfParts, progress)
+            try progressOfParts.note(IngestCounters(input.asset))
+        }
+        if settings.hasFixity, progressOfParts.sha256 == nil {
+            try progressOfParts.note(sha256: input.asset.sourceDigest())
+            try progressOfParts.note(IngestCounters(input.asset))
         }
         let reading = begun.duration(to: .now)
         for part in settings.parts where part.isPage {
             let key = try part.key(settings, with: progressOfParts.records)
             if progressOfParts.keep(part, key: key) { continue }
-            progressOfParts.finish(part, key: key, Result { try work.run(part, input.asset) })
+            let results = progressOfParts.results
+            progressOfParts.finish(part, key: key, Result { try work.page(part, identity, results) })
         }
         var manifest = IngestManifest(settings, identity, progressOfParts.results)
+        manifest.sha256 = settings.hasFixity ? progressOfParts.sha256 : nil
+        manifest.counters = progressOfParts.counters
         manifest.timings = .init(reading: reading, total: begun.duration(to: .now))
         try outputs.put(try manifest.text, at: folder.appending(IngestManifest.fileName))
         return manifest
@@ -130,8 +138,9 @@ package struct IngestJob: Sendable {
         for ((part, key), seat) in zip(waiting, seats) {
             running.update { $0 += 1 }
             let run: @Sendable () -> Void = {
-                results.finish(part, key: key, Result { try work.run(part, seat.asset) })
+                let result = Result { try work.run(part, seat.asset) }
                 seat.leave()
+                results.finish(part, key: key, result)
                 running.update { $0 -= 1 }
             }
             do {
@@ -169,9 +178,7 @@ final class IngestProgress: Sendable {
     var results: [IngestResult] { state.withLock { $0.results } }
 
     /// The records of the parts that are made or kept.
-    var records: [IngestRecord] {
-        results.compactMap { if case .made(let record) = $0.outcome { record } else { nil } }
-    }
+    var records: [IngestRecord] { results.compactMap(\.record) }
 
     /// Notes that there is nothing to do for a part.
     func leaveOut(_ part: IngestPart, because reason: String) {
@@ -203,6 +210,28 @@ final class IngestProgress: Sendable {
         }
     }
 
+    /// The counters of the read that made the parts; `nil` if it is not known.
+    var counters: IngestCounters? { state.withLock { $0.made.counters } }
+
+    /// The SHA-256 of the input; `nil` if it is not known.
+    var sha256: String? { state.withLock { $0.made.sha256 } }
+
+    /// Notes the counters of the read.
+    func note(_ counters: IngestCounters) throws {
+        try state.withLock { state in
+            state.made.counters = counters
+            try put(state.made)
+        }
+    }
+
+    /// Notes the SHA-256 of the input.
+    func note(sha256: String?) throws {
+        try state.withLock { state in
+            state.made.sha256 = sha256
+            try put(state.made)
+        }
+    }
+
     /// Saves the state before anything is made, so that nothing is made where it cannot be saved.
     func save() throws { try state.withLock { state in try put(state.made) } }
 
@@ -222,6 +251,9 @@ struct IngestResult: Sendable {
 
     let part: IngestPart.Name
     let outcome: Outcome
+
+    /// The record of a part that is made.
+    var record: IngestRecord? { if case .made(let record) = outcome { record } else { nil } }
 }
 
 extension IngestPart {

@@ -135,8 +135,12 @@ package struct IngestCounters: Encodable, Sendable, Hashable {
     /// The number of packets that had to be handed to decoders once more.
     package var prerollPackets: Int64 = 0
 
-    /// Creates counters of nothing.
-    package init() {}
+    /// Reads the counters of an asset and of the jobs that have shared its reading.
+    init(_ asset: Asset) {
+        bytesRead = Int64(asset.bytesRead ?? 0)
+        packetsDelivered = Int64(asset.packetsDelivered)
+        prerollPackets = Int64(asset.prerollPackets)
+    }
 
     init?(_ value: JSONValue) {
         guard let bytes = value["bytesRead"]?.integer, let packets = value["packetsDelivered"]?.integer,

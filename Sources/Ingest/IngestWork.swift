@@ -57,10 +57,25 @@ struct IngestWork: Sendable {
             try put(OrderedJSONEncoder(layout: .pretty).encode(scenes) + [UInt8(ascii: "\n")], name)
             record.outputs = [try described(name, of: part)]
         case .frameHashes(let name):
-            throw MediaError(.unsupported, "frame hashes are not made yet", path: name.string)
-        case .page(let name):
-            throw MediaError(.unsupported, "pages are not made yet", path: name.string)
+            let set = outputs.setForAnotherJob()
+            let file = try set.beginInFolder(folder.appending(name.components))
+            let damage = try FrameHashJob(asset: asset, threads: settings.threads).run(to: file)
+            if settings.isStrict, let error = damage.strictError { throw error }
+            try set.commit()
+            record.warnings = damage.isEmpty ? [] : [damage.text]
+            record.outputs = [try described(name, of: part)]
+        case .page: break
         }
+        return record
+    }
+
+    /// Makes the page of the other outputs.
+    func page(_ part: IngestPart, _ identity: IngestIdentity, _ results: [IngestResult]) throws -> IngestRecord {
+        guard case .page(let name) = part.work else { throw MediaError(.invalidArgument, "is not a page") }
+        let page = try PageContents(folder, results.compactMap(\.record)).page(of: identity, results)
+        try put(Array(try page.html().utf8), name)
+        var record = IngestRecord(part: part.name.rawValue)
+        record.outputs = [try described(name, of: part)]
         return record
     }
 

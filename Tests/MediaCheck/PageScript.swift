@@ -11,8 +11,8 @@
 
 import AssetKit
 import Foundation
+import Ingest
 import MediaBase
-import MediaJobs
 import Peaks
 
 struct PageScript {

@@ -1,5 +1,6 @@
 import LibAV
 package import MediaBase
+import Threading
 
 extension Asset {
     /// The record that an asset keeps of what is read of its source, whoever reads.
@@ -26,6 +27,21 @@ extension Asset {
     /// Files that the source names are not counted, nor is the temporary file that has the contents of a pipe.
     package var bytesRead: Int? { record.map { Int(clamping: $0.bytesRead) } }
 
+    /// The number of packets that readers have handed on, to decoders or as they are, except those of ``prerollPackets``.
+    package var packetsDelivered: Int { packets.delivered.load(ordering: .relaxed) }
+
+    /// The number of packets that jobs of a shared reading have read for themselves, such as those before a single frame.
+    package var prerollPackets: Int { packets.preroll.load(ordering: .relaxed) }
+
+    /// Counts a packet that was handed on.
+    func countPacket() {
+        if seat == nil {
+            packets.delivered.add(1, ordering: .relaxed)
+        } else {
+            packets.preroll.add(1, ordering: .relaxed)
+        }
+    }
+
     /// Returns the SHA-256 of all bytes of the source, in hexadecimal digits, and reads what nobody has read of it.
     ///
     /// Call it when all readers are done: what they have read in order is not read again.
@@ -45,4 +61,10 @@ extension Asset {
             throw error.at(path: displayName)
         }
     }
+}
+
+/// The packets that were read of an asset.
+final class PacketCounts: Sendable {
+    let delivered = Atomic(0)
+    let preroll = Atomic(0)
 }

@@ -53,6 +53,8 @@ public final class Asset: Sendable {
     let seat: (any ReadingSeat)?
     /// The record of what is read of the source; `nil` for none.
     let record: ReadingRecord?
+    /// The packets that were read, by all jobs that share the reading.
+    let packets: PacketCounts
     private let state = Mutex(State())
     private let loading = Mutex(())
     private let cancellation = Cancellation()
@@ -82,6 +84,7 @@ public final class Asset: Sendable {
         self.options = options
         seat = nil
         record = options.recording.record
+        packets = PacketCounts()
     }
 
     /// Creates an asset for a job that takes part in a shared reading of another asset, which is loaded.
@@ -90,6 +93,7 @@ public final class Asset: Sendable {
         options = other.options
         self.seat = seat
         record = other.record
+        packets = other.packets
         // The file that is open stays with the reading.
         var known = other.state.withLock { $0 }
         known.isCutOff = known.isCutOff ?? known.file?.isCutOff
@@ -110,6 +114,7 @@ public final class Asset: Sendable {
         self.options = options
         seat = nil
         record = other.record
+        packets = other.packets
         let spool = other.state.withLock { $0.spool }
         state.withLock { $0.spool = spool }
     }
@@ -120,6 +125,7 @@ public final class Asset: Sendable {
         options = Options()
         seat = nil
         record = nil
+        packets = PacketCounts()
         state.withLock { $0.result = .success(contents) }
     }
 

@@ -97,7 +97,8 @@ extension FrameFinder {
     /// Reopens the file and decodes from its start.
     private func rewind() throws(MediaError) {
         (current, following) = (nil, nil)
-        feed = PacketReader(try asset.takeFile(cancellation), track: track, contents, damage: damage)
+        feed = PacketReader(
+            try asset.takeFile(cancellation), track: track, contents, damage: damage, count: asset.countPacket)
         source = try openSource()
         try begin(.beginning)
     }

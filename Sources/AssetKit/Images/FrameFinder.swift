@@ -120,7 +120,7 @@ final class FrameFinder {
         if contents.format.readsIndexLate, file.isSeekable, !file.seek(stream: track.index, to: 0) {
             file = try asset.takeFile(cancellation)
         }
-        feed = PacketReader(file, track: track, contents, damage: damage)
+        feed = PacketReader(file, track: track, contents, damage: damage, count: asset.countPacket)
         source = try TimedFrameSource(
             file, track: track, origin: origin, threads: self.threads, bySlices: bySlices)
     }

@@ -48,13 +48,20 @@ final class PacketReader {
     private(set) var latestTime = MediaTime.negativeInfinity
     /// The presentation times of the packets returned since the last seek, except for those that were passed.
     private(set) var times: [MediaTime] = []
+    private let count: (() -> Void)?
     /// The delay from decoding to presentation of a sync sample, in the stream's time base.
     private(set) var reorderDelay: Int64 = 0
 
     /// Creates a reader for the packets of a track.
     ///
-    /// - Parameter damage: Receives the number of bytes skipped before the media; `nil` to ignore it.
-    init(_ file: InputFile, track: AssetTrack, _ contents: AssetContents, damage: DamageLog? = nil) {
+    /// - Parameters:
+    ///   - damage: Receives the number of bytes skipped before the media; `nil` to ignore it.
+    ///   - count: Called for each packet that was read; `nil` if nobody counts them.
+    init(
+        _ file: InputFile, track: AssetTrack, _ contents: AssetContents, damage: DamageLog? = nil,
+        count: (() -> Void)? = nil
+    ) {
+        self.count = count
         file.select(streams: [track.index])
         (self.file, self.track) = (file, track)
         origin = contents.origin(ofStream: track.index)
@@ -123,6 +130,7 @@ final class PacketReader {
     private func read() throws(MediaError) -> Packet? {
         do {
             let packet = try file.readPacket()
+            if packet != nil { count?() }
             if packet == nil, file.isTruncated { isTruncated = true }
             return packet
         } catch {

@@ -322,7 +322,7 @@ struct ReaderSeek {
         let contents = try asset.contents()
         var file = try asset.takeFile(cancellation)
         guard timeRange.start.isNumeric, timeRange.start > .zero, file.isSeekable, canSeek(contents.format) else {
-            return (file, DemuxSession(file, streams: streams), true)
+            return (file, session(file, streams), true)
         }
         for step in Self.stepsBack {
             let target = outputs.map { timeRange.start - preRoll(of: $0.track) }.min() ?? timeRange.start
@@ -330,7 +330,7 @@ struct ReaderSeek {
             guard time > .zero, let ticks = time.ticks(in: lead.track.timeBase, rounding: .down),
                 file.seek(stream: lead.track.index, to: ticks)
             else { break }
-            let core = DemuxSession(file, streams: streams)
+            let core = session(file, streams)
             guard try hasLanded(core, file) else { continue }
             guard lead.track.mediaType == .video, lead.track.formatDescriptions.first?.video?.reorders == true else {
                 return (file, core, false)
@@ -340,11 +340,15 @@ struct ReaderSeek {
             guard let first = try core.peekPacket(for: leadPlace)?.packet.dts,
                 file.seek(stream: lead.track.index, to: first &- 1)
             else { break }
-            let earlier = DemuxSession(file, streams: streams)
+            let earlier = session(file, streams)
             if try hasLanded(earlier, file) { return (file, earlier, false) }
         }
         file = try asset.takeFile(cancellation)
-        return (file, DemuxSession(file, streams: streams), true)
+        return (file, session(file, streams), true)
+    }
+
+    private func session(_ file: InputFile, _ streams: [Int]) -> DemuxSession {
+        DemuxSession(file, streams: streams) { [asset] in asset.countPacket() }
     }
 
     private func canSeek(_ format: ContainerFormat) -> Bool {

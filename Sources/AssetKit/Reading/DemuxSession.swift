@@ -12,6 +12,7 @@ final class DemuxSession: Sendable {
     /// The open file; `nil` for a composition, whose pipelines open their own files.
     private let file: InputFile?
     private let name: String
+    private let count: @Sendable () -> Void
     private let cancellation: Cancellation?
     /// The deadline for reading, if there is no file that has one.
     private let deadline: ContinuousClock.Instant?
@@ -49,8 +50,10 @@ final class DemuxSession: Sendable {
     /// - Parameters:
     ///   - file: The file, at the position where reading starts.
     ///   - streams: The stream index of each output.
-    init(_ file: InputFile, streams: [Int]) {
+    ///   - count: Called for each packet that an output takes.
+    init(_ file: InputFile, streams: [Int], count: @escaping @Sendable () -> Void) {
         self.file = file
+        self.count = count
         name = file.source.displayName
         cancellation = nil
         deadline = nil
@@ -71,6 +74,7 @@ final class DemuxSession: Sendable {
     ///   - deadline: The time at which reading ends; `nil` for no limit.
     init(named name: String, outputs: Int, cancellation: Cancellation, deadline: ContinuousClock.Instant?) {
         self.deadline = deadline
+        count = {}
         file = nil
         self.name = name
         self.cancellation = cancellation
@@ -92,7 +96,10 @@ final class DemuxSession: Sendable {
     func packetAhead(for output: Int) throws(MediaError) -> CompressedSample? {
         try demux.withLock { demux throws(MediaError) in
             while true {
-                if let sample = demux.take(from: output) { return sample }
+                if let sample = demux.take(from: output) {
+                    count()
+                    return sample
+                }
                 guard !demux.isAtEnd, demux.isOpen(output) else { return nil }
                 guard let packet = try readPacket(&demux.isTruncated) else {
                     demux.isAtEnd = true

@@ -113,6 +113,7 @@ struct IngestCommand: ParsableCommand {
             (settings.isStrict, settings.threads) = (isStrict, threads)
             var opening = run.running.assetOptions()
             opening.spoolsPipe = true
+            opening.recording = hasFixity ? .digest : .bytes
             let report = run.report(part: index)
             return try IngestJob(
                 IngestJob.Input(

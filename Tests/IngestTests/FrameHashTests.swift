@@ -1,5 +1,5 @@
 import AssetKit
-import MediaJobs
+import Ingest
 import SystemPackage
 import TestSupport
 import Testing

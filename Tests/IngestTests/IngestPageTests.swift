@@ -4,7 +4,7 @@ import MediaBase
 import Peaks
 import Testing
 
-@testable import MediaJobs
+@testable import Ingest
 
 /// What a page shows, as its script reads it; `scripts/check page` looks at the rest in a browser.
 @Suite struct IngestPageTests {

@@ -1,5 +1,6 @@
 package import AssetKit
-internal import Inspection
+package import FileOutput
+package import Inspection
 package import MediaBase
 internal import Threading
 
