@@ -35,6 +35,7 @@ BASES = {
                ["--scenes", "0.3", "-o", "{time}.webp"]),
     "proxy": (["-o", "p.mov"], ["-o", "p.mp4", "--preset", "web"], ["--height", "90", "-o", "p.mov"]),
     "export": (["-o", "e.mov"], ["-o", "e.mp4", "--start", "0.2"], ["-o", "e.mov", "--copy"], ["-o", "e.m4a"]),
+    "ingest": (["-o", "folder"], ["-o", "folder", "--recipe", "analyse"], ["-o", "folder", "--without", "proxy", "--resume"]),
     "qc": ([], ["--policy", "policy.yml"], ["--html", "q.html"], ["--policy", "content", "--csv", "q.csv"]),
 }
 PLAIN = {"x": ("160x90", "1x1", "64x64", "31x17"), "color": ("#fff", "#11223344", "#000"), "time": ("0", "0.2", "50%", "12f", "end"),

@@ -39,6 +39,7 @@ COMMANDS = (
     ("export", ["export", "--json", "--start", "0.2", "--end", "1.5", "--height", "90", "-o", "OUT/part.mov", "IN"], {0, 2}),
     ("export", ["export", "--json", "--start", "0.2", "--end", "1.5", "--copy", "-o", "OUT/copy.mov", "IN"], {0, 2}),
     ("qc", ["qc", "--json", "--html", "OUT/q.html", "IN"], {0, 1, 2}),
+    ("ingest", ["ingest", "--json", "-o", "OUT/folder", "IN"], {0, 2}),
 )
 
 VALIDATORS = {name: validator(name) for name in {command[0] for command in COMMANDS}}

@@ -14,6 +14,7 @@ COMMANDS = (
     ["probe", "--scan"], ["waveform", "-o", "OUT/w.dat", "-o", "OUT/w.png"],
     ["thumbs", "--contact-sheet", "--count", "4", "-o", "OUT/c.jpg"], ["proxy", "-o", "OUT/p.mov"],
     ["export", "--end", "1", "-o", "OUT/e.mkv"], ["qc", "--html", "OUT/q.html"],
+    ["ingest", "-o", "OUT/folder"],
 )
 FORBIDDEN = {"socket", "connect", "bind", "listen", "execve", "execveat", "ptrace", "unlink", "unlinkat", "rename", "renameat",
              "renameat2", "mkdir", "mkdirat", "link", "linkat", "symlink", "symlinkat"}
