@@ -51,7 +51,8 @@ function show() {
   made = 0;
   addCards();
   const length = shown.reduce((sum, entry) => sum + (entry.duration || 0), 0);
-  byID("count").textContent = `${shown.length === entries.length ? "" : `${shown.length.toLocaleString("en")} of `}${plural(entries.length, "file")}, ${lengthText(length)}`;
+  const part = shown.length === entries.length ? "" : `${shown.length.toLocaleString("en")} of `;
+  byID("count").textContent = `${part}${plural(entries.length, "file")}, ${lengthText(length)}`;
   byID("none").hidden = shown.length > 0;
   for (const button of byID("verdicts").children) button.setAttribute("aria-pressed", String(button.value === choice.state));
 }
@@ -98,7 +99,9 @@ byID("more").addEventListener("click", () => {
   addCards();
   byID("cards").children[place]?.querySelector("a")?.focus();
 });
-new IntersectionObserver(found => { if (found.some(one => one.isIntersecting)) addCards(); }, {rootMargin: "800px"}).observe(byID("more"));
+// The button is near when its cards will soon be.
+const nearing = new IntersectionObserver(found => { if (found.some(one => one.isIntersecting)) addCards(); }, {rootMargin: "800px"});
+nearing.observe(byID("more"));
 document.addEventListener("keydown", event => {
   if (event.key === "/" && !event.target.matches("input, select")) { event.preventDefault(); byID("search").focus(); }
 });

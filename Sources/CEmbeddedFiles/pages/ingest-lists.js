@@ -18,11 +18,17 @@ function pieces(items, row, size = 200) {
   return element("div", {}, list, more);
 }
 
-function leftOutText(count, what) { return count ? element("p", {class: "quiet note", text: `${plural(count, `more ${what}`)} not on this page.`}) : null; }
+function leftOutText(count, what) {
+  return count ? element("p", {class: "quiet note", text: `${plural(count, `more ${what}`)} not on this page.`}) : null;
+}
+
+/** Start and end of what the rows stand for. */
+const spans = new WeakMap();
 
 /** A row that jumps to a time. */
-function jump(seconds, ...children) {
+function jump(seconds, end, ...children) {
   const button = element("button", {type: "button", class: "jump"}, ...children);
+  spans.set(button, [snapped(seconds), Math.max(end ?? 0, snapped(seconds) + looseStep)]);
   button.addEventListener("click", event => {
     player.seek(seconds);
     timeline.follow();
@@ -30,6 +36,15 @@ function jump(seconds, ...children) {
     if (event.detail > 0) timeline.scroller.focus({preventScroll: true});
   });
   return button;
+}
+
+/** Marks the rows in view that the position is in. */
+function showCurrentRows(position) {
+  for (const button of document.querySelectorAll("[role=tabpanel]:not([hidden]) button.jump")) {
+    const [start, end] = spans.get(button);
+    if (start <= position && position < end) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
 }
 
 function timeCell(seconds) { return element("span", {class: "mono time", text: timeText(seconds)}); }
@@ -43,7 +58,7 @@ function findingRow(finding) {
       element("span", {class: "quiet", text: track}), finding.start === undefined ? null : timeCell(finding.start)),
     element("span", {class: "message"}, element("span", {class: "foreign", text: finding.message}), length)
   ];
-  return finding.start === undefined ? element("div", {class: "jump still"}, ...parts) : jump(finding.start, ...parts);
+  return finding.start === undefined ? element("div", {class: "jump still"}, ...parts) : jump(finding.start, finding.end, ...parts);
 }
 
 function lengthText(seconds) {
@@ -54,7 +69,8 @@ function lengthText(seconds) {
 function findingsPanel() {
   const counts = new Map();
   for (const finding of data.findings) counts.set(finding.rule, (counts.get(finding.rule) || 0) + 1);
-  const choice = element("select", {id: "rule", "aria-label": "Rule"}, element("option", {value: "", text: `All rules (${data.findings.length})`}),
+  const choice = element("select", {id: "rule", "aria-label": "Rule"},
+    element("option", {value: "", text: `All rules (${data.findings.length.toLocaleString("en")})`}),
     ...[...counts].map(([rule, count], place) => element("option", {value: place + 1, text: `${rule} (${count})`})));
   const box = element("div");
   const show = () => {
@@ -63,18 +79,19 @@ function findingsPanel() {
   };
   choice.addEventListener("change", show);
   show();
-  return element("div", {}, counts.size > 1 ? element("p", {class: "tools"}, choice) : null, box, leftOutText(data.moreFindings, "finding"));
+  return element("div", {}, counts.size > 1 ? element("p", {class: "tools"}, choice) : null, box,
+    leftOutText(data.moreFindings, "finding"));
 }
 
 function chapterRow(chapter) {
-  return jump(chapter.start, element("span", {class: "first"}, element("span", {class: "rule foreign", text: chapter.title || "Untitled"}),
-    timeCell(chapter.start)));
+  const title = element("span", {class: "rule foreign", text: chapter.title || "Untitled"});
+  return jump(chapter.start, chapter.end, element("span", {class: "first"}, title, timeCell(chapter.start)));
 }
 
 function sceneRow(seconds) {
   const picture = element("span", {class: "tile", "aria-hidden": "true"});
   const size = sprites.show(picture, seconds);
-  return jump(seconds, element("span", {class: "first"}, size ? picture : null, timeCell(seconds)));
+  return jump(seconds, null, element("span", {class: "first"}, size ? picture : null, timeCell(seconds)));
 }
 
 /** Rows of names and values. */
@@ -149,6 +166,7 @@ class Panels {
     // A panel is filled when it is first looked at.
     if (shown.make) shown.panel.append(shown.make());
     shown.make = null;
+    showCurrentRows(player.position);
   }
 
   key(event) {

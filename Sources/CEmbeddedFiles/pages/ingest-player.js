@@ -74,7 +74,8 @@ class Player {
     this.media.hidden = true;
     this.media = null;
     this.rate = 0;
-    tell("This browser cannot play the proxy. Images of the film take its place.", true);
+    byID("hint").textContent = "This browser cannot play the proxy; images of the film take its place.";
+    tell(byID("hint").textContent);
     this.showStill();
     this.changed();
   }
@@ -112,8 +113,9 @@ class Player {
     if (!this.media) return this.showStill();
     // Inside the frame, because times in the file and in browsers are rounded.
     const target = Math.min(this.position + (clock ? clock.seconds(0.25) : 0.001), duration);
-    if (this.media.seeking) this.wanted = target;
-    else this.media.currentTime = target;
+    // A seek may have ended without its event having come; what was wanted before does not count then.
+    this.wanted = this.media.seeking ? target : null;
+    if (this.wanted === null) this.media.currentTime = target;
   }
 
   seekEnded() {
@@ -146,7 +148,8 @@ class Player {
       this.media.playbackRate = rate;
       this.rate = rate;
       this.follows = !this.media.seeking;
-      this.media.play().catch(() => this.stopped());
+      // A play that a pause cut short is refused too, perhaps when it plays again.
+      this.media.play().catch(() => { if (this.media?.paused) this.stopped(); });
     } else {
       this.rate = rate;
       this.follows = false;
@@ -166,6 +169,11 @@ class Player {
   stopped() {
     this.rate = 0;
     if (this.media && !this.media.paused) this.media.pause();
+    // The next picture may have been on its way; the one that is named is to stay.
+    if (this.media && this.hasFrames && !this.media.ended) {
+      this.follows = false;
+      this.moveMedia();
+    }
     this.changed();
   }
 

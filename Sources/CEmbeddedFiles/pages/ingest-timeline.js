@@ -14,7 +14,8 @@ class Wave {
     this.coarse = new Int8Array(Math.floor(this.points / 32) * 2 * this.channels);
     for (let point = 0; point < Math.floor(this.points / 32); point++) {
       for (let channel = 0; channel < this.channels; channel++) {
-        this.coarse.set(this.extrema(this.values, channel, point * 32, point * 32 + 32, [127, -128]), (point * this.channels + channel) * 2);
+        const found = this.extrema(this.values, channel, point * 32, point * 32 + 32, [127, -128]);
+        this.coarse.set(found, (point * this.channels + channel) * 2);
       }
     }
   }
@@ -70,7 +71,9 @@ class Timeline {
   /** Decides which rows there are, from top to bottom, and their heights. */
   layOut() {
     this.waves = data.sound.map(sound => new Wave(sound));
-    const lanes = this.waves.flatMap(wave => Array.from({length: wave.channels}, (_, channel) => ({wave, channel}))).slice(0, 16);
+    const channels = this.waves.flatMap(wave => Array.from({length: wave.channels}, (_, channel) => ({wave, channel})));
+    const lanes = channels.slice(0, 16);
+    this.unseen = channels.length - lanes.length;
     this.rules = [...new Set(data.findings.filter(finding => finding.start !== undefined).map(finding => finding.rule))];
     // Many rules share the last lane.
     this.ruleLanes = Math.min(this.rules.length, 8);
@@ -186,9 +189,9 @@ class Timeline {
   plate(text, y) {
     this.context.font = "11px system-ui, sans-serif";
     this.context.globalAlpha = 0.8;
-    this.fill("wave-ground", 2, y - 6, Math.min(160, this.context.measureText(text).width) + 6, 12);
+    this.fill("wave-ground", 2, y - 6, Math.min(240, this.context.measureText(text).width) + 6, 12);
     this.context.globalAlpha = 1;
-    this.label(text, 5, y + 0.5, "quiet", 160);
+    this.label(text, 5, y + 0.5, "quiet", 240);
   }
 
   drawRuler({from, to}) {
@@ -239,7 +242,8 @@ class Timeline {
       this.context.fillRect(x, top, step, Math.max(step, middle - range[0] * half - top));
     }
     if (this.lanes.length > 1) {
-      this.plate(wave.channels > 1 ? `${wave.name} · ${channel + 1}` : wave.name, y + 9);
+      const more = this.unseen && y === this.lanes.at(-1).y ? `, and ${plural(this.unseen, "more channel")}` : "";
+      this.plate((wave.channels > 1 ? `${wave.name} · ${channel + 1}` : wave.name) + more, y + 9);
     }
   }
 

@@ -4,9 +4,8 @@
 function tell(text, stays = false) {
   const message = byID("message");
   message.textContent = text;
-  message.hidden = false;
   clearTimeout(tell.timer);
-  if (!stays) tell.timer = setTimeout(() => { message.hidden = true; }, 3000);
+  if (!stays) tell.timer = setTimeout(() => { message.textContent = ""; }, 3000);
 }
 
 document.title = data.title;
@@ -35,11 +34,15 @@ function showPosition() {
   const isPlaying = player.rate !== 0;
   byID("playIcon").setAttribute("href", isPlaying ? "#pauseShape" : "#playShape");
   byID("play").setAttribute("aria-label", isPlaying ? "Pause" : "Play");
+  byID("play").hidden = byID("mute").hidden = !player.media;
+  byID("full").hidden = !player.media || player.media.hidden || !document.fullscreenEnabled;
   byID("rate").textContent = Math.abs(player.rate) > 1 || player.rate < 0 ? `${player.rate}×`.replace("-", "−") : "";
   timeline.scroller.setAttribute("aria-valuenow", position.toFixed(3));
   timeline.scroller.setAttribute("aria-valuetext", timeText(position));
   if (isPlaying && !pointer.isScrubbing) timeline.follow();
   timeline.placeHead();
+  // A few times a second suffice for the lists.
+  showPosition.timer ??= setTimeout(() => { showPosition.timer = null; showCurrentRows(player.position); }, 150);
 }
 
 timeline.scroller.setAttribute("aria-valuemax", duration.toFixed(3));
@@ -65,7 +68,8 @@ function showRange() {
   if (isThere) {
     byID("rangeText").textContent = rangeText();
     const length = (range.end ?? duration) - (range.start ?? 0);
-    byID("rangeLength").textContent = clock ? `${lengthText(length)}, ${plural(Math.round(length * clock.num / clock.den), "frame")}` : lengthText(length);
+    const frames = clock ? `, ${plural(Math.round(length * clock.num / clock.den), "frame")}` : "";
+    byID("rangeLength").textContent = lengthText(length) + frames;
   }
   timeline.redraw();
 }
@@ -151,8 +155,6 @@ const actions = {
 };
 for (const [id, action] of Object.entries(actions)) byID(id).addEventListener("click", action);
 byID("goToForm").addEventListener("submit", event => { event.preventDefault(); goTo(); });
-for (const id of ["play", "mute", "full"]) byID(id).hidden = !data.proxy;
-byID("full").hidden = !document.fullscreenEnabled || !data.proxy;
 
 // MARK: Keys
 
