@@ -132,11 +132,12 @@ class Page:
         self.mouse("mousePressed", x, y, "left", buttons=1, clickCount=1)
         self.mouse("mouseReleased", x, y, "left", clickCount=1)
 
-    def press(self, key, modifiers=0, release=True):
-        """Presses a key by its name."""
+    def press(self, key, modifiers=0, release=True, place=""):
+        """Presses a key by its name; `place` is what the keyboard calls it whatever it writes, such as KeyJ."""
         text = key if len(key) == 1 else ""
-        code = CODES.get(key, ord(key.upper()) if len(key) == 1 and key.isalnum() else 0)
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, windowsVirtualKeyCode=code, modifiers=modifiers)
+        number = CODES.get(key, ord(key.upper()) if key.isascii() and key.isalnum() and len(key) == 1 else 0)
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=text, code=place, windowsVirtualKeyCode=number,
+                  modifiers=modifiers)
         if release:
             self.release(key)
 

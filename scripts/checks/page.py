@@ -186,9 +186,11 @@ def obeys_keys(page, film):
     expect(not page.value("help.open"), "Escape does not close the keys")
     page.press("m")
     expect(page.value("player.media.muted"), "M does not mute")
-    page.press("m")
+    # A Russian keyboard has this letter where others have M.
+    page.press("ь", place="KeyM")
+    expect(not page.value("player.media.muted"), "the key in M's place does not mute")
     quiet(page)
-    return "25 keys"
+    return "26 keys"
 
 
 def zooms(page):
@@ -363,7 +365,7 @@ def main():
     options = parser.parse_args()
     if not browser.is_there():
         print("not run: Chromium is not installed (apt-get install chromium)")
-        return 0
+        return 77
     passed, failed = 0, 0
 
     def check(name, function, *arguments):

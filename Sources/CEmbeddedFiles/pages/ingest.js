@@ -179,7 +179,9 @@ const keys = {
 document.addEventListener("keydown", event => {
   const target = event.target;
   const isTyping = target.matches("input, select, textarea");
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const letter = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  // Where a keyboard writes other letters, the places of the keys count.
+  const key = letter in keys || !/^Key[A-Z]$/.test(event.code) ? letter : event.code.slice(3).toLowerCase();
   if (event.key === "Escape" && isTyping) timeline.scroller.focus({preventScroll: true});
   if (isTyping || event.ctrlKey || event.metaKey || event.altKey || (help.open && key !== "?")) return;
   // Space presses the button that has the focus.
@@ -192,5 +194,5 @@ document.addEventListener("keydown", event => {
   action(event);
   if (key.startsWith("Arrow") || ["PageUp", "PageDown", "Home", "End"].includes(key)) timeline.follow();
 });
-document.addEventListener("keyup", event => { if (event.key.toLowerCase() === "k") holdsK = false; });
+document.addEventListener("keyup", event => { if (event.key.toLowerCase() === "k" || event.code === "KeyK") holdsK = false; });
 addEventListener("blur", () => { holdsK = false; });
