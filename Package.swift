@@ -235,7 +235,8 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "Ingest", "AssetKit", "MediaBase", "FileOutput", "Peaks", "JSONText", "EmbeddedFiles", "TestSupport",
+                "Ingest", "AssetKit", "Inspection", "MediaBase", "FileOutput", "Peaks", "JSONText", "EmbeddedFiles",
+                "TestSupport",
                 system,
             ],
             swiftSettings: common),

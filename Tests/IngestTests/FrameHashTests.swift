@@ -1,5 +1,7 @@
 import AssetKit
+import FileOutput
 import Ingest
+import Inspection
 import SystemPackage
 import TestSupport
 import Testing
