@@ -29,9 +29,11 @@ package final class OutputFile: Sendable {
 
     /// The path at which ``commit()`` puts the file; differs from ``path`` if that is a symbolic link.
     let finalPath: FilePath
-    /// True if a file with the output's name is replaced.
-    private let replaces: Bool
     private let rules: OutputFileSet.Rules
+    /// The name, if another attempt at the same job may want it.
+    private let claim: OutputFileSet.Rules.Claim?
+    /// True if a file of the final name is replaced.
+    private let mayReplace: Bool
     /// The process that puts the output in place, and its name for it; `nil` if this process does.
     private let keeping: (keeper: any OutputKeeper, id: Int)?
     /// The byte allowance shared by all outputs of the job; `nil` for no limit.
@@ -78,10 +80,12 @@ package final class OutputFile: Sendable {
     init(
         path: FilePath, finalPath: FilePath, descriptor: FileDescriptor, temporaryPath: FilePath?,
         destination: Destination? = nil, rules: OutputFileSet.Rules, allowance: OutputAllowance?,
-        isRewritten: Bool = false, keeping: (keeper: any OutputKeeper, id: Int)? = nil
+        keeping: (keeper: any OutputKeeper, id: Int)? = nil, claim: OutputFileSet.Rules.Claim? = nil,
+        replaces: Bool = false
     ) {
-        replaces = rules.force || isRewritten
         self.keeping = keeping
+        self.claim = claim
+        mayReplace = rules.force || replaces
         self.path = path
         self.finalPath = finalPath
         self.descriptor = descriptor
@@ -191,7 +195,7 @@ package final class OutputFile: Sendable {
         do {
             try rules.pending.settle(temporaryPath) {
                 try rules.refuseInput(finalPath, named: path)
-                if replaces {
+                if mayReplace {
                     try renameReplacing(temporaryPath, to: finalPath)
                 } else {
                     try Self.renameWithoutReplacing(temporaryPath, to: finalPath)
@@ -202,6 +206,7 @@ package final class OutputFile: Sendable {
         } catch {
             throw rules.failure(error as? Errno ?? .ioError, named: path)
         }
+        if let claim { rules.noteMade(claim) }
     }
 
     /// Gives the output its final name now, so that others can read it while it is being written.
@@ -283,7 +288,7 @@ package final class OutputFile: Sendable {
 
     /// True if the final name exists and may not be replaced.
     private var isNameTaken: Bool {
-        isReplaced && !replaces && (try? Stat(finalPath, followTargetSymlink: false)) != nil
+        isReplaced && !mayReplace && (try? Stat(finalPath, followTargetSymlink: false)) != nil
     }
 
     /// Closes the output and removes what has been written; does nothing after a commit.

@@ -14,68 +14,11 @@ internal import Threading
 ///
 /// An output that is not committed is removed when the set and all owners of the file release it. Thread-safe.
 package final class OutputFileSet: Sendable {
-    /// The rules shared by all outputs of a run.
-    final class Rules: Sendable {
-        let force: Bool
-        /// The instruction for replacing a file that error messages show.
-        let toReplace: String
-        let pending: PendingOutputs
-        private let inputs: Mutex<Set<FileIdentity>>
-        /// The names assigned so far: the folder's identity and the name in it.
-        private let claimed = Mutex<Set<Claim>>([])
-
-        private struct Claim: Hashable {
-            let folder: FileIdentity
-            let name: [UInt8]
-        }
-
-        init(force: Bool, inputs: [FileIdentity], toReplace: String, pending: PendingOutputs) {
-            self.force = force
-            self.toReplace = toReplace
-            self.pending = pending
-            self.inputs = Mutex(Set(inputs))
-        }
-
-        /// Returns the error for an output that could not be written or put in place.
-        func failure(_ errno: Errno, named path: FilePath) -> MediaError {
-            guard errno == .fileExists else { return MediaError(errno, "write", path: path) }
-            return MediaError(
-                .alreadyExists, "cannot write: the file exists already; \(toReplace)", path: path.string,
-                cause: errno.description)
-        }
-
-        func addInputs(_ identities: [FileIdentity]) { inputs.withLock { $0.formUnion(identities) } }
-
-        func refuseInput(_ identity: FileIdentity?, named path: FilePath) throws(MediaError) {
-            if let identity, inputs.withLock({ $0.contains(identity) }) {
-                throw MediaError(
-                    .invalidArgument, "the output is an input file; choose another name", path: path.string)
-            }
-        }
-
-        /// Refuses an input file as an output, except a character device, as `/dev/null` is often used for both.
-        func refuseInput(_ finalPath: FilePath, named path: FilePath) throws(MediaError) {
-            guard let status = try? Stat(finalPath), status.type != .characterSpecial else { return }
-            try refuseInput(FileIdentity(status), named: path)
-        }
-
-        func claim(_ finalPath: FilePath, named path: FilePath) throws(MediaError) {
-            let parent = finalPath.removingLastComponent()
-            let folder = try failing("write", path) { () throws(Errno) in
-                FileIdentity(try Stat(parent.isEmpty ? "." : parent))
-            }
-            let name = finalPath.lastComponent?.bytes ?? []
-            guard claimed.withLock({ $0.insert(Claim(folder: folder, name: name)).inserted }) else {
-                throw MediaError(
-                    .invalidArgument, "two outputs have this name; give each its own", path: path.string)
-            }
-        }
-    }
-
     /// True if ``put(_:at:)`` leaves files to ``commit()``, so that none is put in place before all are complete.
     package let isWhole: Bool
     private let rules: Rules
     private let allowance: OutputAllowance?
+    private let attempt: Attempt?
     private let files = Mutex<[OutputFile]>([])
 
     /// Creates an empty set.
@@ -92,22 +35,30 @@ package final class OutputFileSet: Sendable {
         self.init(rules: Rules(force: force, inputs: inputs, toReplace: toReplace, pending: pending))
     }
 
-    private init(rules: Rules, isWhole: Bool = false, allowance: OutputAllowance? = nil) {
+    private init(
+        rules: Rules, isWhole: Bool = false, allowance: OutputAllowance? = nil, attempt: Attempt? = nil
+    ) {
         self.rules = rules
         self.isWhole = isWhole
         self.allowance = allowance
+        self.attempt = attempt
     }
 
     /// Returns an empty set for another job of the same run; no two outputs of both sets may have the same name.
     ///
     /// - Parameter isWhole: Whether ``put(_:at:)`` leaves files to ``commit()``.
     package func setForAnotherJob(isWhole: Bool = false) -> OutputFileSet {
-        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance)
+        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance, attempt: attempt)
+    }
+
+    /// Returns an empty set of the same run for an attempt at a job that may fail and be done again.
+    package func set(for attempt: Attempt) -> OutputFileSet {
+        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance, attempt: attempt)
     }
 
     /// Returns an empty set of the same run whose outputs, with those of all sets made from it, share an allowance.
     package func limited(to allowance: OutputAllowance?) -> OutputFileSet {
-        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance)
+        OutputFileSet(rules: rules, isWhole: isWhole, allowance: allowance, attempt: attempt)
     }
 
     /// Prevents outputs of the run that begin from now on from replacing these files, which are also read.
@@ -166,10 +117,10 @@ package final class OutputFileSet: Sendable {
                 rules: rules, allowance: allowance)
         case .beside(let target, let present):
             try rules.refuseInput(present.map(FileIdentity.init), named: path)
-            if !isRewritten {
-                if present != nil, !rules.force { throw rules.failure(.fileExists, named: path) }
-                try rules.claim(target, named: path)
-            }
+            let claim = isRewritten ? nil : try rules.claim(to: target, named: path)
+            let isMade = claim.map { rules.isMade($0, before: attempt) } ?? true
+            if present != nil, !rules.force, !isMade { throw rules.failure(.fileExists, named: path) }
+            if let claim { try rules.take(claim, named: path, for: attempt) }
             let (temporaryPath, descriptor) = try opening(path) {
                 try TemporaryName.create(beside: target, in: rules.pending)
             }
@@ -177,7 +128,7 @@ package final class OutputFileSet: Sendable {
             if let present { try? setPermissions(present.permissions, of: descriptor) }
             file = OutputFile(
                 path: path, finalPath: target, descriptor: descriptor, temporaryPath: temporaryPath, rules: rules,
-                allowance: allowance, isRewritten: isRewritten)
+                allowance: allowance, claim: attempt == nil ? nil : claim, replaces: isMade)
         }
         files.withLock { $0.append(file) }
         return file

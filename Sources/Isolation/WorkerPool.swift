@@ -37,6 +37,10 @@ package struct WorkerPool {
     package var sources: SourceServer?
     /// The limits that the kernel enforces on each worker.
     package var limits = ResourceLimits()
+    /// True to deliver results in the order of the jobs; otherwise each is delivered as it comes.
+    package var isOrdered = true
+    /// The number of times that a job may be done again.
+    package var retries = 0
 
     /// Creates a pool whose workers make outputs of a set.
     package init(outputs: OutputFileSet) { self.outputs = outputs }
@@ -45,8 +49,10 @@ package struct WorkerPool {
     private static let maximumResult = 1 << 30
     /// The time after a job's time limit at which its worker is killed; the worker itself gives up at the limit.
     private static let grace = Duration.milliseconds(100)
-    /// The number of jobs for each worker that may be begun and not delivered yet.
+    /// The number of jobs for each worker that may always be begun and not delivered yet.
     private static let room = 3
+    /// The number of jobs, and of bytes of their results, up to which others are begun while results wait.
+    private static let maximumWaiting = (jobs: 4096, bytes: 16 << 20)
     /// The time between two looks at the memory of the workers.
     private static let lookInterval = Duration.milliseconds(50)
 
@@ -59,26 +65,32 @@ package struct WorkerPool {
     ///   - policy: Returns the files that a job may use.
     ///   - work: Does a job, in a worker, and returns its result.
     ///   - notice: Receives what a job sends by ``WorkerLink/notify(_:)``, as it comes.
-    ///   - deliver: Receives the result of each job in order, or the error that ended its worker.
+    ///   - isAgain: Receives each result, and how often the job was done again before; returns true to do it again. It is
+    ///     asked ``retries`` times at most.
+    ///   - deliver: Receives the result of each job, or the error that ended its worker.
     /// - Throws: The errors of `notice` and `deliver`, and `outOfResources` if no worker can be started.
     package func run(
         count: Int, policy: (Int) -> FilePolicy, work: (Int, WorkerLink) -> [UInt8],
         notice: (Int, [UInt8]) throws -> Void = { _, _ in },
+        isAgain: (Int, _ retry: Int, Result<[UInt8], MediaError>) -> Bool = { _, _, _ in false },
         deliver: (Int, Result<[UInt8], MediaError>) throws -> Void
     ) throws {
         var next = 0
         var due = 0
         var returned: [Int] = []
         var waiting: [Int: Result<[UInt8], MediaError>] = [:]
+        var waitingBytes = 0
+        var attempts: [Int: Int] = [:]
         var seats: [WorkerSeat] = []
         var lastLook = ContinuousClock.now
         var memory: Int??
         while due < count {
             // Results wait for earlier ones, but not without limit.
-            while !returned.isEmpty || next < min(count, due + Self.room * max(1, workers)) {
+            while !returned.isEmpty || next < count && hasRoom(begun: next - due, waitingBytes) {
                 guard let seat = try nextSeat(in: &seats, work) else { break }
                 let job = returned.popLast() ?? next
-                guard try seat.begin(job, policy(job), outputs: outputs, limit: timeout.map { $0 + Self.grace }) else {
+                let made = retries == 0 ? outputs : outputs.set(for: .init(attempts[job] ?? 0, atJob: job))
+                guard try seat.begin(job, policy(job), outputs: made, limit: timeout.map { $0 + Self.grace }) else {
                     returned += [job] + seat.takeBackAll()
                     seats.removeAll(where: \.isOver)
                     continue
@@ -99,7 +111,15 @@ package struct WorkerPool {
                     try seat.receive(atMost: Self.maximumResult) { try notice(job, $0) }
                     seat.check(memoryBytes: looks ? memoryBytes : nil)
                     guard let result = seat.takeResult() else { break }
+                    let retry = attempts[job] ?? 0
+                    if retry < retries, isAgain(job, retry, result) {
+                        attempts[job] = retry + 1
+                        returned.append(job)
+                        continue
+                    }
+                    attempts[job] = nil
                     waiting[job] = result
+                    waitingBytes += result.size
                 }
                 if seat.isOver { returned += seat.takeBackAll() }
             }
@@ -107,11 +127,18 @@ package struct WorkerPool {
             let isLast = next == count && returned.isEmpty
             for seat in seats where seat.isIdle && (isLast || seat.jobs >= jobsPerWorker) { seat.abandon() }
             seats.removeAll(where: \.isOver)
-            while let result = waiting.removeValue(forKey: due) {
-                try deliver(due, result)
+            while let job = isOrdered ? due : waiting.keys.first, let result = waiting.removeValue(forKey: job) {
+                waitingBytes -= result.size
+                try deliver(job, result)
                 due += 1
             }
         }
+    }
+
+    /// Returns true if another job may begin although so many have begun and are not delivered.
+    private func hasRoom(begun: Int, _ waitingBytes: Int) -> Bool {
+        begun < Self.room * max(1, workers)
+            || begun < Self.maximumWaiting.jobs && waitingBytes < Self.maximumWaiting.bytes
     }
 
     /// Takes a job back that waits for a worker.
@@ -151,6 +178,11 @@ package struct WorkerPool {
                 cause: error.description)
         }
     }
+}
+
+extension Result<[UInt8], MediaError> {
+    /// The number of bytes of a result.
+    fileprivate var size: Int { (try? get().count) ?? 0 }
 }
 
 /// A worker's connection to its supervisor.

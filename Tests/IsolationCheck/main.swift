@@ -219,8 +219,31 @@ case "asks":
     }
     print(lines.joined(separator: "\n"))
     exit(0)
+case "again":
+    // The third of five jobs crashes the first two times; the first takes longest.
+    var pool = WorkerPool(outputs: OutputFileSet(force: false, inputs: []))
+    pool.workers = 2
+    pool.retries = 2
+    pool.isOrdered = CommandLine.arguments[2] == "ordered"
+    var crashes = 0
+    var delivered: [String] = []
+    try pool.run(count: 5, policy: { _ in FilePolicy() }) { job, _ in
+        if job == 0 { usleep(500_000) }
+        if job == 2, crashes < 2 { abort() }
+        return Array("\(job)".utf8)
+    } isAgain: { job, retry, result in
+        guard case .failure = result else { return false }
+        // Workers that start later know it.
+        crashes = retry + 1
+        print("\(job) again \(retry)")
+        return true
+    } deliver: { job, result in
+        delivered.append((try? String(decoding: result.get(), as: UTF8.self)) ?? "failed")
+    }
+    print(delivered.joined(separator: " "))
+    exit(0)
 default:
-    print("usage: isolationcheck asks|tries|abort|trap|loop|sleep|disk|memory|resident|long|endless|descriptors")
+    print("usage: isolationcheck again|asks|tries|abort|trap|loop|sleep|disk|memory|resident|long|endless|descriptors")
     exit(64)
 }
 print(result.text.count > 10_000 ? "\(result.text.count) characters" : result.text)

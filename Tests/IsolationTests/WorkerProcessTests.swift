@@ -86,3 +86,21 @@ import Testing
         #expect(try run("descriptors") == ["", "exited(0)", ""])
     }
 }
+
+/// Jobs of a pool that are done again, and the order in which results are delivered.
+@Suite struct WorkerPoolTests {
+    private static func run(_ order: String) throws -> [Substring] {
+        try Program.run(Program.besideTests("isolationcheck"), ["again", order]).output.split(separator: "\n")
+    }
+
+    @Test func jobsAreDoneAgain() throws {
+        #expect(try Self.run("ordered") == ["2 again 0", "2 again 1", "0 1 2 3 4"])
+    }
+
+    @Test func resultsMayComeAsTheyAreReady() throws {
+        let lines = try Self.run("unordered")
+        #expect(lines.dropLast() == ["2 again 0", "2 again 1"])
+        let delivered = try #require(lines.last?.split(separator: " "))
+        #expect(delivered.sorted() == ["0", "1", "2", "3", "4"] && delivered.last == "0")
+    }
+}
