@@ -118,7 +118,8 @@ package struct IngestJob: Sendable {
             let results = progressOfParts.results
             progressOfParts.finish(part, key: key, Result { try work.page(part, identity, results) })
         }
-        var manifest = IngestManifest(settings, identity, progressOfParts.results)
+        var manifest = IngestManifest(
+            settings, identity, progressOfParts.results, lasting: try input.asset.loadNow(.duration))
         manifest.sha256 = settings.hasFixity ? progressOfParts.sha256 : nil
         manifest.counters = progressOfParts.counters
         manifest.timings = .init(reading: reading, total: begun.duration(to: .now))

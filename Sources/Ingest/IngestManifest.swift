@@ -14,6 +14,8 @@ package struct IngestManifest: Encodable, Sendable {
     package let program: Program
     /// The file that was read.
     package let input: IngestIdentity
+    /// The duration of the presentation; `nil` if it is not known.
+    package let duration: MediaTime?
     /// The SHA-256 of the file that was read; `nil` if it was not asked for.
     package var sha256: String?
     /// The recipe.
@@ -99,7 +101,10 @@ package struct IngestManifest: Encodable, Sendable {
         }
     }
 
-    init(_ settings: IngestJob.Settings, _ input: IngestIdentity, _ results: [IngestResult]) {
+    init(
+        _ settings: IngestJob.Settings, _ input: IngestIdentity, _ results: [IngestResult], lasting duration: MediaTime
+    ) {
+        self.duration = duration.isNumeric ? duration : nil
         let ordered = settings.parts.compactMap { part in results.first { $0.part == part.name } }
         var (outputs, warnings): ([IngestOutput], [String]) = ([], [])
         var (leftOut, failed): ([LeftOut], [Failure]) = ([], [])

@@ -108,6 +108,7 @@ package struct QCJob: Sendable {
             verdict: verdict, policy: policy.name, rules: rules, findings: findings, measurements: measurements,
             warnings: probe.warnings + measurements.notes + threadWarnings)
         report.maximumListed = options.maximumListed
+        report.duration = probe.container.duration
         if options.illustrates { report.illustrations = Illustrations(asset, findings: findings) }
         return report
     }

@@ -66,3 +66,8 @@ package enum WorkMemory {
 ///
 /// Otherwise the gaps left by growing tables would remain in addition to later, larger allocations.
 package func returnFreeMemory() { csc_trim_heap() }
+
+/// Returns the value of a variable of the environment, with invalid UTF-8 repaired; `nil` if it is missing: getenv(3).
+package func environmentVariable(_ name: String) -> String? {
+    getenv(name).map { String(cString: $0) }
+}

@@ -59,6 +59,11 @@ struct MediaTool: ParsableCommand {
                 return .success
             }
             var command = try CommandLineParsing.command(in: arguments)
+            // Only then, because looking for a conformance takes time.
+            if arguments.contains(where: { $0.hasPrefix("--files-from") }), var listing = command as? any FilesCommand {
+                try listing.addListedFiles()
+                command = listing
+            }
             try command.run()
             return .success
         } catch let code as ExitCode {

@@ -61,6 +61,25 @@ import Testing
         #expect(lines.allSatisfy { $0.hasPrefix(#"4\x1b[2J files\n  ["#) })
     }
 
+    @Test func severalFilesAreCounted() {
+        let recorder = Recorder()
+        let progress = Progress(label: "4 files", parts: 4, output: recorder.output(isTerminal: false))
+        recorder.time.withLock { $0 = .seconds(60) }
+        progress.finishPart(1, isFailed: false, seconds: 5400)
+        recorder.time.withLock { $0 = .seconds(100) }
+        progress.finishPart(0, isFailed: true, seconds: 0)
+        let lines = recorder.lines.withLock { $0 }
+        // A quarter after 60 s, so that 180 s are left, and 5400 s of media; a half after 100 s, without room for a bar.
+        #expect(
+            lines == [
+                "4 files, 1 done  [######------------------]   25 %  1.5 h  90x  3:00 left",
+                "4 files, 2 done   50 %  1.5 h  54x  1 failed  1:40 left",
+            ])
+        let one = Progress(label: "a.mov", parts: 1, output: recorder.output(isTerminal: false))
+        one.finishPart(0, isFailed: false, seconds: 10)
+        #expect(recorder.lines.withLock { $0.last } == "a.mov  [########################]  100 %  0:00 left")
+    }
+
     @Test func quietAndNeverShowNothing() {
         #expect(!Progress(label: "", mode: .never, isQuiet: false).isShown)
         #expect(!Progress(label: "", mode: .always, isQuiet: true).isShown)

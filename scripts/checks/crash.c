@@ -2,6 +2,8 @@
  *
  *   CRASH=abort|segv|exit|loop|sleep|memory|disk    happens when audio at 11025 Hz is decoded
  *   CRASH=height    one of these happens when a picture 222 wide is decoded: its height says which
+ *   CRASH_AFTER=N   the first N packets of such a file are decoded
+ *   CRASH_ONCE=1    it happens once in a run, whatever the number of its processes
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +27,24 @@ static void fill(void)
     }
 }
 
+/* How often it happened; the processes that are forked later share it. */
+static int *crashes;
+
+__attribute__((constructor)) static void share(void)
+{
+    void *shared = mmap(NULL, sizeof *crashes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared != MAP_FAILED) crashes = shared;
+}
+
+/* Whether it happens now, as CRASH_AFTER and CRASH_ONCE say. */
+static int is_due(void)
+{
+    static int packets;
+    const char *after = getenv("CRASH_AFTER");
+    if (after && packets++ < atoi(after)) return 0;
+    return !getenv("CRASH_ONCE") || (crashes && __atomic_fetch_add(crashes, 1, __ATOMIC_RELAXED) == 0);
+}
+
 int avcodec_send_packet(AVCodecContext *decoder, const AVPacket *packet)
 {
     static const char *const kinds[] = {"abort", "segv", "exit", "sleep", "loop", "memory"};
@@ -31,7 +52,7 @@ int avcodec_send_packet(AVCodecContext *decoder, const AVPacket *packet)
     int by_height = crash && !strcmp(crash, "height");
     int kind = decoder->height / 2 - 8;
     if (by_height && decoder->width == 222 && kind >= 0 && kind < 6) crash = kinds[kind];
-    if (crash && (by_height ? strcmp(crash, "height") : decoder->sample_rate == 11025)) {
+    if (crash && (by_height ? strcmp(crash, "height") : decoder->sample_rate == 11025) && is_due()) {
         if (!strcmp(crash, "abort")) abort();
         if (!strcmp(crash, "segv")) raise(SIGSEGV);
         if (!strcmp(crash, "exit")) _exit(0);

@@ -137,6 +137,7 @@ package struct ThumbsJob: Sendable {
         let damage = DamageSummary(sweep.damage)
         if request.isStrict, let error = damage.strictError { throw error }
         var report = ThumbsReport(trackIndex: track.index, trackID: track.id)
+        report.duration = track.timeRange.duration
         report.images = zip(times.requested.indices, zip(times.requested, writer.answers)).map { place, answer in
             ThumbsReport.Image(
                 requested: (try? answer.0.get()) ?? .invalid, requestedText: request.text(ofTime: place),

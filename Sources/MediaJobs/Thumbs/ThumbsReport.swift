@@ -21,6 +21,8 @@ package struct ThumbsReport: Sendable {
     package var missingCharacters: Set<Unicode.Scalar> = []
     /// Warnings for the user although everything was delivered; not part of the JSON.
     package var warnings: [String] = []
+    /// The duration of the track; not part of the JSON.
+    package var duration: MediaTime?
 
     init(trackIndex: Int, trackID: Int) {
         self.trackIndex = trackIndex

@@ -28,6 +28,8 @@ package final class Progress: Sendable {
         var fractions: [Double]
         var lastDrawn: Duration?
         var isFinished = false
+        /// The parts that are over, how many of them failed, and the seconds of their media.
+        var over = (count: 0, failed: 0, seconds: 0.0)
         var forward: (@Sendable (Double, String) -> Void)?
     }
 
@@ -93,11 +95,51 @@ package final class Progress: Sendable {
             if let last = state.lastDrawn, elapsed - last < pause { return }
             state.lastDrawn = elapsed
             if let forward = state.forward { return forward(state.fractions[part], speed()) }
-            let whole = state.fractions.reduce(0, +) / Double(state.fractions.count)
-            output.write(
-                Self.line(
-                    label: label, fraction: whole, speed: speed(), elapsed: elapsed, columns: output.columns() - 1))
+            draw(state, elapsed, speed(), output)
         }
+    }
+
+    /// Notes that a part is over, and redraws the bar if it is due.
+    ///
+    /// Of several parts, the bar then also tells how many are over and how many of these failed, and how much media they had.
+    ///
+    /// - Parameters:
+    ///   - part: The index of the part, from 0.
+    ///   - isFailed: True if something of it was not delivered.
+    ///   - seconds: The length of its media; 0 if it is not known.
+    package func finishPart(_ part: Int, isFailed: Bool, seconds: Double) {
+        guard output != nil else { return }
+        state.withLock { state in
+            state.over.count += 1
+            state.over.failed += isFailed ? 1 : 0
+            state.over.seconds += max(0, seconds)
+        }
+        update(part: part, fraction: 1)
+    }
+
+    private func draw(_ state: State, _ elapsed: Duration, _ speed: String, _ output: Output) {
+        let parts = state.fractions.count
+        let whole = state.fractions.reduce(0, +) / Double(parts)
+        let columns = output.columns() - 1
+        guard parts > 1, state.over.count > 0 else {
+            let line = Self.line(label: label, fraction: whole, speed: speed, elapsed: elapsed, columns: columns)
+            return output.write(line)
+        }
+        let figures = Self.figures(failed: state.over.failed, seconds: state.over.seconds, elapsed: elapsed)
+        let label = "\(label), \(state.over.count) done"
+        output.write(Self.line(label: label, fraction: whole, speed: figures, elapsed: elapsed, columns: columns))
+    }
+
+    /// Returns how much media was worked on and how fast, and how many files failed: `3.2 h  41x  2 failed`.
+    static func figures(failed: Int, seconds: Double, elapsed: Duration) -> String {
+        var parts: [String] = []
+        if seconds > 0 {
+            let tenths = Int(min(seconds / 360, 1e9))
+            parts.append("\(tenths / 10).\(tenths % 10) h")
+            parts.append(QuantityText.speed(seconds, in: elapsed))
+        }
+        if failed > 0 { parts.append("\(failed) failed") }
+        return parts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
     /// Passes on the fraction and the speed of a part from now on, when a redraw is due, and draws nothing.

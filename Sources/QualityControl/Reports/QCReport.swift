@@ -17,6 +17,8 @@ package struct QCReport: Encodable, Sendable {
     package var warnings: [String]
     /// Still pictures of findings for an HTML page; not part of the JSON.
     package var illustrations: Illustrations?
+    /// The duration of the file; not part of the JSON.
+    package var duration: MediaTime?
     /// The maximum number of findings of one rule, and of ranges of one check, that are listed in JSON and other
     /// tables.
     package var maximumListed = QCReport.usualListed

@@ -21,6 +21,8 @@ enum CommonArgument {
     static let timeout = parser { (text) throws(MediaError) in try TimeoutArgument(parsing: text) }
     /// Parses a path to one value of a result.
     static let selection = parser { (text) throws(MediaError) in try JSONPath(text) }
+    /// Parses a part of a list of files.
+    static let shard = parser { (text) throws(MediaError) in try ShardArgument(parsing: text) }
     /// Parses the format of raw audio; see ``RawSound/forms``.
     static let raw = parser { (text) throws(MediaError) in try RawSound(parsing: text) }
 

@@ -114,6 +114,8 @@ struct RunOptions: ParsableArguments {
 
     @OptionGroup var network: NetworkArguments
 
+    @OptionGroup var batch: BatchOptions
+
     @Option(
         help: ArgumentHelp(
             "Give up on a file when it takes longer than this many seconds. (default: never)",

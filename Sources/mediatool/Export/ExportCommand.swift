@@ -7,7 +7,7 @@ import Pictures
 import SystemPackage
 
 /// `mediatool export`: writes a part of a media file, or a timeline.
-struct ExportCommand: ParsableCommand {
+struct ExportCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Writes a part of a media file, or renders an OpenTimelineIO timeline.",
@@ -54,9 +54,16 @@ struct ExportCommand: ParsableCommand {
 
     func validate() throws {
         guard !encoding.listPresets else { return }
+        if !result.schema { try encoding.encoding.check(content.audio) }
+        try checkNamedFiles()
+    }
+
+    var runOptions: RunOptions { running }
+    var onlyPrints: Bool { encoding.listPresets || result.schema }
+
+    func checkFiles() throws {
         try result.checkFiles(files)
         guard !result.schema else { return }
-        try encoding.encoding.check(content.audio)
         try output.check(files, ending: ending) { path throws(MediaError) in
             if ending != nil { _ = try TranscodeRequest.Preset.export(nil).fileType(of: path) }
         }

@@ -12,7 +12,7 @@ import SystemPackage
 import Threading
 
 /// `mediatool ingest`: makes everything that a media library wants of new files.
-struct IngestCommand: ParsableCommand {
+struct IngestCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "ingest",
         abstract: "Makes everything that a media library wants of a new file, with one read of it.",
@@ -54,6 +54,12 @@ struct IngestCommand: ParsableCommand {
         transform: Self.names)
     var without: [IngestPart.Name] = []
 
+    @Option(
+        help: ArgumentHelp(
+            "With '--files-from': name the folders by the paths of the files below this folder. (default: by their names)",
+            valueName: "folder"))
+    var base: PathArgument?
+
     @Flag(help: "Print the recipe and do nothing else.")
     var showRecipe = false
 
@@ -69,17 +75,32 @@ struct IngestCommand: ParsableCommand {
     @OptionGroup var result: OutputFormatOptions
     @OptionGroup var running: RunOptions
 
+    var runOptions: RunOptions { running }
+    var onlyPrints: Bool { showRecipe || result.schema }
+
     func validate() throws {
-        guard !showRecipe else { return }
-        try result.checkFiles(files)
-        guard !result.schema else { return }
+        guard !onlyPrints else { return }
         guard let output else { throw ValidationError("Name a folder: '-o FOLDER'.") }
         if output.isStandardStream { throw ValidationError("A folder cannot be standard output.") }
+        if base != nil, running.batch.filesFrom == nil {
+            throw ValidationError("'--base' is about the list of '--files-from'; add that option.")
+        }
+        try checkNamedFiles()
+    }
+
+    func checkFiles() throws {
+        try result.checkFiles(files)
+        if base != nil {
+            for file in files where Self.path(of: file, below: base?.path) == nil {
+                throw ValidationError("'\(file.displayName)' is not below '\(base?.path.displayPath ?? "")'.")
+            }
+        }
         var names = OutputNames(advice: "run the program separately for each of them")
         for file in files { try names.claim(folder(file), for: file) }
     }
 
-    func run() throws {
+    mutating func run() throws {
+        try addListedFiles()
         if result.schema { return try StandardOutput.write(EmbeddedFile.ingestSchema.text) }
         if showRecipe { return try StandardOutput.write(try recipeText().yaml) }
         var recipe = try loadRecipe()
@@ -129,7 +150,7 @@ struct IngestCommand: ParsableCommand {
             }
             return FileInspection(
                 isComplete: failures?.isEmpty ?? true, errors: failures ?? [],
-                attachment: Array((manifest?.verdict ?? "").utf8))
+                attachment: Array((manifest?.verdict ?? "").utf8), duration: manifest?.duration)
         } collect: { verdict in
             let verdict = String(decoding: verdict, as: UTF8.self)
             if failOn == .fail && verdict == "fail" || failOn == .warn && ["fail", "warn"].contains(verdict) {
@@ -143,10 +164,20 @@ struct IngestCommand: ParsableCommand {
 
     /// Returns the folder that is filled with the outputs of a file.
     private var folder: @Sendable (InputArgument) -> FilePath {
-        { [output = output?.path ?? "", isAlone = files.count == 1] file in
-            guard !isAlone, let name = file.path.lastComponent else { return output }
-            return output.appending(name)
+        let isAlone = files.count == 1 && running.batch.filesFrom == nil
+        return { [output = output?.path ?? "", base = base?.path] file in
+            if isAlone { return output }
+            if let relative = Self.path(of: file, below: base) { return output.appending(relative.components) }
+            return file.path.lastComponent.map { output.appending($0) } ?? output
         }
+    }
+
+    /// Returns a file's path below a folder; `nil` if it lies elsewhere, or without a folder.
+    private static func path(of file: InputArgument, below base: FilePath?) -> FilePath? {
+        guard let base, !file.isRemote, !file.isStandardStream else { return nil }
+        var path = file.path.absolute.lexicallyNormalized()
+        guard path.removePrefix(base.absolute.lexicallyNormalized()), !path.isEmpty else { return nil }
+        return path
     }
 
     private func recipeText() throws(MediaError) -> (yaml: String, name: String) {

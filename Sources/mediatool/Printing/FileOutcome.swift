@@ -11,6 +11,8 @@ struct FileInspection {
     var missingCharacters: Set<Unicode.Scalar> = []
     /// The part of the result that the command keeps until all files are done.
     var attachment: [UInt8] = []
+    /// The length of the media that was worked on; `nil` if it is not known.
+    var duration: MediaTime?
 }
 
 /// Everything that is printed about one file, which may have been worked on in another process.
@@ -29,6 +31,8 @@ struct FileOutcome {
     var missingCharacters: Set<Unicode.Scalar>
     /// See ``FileInspection/attachment``.
     var attachment: [UInt8]
+    /// The length of the media in milliseconds.
+    var milliseconds: Int
 
     /// Creates an outcome of which nothing is printed but the errors of an inspection.
     init(_ inspection: FileInspection) {
@@ -36,6 +40,7 @@ struct FileOutcome {
         isComplete = inspection.isComplete
         missingCharacters = inspection.missingCharacters
         attachment = inspection.attachment
+        milliseconds = Int(clamping: inspection.duration?.sampleIndex(rate: 1000) ?? 0)
     }
 
     /// The outcome as the message of a worker.
@@ -48,6 +53,7 @@ struct FileOutcome {
         writer.write(isOutputClosed)
         writer.write(String(String.UnicodeScalarView(missingCharacters)))
         writer.write(attachment)
+        writer.write(milliseconds)
         return writer.bytes
     }
 
@@ -62,5 +68,6 @@ struct FileOutcome {
         isOutputClosed = try reader.condition()
         missingCharacters = Set(try reader.text().unicodeScalars)
         attachment = try reader.bytes()
+        milliseconds = try reader.number()
     }
 }

@@ -8,7 +8,7 @@ import SystemCalls
 import Threading
 
 /// `mediatool probe`: prints the declared properties of files.
-struct ProbeCommand: ParsableCommand {
+struct ProbeCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "probe",
         abstract: "Shows the declared properties of media files: container, tracks, chapters, metadata.",
@@ -59,8 +59,13 @@ struct ProbeCommand: ParsableCommand {
         case .text, nil: break
         }
         try output.validate()
-        try output.checkFiles(files)
+        try checkNamedFiles()
     }
+
+    var runOptions: RunOptions { options }
+    var onlyPrints: Bool { output.schema }
+
+    func checkFiles() throws { try output.checkFiles(files) }
 
     func run() throws {
         if output.schema { return try StandardOutput.write(EmbeddedFile.probeSchema.text) }
@@ -72,6 +77,8 @@ struct ProbeCommand: ParsableCommand {
             try Self.probe(file, scans: scan, options: options)
         } warnings: { report in
             report.warnings
+        } inspect: { result, _ in
+            FileInspection(duration: try? result.get().container.duration)
         } lines: { report, path in
             ProbeText.lines(of: report, path: path)
         }

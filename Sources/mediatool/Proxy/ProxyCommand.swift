@@ -6,7 +6,7 @@ import MediaJobs
 import SystemPackage
 
 /// `mediatool proxy`: writes small editing copies of video files.
-struct ProxyCommand: ParsableCommand {
+struct ProxyCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "proxy",
         abstract: "Writes a small editing copy of a video, in which every frame and sample keeps its time.",
@@ -39,9 +39,16 @@ struct ProxyCommand: ParsableCommand {
 
     func validate() throws {
         guard !encoding.listPresets else { return }
+        if !result.schema { try encoding.encoding.check(content.content.audio) }
+        try checkNamedFiles()
+    }
+
+    var runOptions: RunOptions { running }
+    var onlyPrints: Bool { encoding.listPresets || result.schema }
+
+    func checkFiles() throws {
         try result.checkFiles(files)
         guard !result.schema else { return }
-        try encoding.encoding.check(content.content.audio)
         try output.check(files, ending: encoding.preset.fileType.rawValue) { path throws(MediaError) in
             _ = try request.preset.fileType(of: path)
         }

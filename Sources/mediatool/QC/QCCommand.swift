@@ -10,7 +10,7 @@ import SystemPackage
 import Threading
 
 /// `mediatool qc`: checks files against a policy.
-struct QCCommand: ParsableCommand {
+struct QCCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "qc",
         abstract: "Checks media files against a policy: their declared properties, their video and their audio.",
@@ -87,11 +87,14 @@ struct QCCommand: ParsableCommand {
     @OptionGroup var options: RunOptions
 
     /// True if the command only prints information.
-    private var onlyPrints: Bool { listChecks || policySchema || showPolicy }
+    var onlyPrints: Bool { listChecks || policySchema || showPolicy || output.schema }
+    var runOptions: RunOptions { options }
+
+    func checkFiles() throws { try output.checkFiles(files) }
 
     mutating func validate() throws {
         try output.validate()
-        if !onlyPrints { try output.checkFiles(files) }
+        if !onlyPrints || output.schema { try checkNamedFiles() }
         for (name, path) in [("--reference", reference), ("--proxy-of", proxyOf)] where path?.isStandardStream == true {
             throw ValidationError("'\(name)' is read more than once and cannot be standard input; name a file.")
         }
@@ -134,7 +137,9 @@ struct QCCommand: ParsableCommand {
         } warnings: {
             $0.warnings
         } inspect: { result, path in
-            FileInspection(attachment: Pages.Part(result, path: path, of: self).message)
+            FileInspection(
+                attachment: Pages.Part(result, path: path, of: self).message,
+                duration: (try? result.get())?.duration)
         } collect: { message in
             if let part = try? Pages.Part(message: message) { pages.add(part) }
         } lines: { report, path in

@@ -26,6 +26,8 @@ extension FilesRun {
         // libavformat opens the files that a list names, and those that these name.
         if running.allowNested { pool.readable = ["/"] }
         if running.isolate { pool.jobsPerWorker = 1 }
+        pool.isOrdered = !printsAsTheyCome
+        pool.retries = running.batch.retries ?? 0
         if readsNetwork { pool.sources = try startSourceServer() }
         try pool.run(count: files.count, policy: policy) { index, link in
             Supervision.begin(link, progress)
@@ -44,6 +46,8 @@ extension FilesRun {
             case .message(let text): StandardError.write(text)
             case .progress(let fraction, let speed): progress.update(part: index, fraction: fraction, speed: speed)
             }
+        } isAgain: { index, retry, result in
+            isDoneAgain(index, retry: retry, after: result)
         } deliver: { index, result in
             let outcome = result.mapError(Self.advise).flatMap { bytes in
                 do throws(MessageReader.Invalid) {

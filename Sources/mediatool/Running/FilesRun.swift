@@ -47,7 +47,8 @@ struct FilesRun: Sendable {
         self.files = files
         self.running = running
         self.others = others
-        form = result.form(fileCount: files.count)
+        // How many files are in a list, or in a part of it, does not change the form.
+        form = result.form(fileCount: running.batch.filesFrom == nil ? files.count : max(2, files.count))
         WorkMemory.share(by: running.jobs)
         outputs = OutputFileSet(
             force: running.force,
@@ -85,9 +86,12 @@ struct FilesRun: Sendable {
             if case .success(let report) = result, !running.quiet { outcome.warnings = warnings(report) }
             return outcome
         }
+        var delivered = 0
         func deliver(_ outcome: FileOutcome, _ index: Int) throws {
             StatusLine.clear()
-            if index == files.count - 1 { progress.finish() }
+            delivered += 1
+            progress.finishPart(index, isFailed: !outcome.isComplete, seconds: Double(outcome.milliseconds) / 1000)
+            if delivered == files.count { progress.finish() }
             warn(outcome.warnings, files[index])
             missingCharacters.formUnion(outcome.missingCharacters)
             collect(outcome.attachment)
@@ -162,6 +166,8 @@ struct FilesRun: Sendable {
             ) { report($0.fraction, $0.seconds) }
         } warnings: { report in
             (report.damage.isEmpty ? [] : [report.damage.text]) + report.warnings + (report.comparison?.changes ?? [])
+        } inspect: { result, _ in
+            FileInspection(duration: try? result.get().duration)
         } lines: { report, _ in
             [Self.line(of: report)]
         }

@@ -9,7 +9,7 @@ import Threading
 import Timelines
 
 /// `mediatool thumbs`: writes still images of video files.
-struct ThumbsCommand: ParsableCommand {
+struct ThumbsCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "thumbs",
         abstract: "Writes still images of a video at any times, or sheets of them, in one pass over the file.",
@@ -60,6 +60,13 @@ struct ThumbsCommand: ParsableCommand {
     mutating func validate() throws {
         guard !result.schema else { return }
         if case .file(let file)? = images.scenes { files.insert(file, at: 0) }
+        try checkNamedFiles()
+    }
+
+    var runOptions: RunOptions { running }
+    var onlyPrints: Bool { result.schema }
+
+    func checkFiles() throws {
         try result.checkFiles(files)
         guard let request = request(threads: 0) else {
             throw ValidationError("Choose the images: '--at', '--every', '--count', '--keyframes' or '--scenes'.")
@@ -91,7 +98,8 @@ struct ThumbsCommand: ParsableCommand {
             let failures = (try? result.get().report.failures) ?? []
             return FileInspection(
                 isComplete: failures.isEmpty, errors: Self.shown(failures, of: path),
-                missingCharacters: (try? result.get().report.missingCharacters) ?? [])
+                missingCharacters: (try? result.get().report.missingCharacters) ?? [],
+                duration: (try? result.get())?.report.duration)
         } lines: { outcome, _ in
             outcome.lines
         }

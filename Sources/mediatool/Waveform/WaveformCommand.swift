@@ -10,7 +10,7 @@ import Threading
 import Timelines
 
 /// `mediatool waveform`: writes peaks files and pictures of an audio track.
-struct WaveformCommand: ParsableCommand {
+struct WaveformCommand: FilesCommand {
     static let configuration = CommandConfiguration(
         commandName: "waveform",
         abstract: "Writes the peaks of an audio track as data and as images.",
@@ -54,12 +54,19 @@ struct WaveformCommand: ParsableCommand {
     @OptionGroup(title: "Run") var options: RunOptions
 
     func validate() throws {
+        if let option = picture.given, !outputs.hasPicture, !output.schema {
+            throw ValidationError("'\(option)' applies to images, and no output is one (.png, .svg).")
+        }
+        try checkNamedFiles()
+    }
+
+    var runOptions: RunOptions { options }
+    var onlyPrints: Bool { output.schema }
+
+    func checkFiles() throws {
         try output.checkFiles(files)
         guard !output.schema else { return }
         try outputs.check(inputs: files.count, isJSON: output.isJSON)
-        if let option = picture.given, !outputs.hasPicture {
-            throw ValidationError("'\(option)' applies to images, and no output is one (.png, .svg).")
-        }
         try checkNames()
     }
 
@@ -95,7 +102,7 @@ struct WaveformCommand: ParsableCommand {
             result.warnings(namesEnd: sound.namesEnd)
         } inspect: { result, _ in
             let errors = (try? result.get().outputErrors) ?? []
-            return FileInspection(isComplete: errors.isEmpty, errors: errors)
+            return FileInspection(isComplete: errors.isEmpty, errors: errors, duration: try? result.get().duration)
         } lines: { _, _ in
             []
         }
@@ -161,6 +168,14 @@ enum WaveformResult: Encodable, Sendable {
     case sound(WaveformReport)
     /// The result for a peaks file.
     case peaksFile(PeaksFileReport)
+
+    /// The length of the audio.
+    var duration: MediaTime {
+        switch self {
+        case .sound(let report): report.duration
+        case .peaksFile(let report): report.duration
+        }
+    }
 
     /// The errors of outputs that were not written.
     var outputErrors: [MediaError] {
