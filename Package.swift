@@ -215,7 +215,8 @@ let package = Package(
         .testTarget(
             name: "PeaksTests", dependencies: ["Peaks", "MediaAnalysis", "TestSupport"], swiftSettings: common),
         .testTarget(
-            name: "AssetKitTests", dependencies: ["AssetKit", "Peaks", "Threading", "TestSupport", system], swiftSettings: common),
+            name: "AssetKitTests", dependencies: ["AssetKit", "Peaks", "Threading", "TestSupport", system],
+            swiftSettings: common),
         .testTarget(
             name: "InspectionTests",
             dependencies: ["Inspection", "AssetKit", "MediaBase", "JSONText", "SystemCalls", "TestSupport", system],

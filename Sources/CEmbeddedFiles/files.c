@@ -154,3 +154,14 @@ static const unsigned char gallery_script[] = {
 #embed "pages/gallery.js"
 };
 TEXT(gallery_script)
+
+static const unsigned char report_page[] = {
+#embed "pages/report.html"
+};
+TEXT(report_page)
+
+
+static const unsigned char report_style[] = {
+#embed "pages/report.css"
+};
+TEXT(report_style)

@@ -70,6 +70,11 @@ package struct EmbeddedFile: Sendable {
     /// Its script.
     package static let galleryScript = EmbeddedFile(embedded_gallery_script)
 
+    /// The template of the report on a folder of ingested files, with the placeholders `policy`, `style`, `title` and `body`.
+    package static let reportPage = EmbeddedFile(embedded_report_page)
+    /// The style of that report.
+    package static let reportStyle = EmbeddedFile(embedded_report_style)
+
     private let content: @Sendable @convention(c) () -> embedded_text
 
     private init(_ content: @escaping @Sendable @convention(c) () -> embedded_text) { self.content = content }

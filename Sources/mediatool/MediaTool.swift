@@ -147,6 +147,11 @@ enum CommandLineParsing {
     ///
     /// Throws the errors of ArgumentParser.
     static func command(in arguments: [String]) throws -> any ParsableCommand {
+        if arguments.first == "ingest", let name = arguments.dropFirst().first,
+            let command = IngestCommand.libraryCommands[name]
+        {
+            return try command.parseAsRoot(Array(arguments.dropFirst(2)))
+        }
         if let command = commandType(named: arguments.first),
             let parsed = try? command.parseAsRoot(Array(arguments.dropFirst())), type(of: parsed) == command
         {

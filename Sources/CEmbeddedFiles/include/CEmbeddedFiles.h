@@ -41,3 +41,5 @@ struct embedded_text embedded_ingest_script(void);
 struct embedded_text embedded_gallery_page(void);
 struct embedded_text embedded_gallery_style(void);
 struct embedded_text embedded_gallery_script(void);
+struct embedded_text embedded_report_page(void);
+struct embedded_text embedded_report_style(void);

@@ -58,3 +58,18 @@ extension PageDocument {
     static let gallery = PageDocument(
         template: .galleryPage, styles: [.pageStyle, .galleryStyle], scripts: [.pageScript, .galleryScript])
 }
+
+extension PageDocument {
+    /// Returns a page without scripts and data.
+    ///
+    /// - Parameters:
+    ///   - title: The title, as HTML.
+    ///   - body: The content, as HTML.
+    static func report(title: String, body: String) throws(MediaError) -> String {
+        let style = EmbeddedFile.reportStyle.text
+        return EmbeddedFile.reportPage.text(replacing: [
+            "policy": "default-src 'none'; style-src \(try source(style)); base-uri 'none'; form-action 'none'",
+            "style": style, "title": title, "body": body,
+        ])
+    }
+}

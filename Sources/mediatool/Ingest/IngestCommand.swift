@@ -1,8 +1,10 @@
 import ArgumentParser
 import AssetKit
 import EmbeddedFiles
+import FileOutput
 import Ingest
 import Inspection
+import Isolation
 import JSONText
 import MediaBase
 import MediaJobs
@@ -30,7 +32,18 @@ struct IngestCommand: FilesCommand {
               mediatool ingest film.mov -o film/ --recipe archive --without page
               mediatool ingest film.mov -o film/ --recipe house.yml --fail-on fail
               mediatool ingest --recipe web --show-recipe > house.yml
+              mediatool ingest gallery library/
+              mediatool ingest report library/
+
+            'ingest gallery' and 'ingest report' have a --help of their own. A file of such a name is ./gallery.
             """)
+
+    /// The commands about folders of ingested files, by the words after `ingest`.
+    ///
+    /// They are no subcommands of the parser, which would parse the arguments of this command first.
+    static let libraryCommands: [String: any ParsableCommand.Type] = [
+        "gallery": GalleryCommand.self, "report": ReportCommand.self,
+    ]
 
     @Argument(help: ArgumentHelp("Media files; '-' is standard input.", valueName: "file"))
     var files: [InputArgument] = []
@@ -150,12 +163,11 @@ struct IngestCommand: FilesCommand {
             }
             return FileInspection(
                 isComplete: failures?.isEmpty ?? true, errors: failures ?? [],
-                attachment: Array((manifest?.verdict ?? "").utf8), duration: manifest?.duration)
-        } collect: { verdict in
-            let verdict = String(decoding: verdict, as: UTF8.self)
-            if failOn == .fail && verdict == "fail" || failOn == .warn && ["fail", "warn"].contains(verdict) {
-                hasFailed = true
-            }
+                attachment: IngestEnding(result).message, duration: manifest?.duration)
+        } collect: { [folder] index, message in
+            guard let ending = try? IngestEnding(message: message) else { return }
+            ending.note(in: folder(run.files[index]), of: identities[index])
+            if let severity = ending.severity, let failOn, severity == .fail || failOn == .warn { hasFailed = true }
         } lines: { manifest, path in
             IngestText.lines(of: manifest, path: path)
         }
@@ -228,6 +240,48 @@ extension InputArgument {
         return IngestIdentity(
             path: displayName, sizeBytes: status.size,
             modified: UTCTime.text(ofChange: status))
+    }
+}
+
+/// The part of a result that concerns the run: the verdict, or the error of a file that failed as a whole.
+private struct IngestEnding {
+    private let verdict: String
+    private let error: MediaError?
+
+    init(_ result: Result<IngestManifest, MediaError>) {
+        switch result {
+        case .success(let manifest): (verdict, error) = (manifest.verdict ?? "", nil)
+        case .failure(let error): (verdict, self.error) = ("", error)
+        }
+    }
+
+    /// The severity of the verdict; `nil` for a file that passes, and without a policy.
+    var severity: Severity? { Severity(rawValue: verdict) }
+
+    /// Writes the error into a folder, in place of a manifest; without an error, removes that of an earlier run.
+    ///
+    /// The supervisor does this, because a worker may have died. A folder that cannot be written has no record.
+    func note(in folder: FilePath, of identity: IngestIdentity) {
+        let path = folder.appending(IngestLibrary.errorName)
+        guard let error else { return (try? removeFile(path)) ?? () }
+        // The folder is another's.
+        guard error.code != .alreadyExists, let text = try? IngestFailure(identity, error).text else { return }
+        try? OutputFileSet(force: true, inputs: []).put(text, at: path)
+    }
+
+    /// The message of a worker.
+    var message: [UInt8] {
+        var writer = MessageWriter()
+        writer.write(verdict)
+        writer.write(error) { $0.write($1) }
+        return writer.bytes
+    }
+
+    /// Reads the message of a worker.
+    init(message: [UInt8]) throws(MessageReader.Invalid) {
+        var reader = MessageReader(message)
+        verdict = try reader.text()
+        error = try reader.optional { reader throws(MessageReader.Invalid) in try reader.error() }
     }
 }
 

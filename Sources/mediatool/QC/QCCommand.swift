@@ -140,7 +140,7 @@ struct QCCommand: FilesCommand {
             FileInspection(
                 attachment: Pages.Part(result, path: path, of: self).message,
                 duration: (try? result.get())?.duration)
-        } collect: { message in
+        } collect: { _, message in
             if let part = try? Pages.Part(message: message) { pages.add(part) }
         } lines: { report, path in
             QCText.lines(of: report, path: path)

@@ -66,14 +66,14 @@ struct FilesRun: Sendable {
     ///   - make: Makes the result of one input, with its number; called on any thread.
     ///   - warnings: Returns the warnings about a result.
     ///   - inspect: Returns what else a result means for the run.
-    ///   - collect: Receives the attachment of each result.
+    ///   - collect: Receives the number of each input and the attachment of its result.
     ///   - lines: Returns a result as readable lines.
     /// - Returns: The exit code.
     func callAsFunction<Report: Encodable & Sendable>(
         printer chosen: ResultPrinter? = nil,
         _ make: @escaping @Sendable (Int, InputArgument) throws -> Report, warnings: (Report) -> [String],
         inspect: (Result<Report, MediaError>, _ name: String) -> FileInspection = { _, _ in FileInspection() },
-        collect: ([UInt8]) -> Void = { _ in },
+        collect: (Int, [UInt8]) -> Void = { _, _ in },
         lines: (Report, _ name: String) -> [String]
     ) throws -> ExitCode {
         var printer = chosen ?? ResultPrinter(form: form)
@@ -94,7 +94,7 @@ struct FilesRun: Sendable {
             if delivered == files.count { progress.finish() }
             warn(outcome.warnings, files[index])
             missingCharacters.formUnion(outcome.missingCharacters)
-            collect(outcome.attachment)
+            collect(index, outcome.attachment)
             try printer.print(outcome)
         }
         if running.noSandbox {
