@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func commandsAreFoundByTheirNames() {
-        #expect(MediaTool.commands.count == 6)
+        #expect(MediaTool.commands.count == 7)
         for command in MediaTool.commands { #expect(command.type.configuration.commandName == command.name) }
     }
 

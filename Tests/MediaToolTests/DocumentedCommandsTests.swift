@@ -96,10 +96,13 @@ import Testing
         for arguments in [
             ["waveform", "film.mov", "-o", "film.dat", "--samples-per-pixel", "256"],
             ["proxy", "interview.mov", "-o", "interview-proxy.mov", "--height", "36"],
+            ["ingest", "clip.mov", "trailer.mp4", "-o", "library", "--recipe", "analyse"],
         ] {
             let result = try Program.run(Program.mediatool, arguments + ["--quiet"], folder: folder.path)
             guard result.status == 0 else { throw TestSupportError("\(arguments): \(result.error)") }
         }
+        let recipe = try Program.run(Program.mediatool, ["ingest", "--show-recipe"])
+        try folder.write("house.yml", recipe.output.utf8)
         return folder
     }
 
@@ -173,7 +176,7 @@ import Testing
     }
 
     /// A line that is broken to fit the screen is another command when it is pasted.
-    @Test(arguments: ["probe", "waveform", "thumbs", "proxy", "export", "qc"])
+    @Test(arguments: ["probe", "waveform", "thumbs", "proxy", "export", "qc", "ingest"])
     func helpBreaksNoExample(command: String) throws {
         let help = try Program.run(Program.mediatool, [command, "--help"], environment: ["COLUMNS": "80"]).output
         let shown = Set(help.split(separator: "\n").map { $0.drop { $0 == " " } })

@@ -86,11 +86,12 @@ extension ImageGenerator {
                 ? .success(frame) : .failure(FrameFinder.beforeStart(time, frame.time))
         }
         guard time >= frame.end else { return .success(frame) }
+        let promised = min(time, track.editedEnd ?? time)
+        if isTruncated, promised > frame.end { return .failure(FrameFinder.brokenOff(before: promised, frame.time)) }
         if let end = track.editedEnd, time > end {
             return time - end < min(frame.end, end) - frame.time
                 ? .success(frame) : .failure(FrameFinder.afterEnd(time, end))
         }
-        if isTruncated, time > frame.end { return .failure(FrameFinder.brokenOff(before: time, frame.time)) }
         return time - frame.end < frame.duration || time == frame.end
             ? .success(frame) : .failure(FrameFinder.afterEnd(time, frame.end))
     }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AssetKit
 import EmbeddedFiles
-import FileOutput
 import Ingest
 import Inspection
 import Isolation
@@ -24,7 +23,9 @@ struct IngestCommand: FilesCommand {
             its own makes. What a file does not have (no audio, no video) is left out. An output that fails does not \
             prevent the others; the exit code is then 2.
 
-            Recipes: web (the default), edit, archive, analyse, or a file in YAML; '--show-recipe' prints one.
+            Recipes: web (the default), edit, archive, analyse, or a file in YAML; '--show-recipe' prints one. 'ingest \
+            gallery' and 'ingest report' are about folders of ingested files and have a --help of their own; a file of such \
+            a name is './gallery'.
 
             Examples:
               mediatool ingest film.mov -o film/
@@ -34,8 +35,6 @@ struct IngestCommand: FilesCommand {
               mediatool ingest --recipe web --show-recipe > house.yml
               mediatool ingest gallery library/
               mediatool ingest report library/
-
-            'ingest gallery' and 'ingest report' have a --help of their own. A file of such a name is ./gallery.
             """)
 
     /// The commands about folders of ingested files, by the words after `ingest`.

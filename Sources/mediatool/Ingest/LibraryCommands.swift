@@ -1,9 +1,9 @@
 import ArgumentParser
-import FileOutput
 import Ingest
 import Inspection
 import JSONText
 import MediaBase
+import MediaJobs
 import SystemPackage
 
 /// `mediatool ingest gallery`: writes the page of a folder of ingested files.
