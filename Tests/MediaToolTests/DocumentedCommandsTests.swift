@@ -96,7 +96,7 @@ import Testing
         for arguments in [
             ["waveform", "film.mov", "-o", "film.dat", "--samples-per-pixel", "256"],
             ["proxy", "interview.mov", "-o", "interview-proxy.mov", "--height", "36"],
-            ["ingest", "clip.mov", "trailer.mp4", "-o", "library", "--recipe", "analyse"],
+            ["ingest", "encoded.mp4", "trailer.mp4", "-o", "library", "--recipe", "analyse"],
         ] {
             let result = try Program.run(Program.mediatool, arguments + ["--quiet"], folder: folder.path)
             guard result.status == 0 else { throw TestSupportError("\(arguments): \(result.error)") }
@@ -131,8 +131,8 @@ import Testing
         let media = try Self.media.get()
         let folder = try TemporaryFolder()
         // What a command makes must not be there; what it reads must.
-        let made = ["film.dat", "interview-proxy.mov"].filter {
-            command.hasSuffix("-o " + $0) || command.contains("-o \($0) ")
+        let made = ["film.dat", "interview-proxy.mov", "house.yml"].filter {
+            command.hasSuffix("-o " + $0) || command.contains("-o \($0) ") || command.hasSuffix("> " + $0)
         }
         for name in try media.names() where !made.contains(name) {
             try FileManager.default.linkItem(atPath: media.path(name), toPath: folder.path(name))

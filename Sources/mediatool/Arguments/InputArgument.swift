@@ -13,17 +13,25 @@ import SystemPackage
 struct InputArgument: ExpressibleByArgument, Hashable {
     /// The file, after which outputs are named; for an address, the last part of it.
     let path: FilePath
-    /// The address; `nil` for a file of this machine and for standard input.
-    let address: NetworkAddress?
-    /// The reason why the address cannot be used.
-    private let invalidity: String?
+    private let place: Place
     private let endsWithSlash: Bool
+
+    /// Where the file is; few files of a long list are anywhere but here, so that they alone take the memory for it.
+    private enum Place: Hashable {
+        case here
+        indirect case remote(NetworkAddress)
+        /// An address that cannot be used, for a reason.
+        indirect case nowhere(String)
+    }
+
+    /// The address; `nil` for a file of this machine and for standard input.
+    var address: NetworkAddress? { if case .remote(let address) = place { address } else { nil } }
 
     /// True if the name is `-`, which denotes standard input.
     var isStandardStream: Bool { path == "-" && !endsWithSlash && !isRemote }
 
     /// True if the input is on the network.
-    var isRemote: Bool { address != nil || invalidity != nil }
+    var isRemote: Bool { place != .here }
 
     /// The name for messages and results, without what is secret in an address.
     var displayName: String { address?.displayName ?? path.displayPath }
@@ -45,7 +53,7 @@ struct InputArgument: ExpressibleByArgument, Hashable {
 
     /// Refuses an invalid address; the message does not repeat it, because it may hold a password.
     func validate() throws {
-        if let invalidity { throw ValidationError("An address \(invalidity).") }
+        if case .nowhere(let reason) = place { throw ValidationError("An address \(reason).") }
     }
 
     /// Refuses an input whose stem would make an output's name lead to another folder.
@@ -56,21 +64,21 @@ struct InputArgument: ExpressibleByArgument, Hashable {
     }
 
     /// Makes an input of a file of this machine.
-    init(path: FilePath) { (self.path, address, invalidity, endsWithSlash) = (path, nil, nil, false) }
+    init(path: FilePath) { (self.path, place, endsWithSlash) = (path, .here, false) }
 
     /// Makes an input from an escaped argument; returns `nil` if it is empty.
     init?(argument: String) {
         guard !argument.isEmpty else { return nil }
         endsWithSlash = argument.unicodeScalars.last == "/"
         guard NetworkAddress.isAddress(argument) else {
-            (path, address, invalidity) = (FilePath(argument: argument), nil, nil)
+            (path, place) = (FilePath(argument: argument), .here)
             return
         }
         do throws(MediaError) {
             let address = try NetworkAddress(String(decoding: RawArguments.bytes(of: argument), as: UTF8.self))
-            (path, self.address, invalidity) = (FilePath(address.fileName), address, nil)
+            (path, place) = (FilePath(address.fileName), .remote(address))
         } catch {
-            (path, address, invalidity) = (FilePath("address"), nil, error.message)
+            (path, place) = (FilePath("address"), .nowhere(error.message))
         }
     }
 

@@ -30,8 +30,13 @@ struct GalleryCommand: ParsableCommand {
     func run() throws {
         let path = folder.path
         let title = title.map(RawArguments.displayed) ?? path.absolute.lastComponent?.string ?? path.displayPath
-        let page = try IngestLibrary(path).gallery(title: title).html()
-        try OutputFileSet(force: force, inputs: []).put(Array(page.utf8), at: path.appending("index.html"))
+        let library = try IngestLibrary(path)
+        let page = path.appending("index.html")
+        try OutputFileSet(force: force, inputs: []).put(
+            Array(try library.gallery(title: title).html().utf8), at: page)
+        let count = library.items.count
+        try StandardOutput.write(
+            StandardOutput.text(of: ["\(page.displayPath): \(count == 1 ? "1 file" : "\(count) files")"]))
     }
 }
 

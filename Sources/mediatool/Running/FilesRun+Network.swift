@@ -7,7 +7,8 @@ import SystemPackage
 extension FilesRun {
     /// True if something on the network may be read, so that a process is started for that.
     var readsNetwork: Bool {
-        (files + others.inputs).contains(where: \.isRemote) || others.timelines?.allowNetwork != nil
+        files.contains(where: \.isRemote) || others.inputs.contains(where: \.isRemote)
+            || others.timelines?.allowNetwork != nil
     }
 
     /// Starts the process that reads the network for the workers.

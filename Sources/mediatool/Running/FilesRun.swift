@@ -53,7 +53,7 @@ struct FilesRun: Sendable {
         outputs = OutputFileSet(
             force: running.force,
             inputs: others.reading.compactMap { FileIdentity(of: $0.path) }
-                + (files + others.inputs).compactMap(\.identity))
+                + files.compactMap(\.identity) + others.inputs.compactMap(\.identity))
         progress = Progress(
             label: files.count == 1 ? files[0].displayName : "\(files.count) files", mode: running.progress,
             isQuiet: running.quiet, parts: files.count)
