@@ -36,6 +36,7 @@ struct PageContents {
         page.sound = try sound()
         page.chapters = (probe?["chapters"]?.elements ?? []).compactMap(Self.chapter)
         page.sceneChanges = (Self.json("scenes", folder, records)?["scenes"]?.elements ?? []).compactMap(\.time)
+            .filter { $0 > .zero }
         page.metadata = sections
         addChecks(to: &page)
         for result in results {
