@@ -176,8 +176,8 @@ package final class OutputFileSet: Sendable {
 extension OutputFileSet {
     /// Writes a complete file and puts it in place, immediately or together with all others of a whole set.
     ///
-    /// `-` is standard output. Missing folders are created. With `isRewritten`, the run may write the file again. This is for commands that write many files, as a process
-    /// cannot keep thousands of files open.
+    /// `-` is standard output. Missing folders are created. With `isRewritten`, the run may write the file again. This is
+    /// for commands that write many files, as a process cannot keep thousands of files open.
     /// - Throws: The errors of ``begin(_:)``, writing and ``OutputFile/commit()``, with the output's path.
     package func put(_ bytes: [UInt8], at path: FilePath, isRewritten: Bool = false) throws(MediaError) {
         do throws(MediaError) {

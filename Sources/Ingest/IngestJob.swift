@@ -88,7 +88,7 @@ package struct IngestJob: Sendable {
                 "the folder \(folder.string) is filled already; --resume makes what is missing, --force all again")
         }
         let limited = outputs.limited(to: try input.asset.outputAllowance())
-        let progressOfParts = IngestProgress(
+        let results = IngestResults(
             settings.resumes ? IngestState(identity, in: folder) : IngestState(identity), folder: folder,
             outputs: limited, announce: announce)
         let work = IngestWork(
@@ -97,31 +97,31 @@ package struct IngestJob: Sendable {
         var waiting: [(part: IngestPart, key: String)] = []
         for part in settings.parts where !part.isPage {
             if let reason = part.reasonToLeaveOut(tracks) {
-                progressOfParts.leaveOut(part, because: reason)
-            } else if !progressOfParts.keep(part, key: try part.key(settings)) {
+                results.leaveOut(part, because: reason)
+            } else if !results.keep(part, key: try part.key(settings)) {
                 waiting.append((part, try part.key(settings)))
             }
         }
         if !waiting.isEmpty {
-            try progressOfParts.save()
-            read(waiting, work, progressOfParts, progress)
-            try progressOfParts.note(IngestCounters(input.asset))
+            try results.save()
+            read(waiting, work, results, progress)
+            try results.note(IngestCounters(input.asset))
         }
-        if settings.hasFixity, progressOfParts.sha256 == nil {
-            try progressOfParts.note(sha256: input.asset.sourceDigest())
-            try progressOfParts.note(IngestCounters(input.asset))
+        if settings.hasFixity, results.sha256 == nil {
+            try results.note(sha256: input.asset.sourceDigest())
+            try results.note(IngestCounters(input.asset))
         }
         let reading = begun.duration(to: .now)
         for part in settings.parts where part.isPage {
-            let key = try part.key(settings, with: progressOfParts.records)
-            if progressOfParts.keep(part, key: key) { continue }
-            let results = progressOfParts.results
-            progressOfParts.finish(part, key: key, Result { try work.page(part, identity, results) })
+            let key = try part.key(settings, with: results.records)
+            if results.keep(part, key: key) { continue }
+            let others = results.all
+            results.finish(part, key: key, Result { try work.page(part, identity, others) })
         }
         var manifest = IngestManifest(
-            settings, identity, progressOfParts.results, lasting: try input.asset.loadNow(.duration))
-        manifest.sha256 = settings.hasFixity ? progressOfParts.sha256 : nil
-        manifest.counters = progressOfParts.counters
+            settings, identity, results.all, lasting: try input.asset.loadNow(.duration))
+        manifest.sha256 = settings.hasFixity ? results.sha256 : nil
+        manifest.counters = results.counters
         manifest.timings = .init(reading: reading, total: begun.duration(to: .now))
         try outputs.put(try manifest.text, at: folder.appending(IngestManifest.fileName))
         return manifest
@@ -129,7 +129,7 @@ package struct IngestJob: Sendable {
 
     /// Makes parts with one read, each on a thread of its own.
     private func read(
-        _ waiting: [(part: IngestPart, key: String)], _ work: IngestWork, _ results: IngestProgress,
+        _ waiting: [(part: IngestPart, key: String)], _ work: IngestWork, _ results: IngestResults,
         _ progress: (Double, Double) -> Void
     ) {
         let length = (try? input.asset.loadNow(.duration)).flatMap { $0.isNumeric ? $0.seconds : nil } ?? 0
@@ -158,103 +158,6 @@ package struct IngestJob: Sendable {
         }
         running.wait { $0 == 0 ? () : nil }
     }
-}
-
-/// The results of the parts of one file, which threads add to.
-final class IngestProgress: Sendable {
-    private let folder: FilePath
-    private let outputs: OutputFileSet
-    private let announce: @Sendable (IngestRecord) -> Void
-    private let state: Mutex<(made: IngestState, results: [IngestResult])>
-
-    init(
-        _ state: IngestState, folder: FilePath, outputs: OutputFileSet,
-        announce: @escaping @Sendable (IngestRecord) -> Void
-    ) {
-        (self.folder, self.outputs, self.announce) = (folder, outputs, announce)
-        self.state = Mutex((state, []))
-    }
-
-    /// The results so far.
-    var results: [IngestResult] { state.withLock { $0.results } }
-
-    /// The records of the parts that are made or kept.
-    var records: [IngestRecord] { results.compactMap(\.record) }
-
-    /// Notes that there is nothing to do for a part.
-    func leaveOut(_ part: IngestPart, because reason: String) {
-        state.withLock { $0.results.append(IngestResult(part: part.name, outcome: .leftOut(reason))) }
-    }
-
-    /// Keeps what is made of a part; returns false if that is nothing.
-    func keep(_ part: IngestPart, key: String) -> Bool {
-        state.withLock { state in
-            guard let record = state.made.record(of: part.name, key: key, in: folder) else { return false }
-            state.results.append(IngestResult(part: part.name, outcome: .made(record)))
-            return true
-        }
-    }
-
-    /// Notes the result of a part, and saves the state.
-    func finish(_ part: IngestPart, key: String, _ result: Result<IngestRecord, any Error>) {
-        state.withLock { state in
-            do {
-                let record = try result.get()
-                state.made.note(record, key: key)
-                try put(state.made)
-                state.results.append(IngestResult(part: part.name, outcome: .made(record)))
-                announce(record)
-            } catch {
-                let error = error as? MediaError ?? MediaError(.libraryFailure, "\(error)")
-                state.results.append(IngestResult(part: part.name, outcome: .failed(error)))
-            }
-        }
-    }
-
-    /// The counters of the read that made the parts; `nil` if it is not known.
-    var counters: IngestCounters? { state.withLock { $0.made.counters } }
-
-    /// The SHA-256 of the input; `nil` if it is not known.
-    var sha256: String? { state.withLock { $0.made.sha256 } }
-
-    /// Notes the counters of the read.
-    func note(_ counters: IngestCounters) throws {
-        try state.withLock { state in
-            state.made.counters = counters
-            try put(state.made)
-        }
-    }
-
-    /// Notes the SHA-256 of the input.
-    func note(sha256: String?) throws {
-        try state.withLock { state in
-            state.made.sha256 = sha256
-            try put(state.made)
-        }
-    }
-
-    /// Saves the state before anything is made, so that nothing is made where it cannot be saved.
-    func save() throws { try state.withLock { state in try put(state.made) } }
-
-    private func put(_ state: IngestState) throws {
-        try outputs.put(try state.text, at: folder.appending(IngestState.fileName), isRewritten: true)
-    }
-}
-
-/// The result of one part.
-struct IngestResult: Sendable {
-    /// The ways in which a part can end.
-    enum Outcome: Sendable {
-        case made(IngestRecord)
-        case leftOut(String)
-        case failed(MediaError)
-    }
-
-    let part: IngestPart.Name
-    let outcome: Outcome
-
-    /// The record of a part that is made.
-    var record: IngestRecord? { if case .made(let record) = outcome { record } else { nil } }
 }
 
 extension IngestPart {

@@ -142,6 +142,8 @@ extension IngestPart {
     func key(_ settings: IngestJob.Settings, with records: [IngestRecord] = []) throws(MediaError) -> String {
         var text = "\(settings.version)\n\(name.rawValue)\n\(settings.isStrict)\n"
         for option in options { text += "\(option.name)=\(option.value ?? "")\n" }
+        // A policy's file may change under its name.
+        if case .check(let policy, _) = work { text += "\(policy)\n" }
         for record in records.sorted(by: { $0.part < $1.part }) {
             for output in record.outputs { text += "\(output.file) \(output.sha256)\n" }
         }

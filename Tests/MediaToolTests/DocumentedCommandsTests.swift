@@ -164,7 +164,7 @@ import Testing
         #expect(allowed.contains(result.status), "\(command): \(result.error)")
         #expect(!result.error.contains("error"), "\(command): \(result.error)")
         let outputs = try folder.names().filter {
-            try !media.names().contains($0) && !["docs", "scripts", "bin"].contains($0)
+            try (made.contains($0) || !media.names().contains($0)) && !["docs", "scripts", "bin"].contains($0)
         }
         #expect(result.output != "" || !outputs.isEmpty, "\(command) does nothing")
     }
