@@ -243,10 +243,17 @@ extension MetadataEntry {
             if let length = Self.pairs[code] { return pair(length) }
             if let length = Self.integers[code] { return wholeNumber.map { (21, Self.bytes($0, atLeast: length)) } }
             // The other keys hold text, except for pictures in `covr`.
-            if case .data(let bytes) = value { return code == "covr" ? (Self.pictureType(bytes), bytes) : nil }
+            if case .data = value { return code == "covr" ? picture : nil }
             return code == "covr" ? nil : value.text.map { (1, Array($0.utf8)) }
+        case .named("com.apple.quicktime.artwork"): return picture
         case .iTunesName, .named: return free
         }
+    }
+
+    /// The type and bytes of a picture; `nil` for other kinds than JPEG, PNG and BMP, of which players know nothing.
+    private var picture: (type: UInt32, bytes: [UInt8])? {
+        guard case .data(let bytes) = value, case let type = Self.pictureType(bytes), type != 0 else { return nil }
+        return (type, bytes)
     }
 
     private var plainText: String? {
