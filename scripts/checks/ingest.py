@@ -175,6 +175,19 @@ def makes_what_changed(file):
         return f"made anew: {', '.join(sorted(changed))}"
 
 
+def refuses_options_of_runs(file):
+    """A recipe with an option that it cannot have is refused before anything is read, with its line."""
+    for text, words in (("outputs:\n  qc: {html: q.html}", "line 2"), ("outputs:\n  probe:\n  proxy: {output: ../p.mov}", "line 3"),
+                        ("outputs:\n  poster: {heights: 3}", "line 2"), ("outputs:\n  qc: {findings: 3}", "line 2")):
+        with tempfile.TemporaryDirectory() as work:
+            recipe = Path(work, "recipe.yml")
+            recipe.write_text(text)
+            result = run([MEDIATOOL, "ingest", file, "-o", f"{work}/one", "--recipe", recipe], check=False)
+            expect(result.returncode == 2 and words in result.stderr.decode(), f"{text!r}: {result.stderr.decode()[:200]}")
+            expect(not os.path.exists(f"{work}/one"), f"{text!r}: a folder was made")
+    return "4 recipes"
+
+
 def says_what_fails(file):
     """An output that cannot be made does not take the others with it; the manifest says so."""
     with tempfile.TemporaryDirectory() as work:
@@ -222,6 +235,7 @@ def main():
         report.each("fixity", [(os.path.basename(file), lambda file=file: reads_once(file, 2.05, "--fixity", "--without", "proxy"))
                                for file in made])
         report.each("recipe", [("a changed part", lambda: makes_what_changed(sample)),
+                               ("options of runs", lambda: refuses_options_of_runs(sample)),
                                ("a part that fails", lambda: says_what_fails(sample))])
         report.each("killed", [("and resumed", lambda: survives_kills(sample, 30 if options.full else 5, options.seed))])
     return report.finish()

@@ -13,6 +13,9 @@ extension IngestPart {
     /// - Throws: An error that names the line for options that the command does not take.
     init(_ entry: IngestRecipe.Entry) throws(MediaError) {
         do {
+            if let option = entry.options.first(where: { Self.ofRuns.contains($0.name) }) {
+                throw MediaError(.invalidArgument, "'\(option.name)' is an option of a run, not of a recipe")
+            }
             self.init(entry.part, options: entry.options, try Self.work(entry.part, entry.options))
         } catch let error as MediaError {
             throw IngestRecipe.error(entry.line, "\(entry.part.rawValue): \(error.message)")
@@ -20,6 +23,17 @@ extension IngestPart {
             throw IngestRecipe.error(entry.line, "\(entry.part.rawValue): \(MediaTool.message(for: error))")
         }
     }
+
+    /// The options that concern a run as a whole, or where its outputs go.
+    private static let ofRuns: Set<String> = [
+        "output", "o", "vtt", "images", "sprite", "contact-sheet", "junit", "html", "csv", "frames", "reference",
+        "proxy-of",
+        "json", "jsonl", "array", "schema", "quiet", "q", "progress", "force", "jobs", "j", "threads", "strict",
+        "allow-nested",
+        "limit", "isolate", "no-sandbox", "timeout", "files-from", "null", "0", "shard", "shard-base", "retries",
+        "header",
+        "netrc", "ca", "network-retries", "request-payer", "help", "h", "version",
+    ]
 
     private static func work(_ part: Name, _ options: [IngestRecipe.Option]) throws -> Work {
         var options = options
@@ -54,6 +68,7 @@ extension IngestPart {
             let command = try ProxyCommand.parse(["-", "-o", "proxy.mov"] + arguments(options))
             return .proxy(command.request, FilePath("proxy.\(command.encoding.preset.fileType.rawValue)"))
         case .qc:
+            if let option = options.first(where: { $0.name != "policy" }) { try refuse([option]) }
             let command = try QCCommand.parse(["-"] + arguments(options))
             return .check(try command.loadPolicy(), "qc.json")
         case .scenes:
