@@ -179,6 +179,16 @@ final class DemuxSession: Sendable {
         }
     }
 
+    /// Adds the damage that another session of the same asset has found in a track.
+    func add(_ damage: DamageReport, ofTrack track: Int) {
+        status.withLock { status in
+            for place in damage.places { status.damage.insert(place) }
+            status.damage.count(damage.packetCount, track: track)
+            if damage.isTruncated { status.damage.breakOff(damage.shortfall) }
+            status.damage.skippedBytes = max(status.damage.skippedBytes, damage.skippedBytes)
+        }
+    }
+
     /// Records the first failure and returns the error to throw to the caller.
     func fail(_ error: MediaError) -> MediaError {
         let named = error.at(path: name)

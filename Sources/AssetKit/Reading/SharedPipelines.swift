@@ -109,6 +109,6 @@ private final class SharedPipeline: SamplePipeline {
     private func takeEnding() {
         guard let ending = reading.ending(of: place) else { return }
         samplesCutBeforeZero = ending.samplesCutBeforeZero
-        core.add(ending.damage, track: ending.track) { $0 }
+        core.add(ending.damage, ofTrack: ending.track)
     }
 }
