@@ -98,9 +98,10 @@ package struct IngestJob: Sendable {
         for part in settings.parts where !part.isPage {
             if let reason = part.reasonToLeaveOut(tracks) {
                 results.leaveOut(part, because: reason)
-            } else if !results.keep(part, key: try part.key(settings)) {
-                waiting.append((part, try part.key(settings)))
+                continue
             }
+            let key = try part.key(settings)
+            if !results.keep(part, key: key) { waiting.append((part, key)) }
         }
         if !waiting.isEmpty {
             try results.save()

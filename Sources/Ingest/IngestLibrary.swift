@@ -1,6 +1,6 @@
+internal import FileOutput
 internal import JSONText
 package import MediaBase
-internal import MediaJobs
 internal import SystemCalls
 package import SystemPackage
 
@@ -165,9 +165,9 @@ extension IngestLibrary {
         IngestGallery(
             title: title,
             entries: items.map { item in
-                let folder = item.folder.components.map { URLReference.escaped($0.bytes) }.joined(separator: "/")
+                let folder = item.folder.components.map { $0.bytes.percentEncoded() }.joined(separator: "/")
                 func reference(_ kind: String) -> String? {
-                    item.files[kind].map { folder + "/" + URLReference.escaped(Array($0.utf8)) }
+                    item.files[kind].map { folder + "/" + $0.utf8.percentEncoded() }
                 }
                 var entry = IngestGallery.Entry(folder: folder + "/", name: item.name)
                 entry.duration = item.duration

@@ -23,3 +23,31 @@ extension StringProtocol {
         return bytes
     }
 }
+
+extension Sequence<UInt8> {
+    /// Returns the bytes as percent-encoded text (RFC 3986, 2.1).
+    ///
+    /// - Parameter kept: The characters in ASCII that stay as they are, besides the unreserved ones.
+    package func percentEncoded(keeping kept: String = "") -> String {
+        reduce(into: "") { result, byte in
+            if byte.isUnreservedInURL || kept.utf8.contains(byte) {
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += (digits.count == 1 ? "%0" : "%") + digits
+            }
+        }
+    }
+}
+
+extension UInt8 {
+    /// True for the characters that are never percent-encoded (RFC 3986, 2.3).
+    package var isUnreservedInURL: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~".utf8.contains(self)
+        }
+    }
+}

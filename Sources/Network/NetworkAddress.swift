@@ -56,7 +56,7 @@ package struct NetworkAddress: Sendable, Hashable {
             host = String(authority)
             path = String(remainder)
             guard !host.isEmpty, path.hasPrefix("/"), path.count > 1,
-                host.utf8.allSatisfy({ Self.isUnreserved($0) })
+                host.utf8.allSatisfy(\.isUnreservedInURL)
             else { throw MediaError(.invalidArgument, "names no object; write s3://bucket/key") }
             return
         }
@@ -162,35 +162,14 @@ extension NetworkAddress.Scheme {
 // MARK: - Percent-encoding
 
 extension NetworkAddress {
-    /// Returns true for the characters that are never percent-encoded (RFC 3986, 2.3).
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~".utf8.contains(byte)
-        }
-    }
-
     /// Encodes the bytes that may not stand in a path or a query; what is encoded stays as it is.
     private static func encoded(_ text: some StringProtocol) -> String {
-        encoded(text) { isUnreserved($0) || "!$&'()*+,;=:@/?%[]".utf8.contains($0) }
+        text.utf8.percentEncoded(keeping: "!$&'()*+,;=:@/?%[]")
     }
 
     /// Encodes all bytes but the unreserved ones and the slash, as S3 wants it of a key.
     static func encodedKey(_ text: some StringProtocol) -> String {
-        encoded(text) { isUnreserved($0) || $0 == UInt8(ascii: "/") }
-    }
-
-    private static func encoded(_ text: some StringProtocol, keeping isKept: (UInt8) -> Bool) -> String {
-        text.utf8.reduce(into: "") { result, byte in
-            if isKept(byte) {
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += (digits.count == 1 ? "%0" : "%") + digits
-            }
-        }
+        text.utf8.percentEncoded(keeping: "/")
     }
 
     /// Decodes percent-encoded text, and repairs invalid UTF-8.

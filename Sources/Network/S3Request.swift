@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import MediaBase
+import SystemCalls
 
 /// The HTTP request for an object of S3, signed with Signature Version 4.
 ///
@@ -98,12 +99,7 @@ struct S3Request {
 
     /// Returns a time as `20130524T000000Z`.
     private static func stamp(_ time: Int) -> String {
-        var seconds = time_t(time)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func digits(_ number: CInt) -> String { (number < 10 ? "0" : "") + "\(number)" }
-        return "\(parts.tm_year + 1900)\(digits(parts.tm_mon + 1))\(digits(parts.tm_mday))T"
-            + "\(digits(parts.tm_hour))\(digits(parts.tm_min))\(digits(parts.tm_sec))Z"
+        UTCTime.text(seconds: time).filter { $0 != "-" && $0 != ":" }
     }
 
     private static func sha256(_ text: String) throws(MediaError) -> [UInt8] {

@@ -16,7 +16,7 @@ from .browser import SHIFT, Browser
 from .page_media import (BITS, FIELD, HOSTILE, RATE, Film, Server, at_frame, current, frame, gallery_entries, long_film,
                          many_findings, moment, picture_number, quiet, ready)
 from .programs import mediacheck, mediatool
-from .tools import CALLER, expect, ffprobe, run
+from .tools import CALLER, Tally, expect, ffprobe, run
 
 
 def loads(page):
@@ -366,16 +366,8 @@ def main():
     if not browser.is_there():
         print("not run: Chromium is not installed (apt-get install chromium)")
         return 77
-    passed, failed = 0, 0
-
-    def check(name, function, *arguments):
-        nonlocal passed, failed
-        try:
-            print(f"ok   {name}: {function(*arguments)}", flush=True)
-            passed += 1
-        except Exception as error:  # every failure is counted
-            print(f"FAIL {name}: {error}", flush=True)
-            failed += 1
+    tally = Tally()
+    check = tally.check
 
     with tempfile.TemporaryDirectory() as folder, Browser() as chromium:
         film = Film(folder)
@@ -434,8 +426,7 @@ def main():
         if options.pictures:
             film.page("nice.html", title="Harbour, morning (rushes, day 3)")
             take_pictures(chromium, folder, Path(CALLER, options.pictures))
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return tally.finish()
 
 
 def take_pictures(chromium, folder, target):

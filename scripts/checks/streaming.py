@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .boxes import children
 from .programs import MEDIACHECK, mediatool
-from .tools import CALLER, ROOT, expect, ffprobe, run
+from .tools import CALLER, ROOT, Tally, expect, ffprobe, run
 
 PAGE = """<!doctype html><meta charset=utf-8><video id=v muted playsinline></video><script>
 const post = result => fetch('/result', {method: 'POST', body: JSON.stringify(result)});
@@ -223,16 +223,8 @@ def main():
     parser.add_argument("--full", action="store_true", help="the corpus too, the browser, and 50 killed writers")
     parser.add_argument("--folder", help="media beside the fixtures in place of ../shared/corpus")
     options = parser.parse_args()
-    passed, failed = 0, 0
-
-    def check(name, function, *arguments):
-        nonlocal passed, failed
-        try:
-            print(f"ok   {name}: {function(*arguments)}", flush=True)
-            passed += 1
-        except Exception as error:  # every failure is counted
-            print(f"FAIL {name}: {error}", flush=True)
-            failed += 1
+    tally = Tally()
+    check = tally.check
 
     with tempfile.TemporaryDirectory() as folder:
         given = os.path.join(CALLER, options.folder) if options.folder else None
@@ -262,8 +254,7 @@ def main():
         for number in range(50 if options.full else 6):
             moment = moments.uniform(0, length)
             check(f"killed after {moment:.2f} s", killed_writer_leaves_whole_fragments, source, folder, moment, whole)
-    print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return tally.finish()
 
 
 if __name__ == "__main__":

@@ -115,6 +115,27 @@ class Report:
         return 1 if total["failed"] else 0
 
 
+class Tally:
+    """Checks one after the other: a line for each as it ends, and the sum at the end."""
+
+    def __init__(self):
+        self.passed, self.failed = 0, 0
+
+    def check(self, name, function, *arguments):
+        """Runs a check, which gives a detail for the line, or raises what failed."""
+        try:
+            print(f"ok   {name}: {function(*arguments)}", flush=True)
+            self.passed += 1
+        except Exception as error:  # every failure is counted
+            print(f"FAIL {name}: {error}", flush=True)
+            self.failed += 1
+
+    def finish(self):
+        """Prints the sum; true if a check failed."""
+        print(f"{self.passed} passed, {self.failed} failed")
+        return self.failed > 0
+
+
 class Failure(Exception):
     """A check that did not hold; the text says what was found and what was wanted."""
 

@@ -139,9 +139,11 @@ package final class SharedReading: Sendable {
 
     /// Returns the lane that is furthest behind of those that somebody wants; `nil` when there is none.
     private func nextLane(_ lanes: [OpenLane]) -> Int? {
-        let wanted = desk.read { desk in Set(desk.orders.filter { !$0.isClosed }.map(\.lane)) }
-        return lanes.indices.filter { !lanes[$0].isOver && wanted.contains(lanes[$0].lane) }
-            .min { lanes[$0].position < lanes[$1].position }
+        desk.read { desk in
+            lanes.indices.filter { place in
+                !lanes[place].isOver && desk.orders.contains { !$0.isClosed && $0.lane == lanes[place].lane }
+            }.min { lanes[$0].position < lanes[$1].position }
+        }
     }
 
     /// Hands samples to everyone who wants them, waiting for those who have too many.

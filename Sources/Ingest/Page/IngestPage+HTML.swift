@@ -17,8 +17,8 @@ extension IngestPage {
 
     /// Returns the page as one HTML file.
     ///
-    /// What exceeds the room that a page has is left out, findings that only warn before those that fail, and the page
-    /// says how many there are. Peaks are made coarser.
+    /// Findings, chapters, scenes and metadata are limited in size: warnings are dropped before failures, and the page
+    /// says how many are missing. Peaks are made coarser.
     package func html() throws(MediaError) -> String { try PageDocument.ingest.html(data()) }
 
     /// Returns the data that the page's script reads.

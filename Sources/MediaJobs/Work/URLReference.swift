@@ -5,7 +5,7 @@ internal import SystemPackage
 /// A relative URL reference from one file to another, as used in web pages.
 ///
 /// All bytes outside RFC 3986's unreserved set are percent-encoded.
-package enum URLReference {
+enum URLReference {
     /// Returns the reference to `file` for use in a document at `document`.
     ///
     /// Paths are compared by name only, because browsers do not resolve symbolic links.
@@ -14,19 +14,6 @@ package enum URLReference {
         let base = document.absolute.components.map(\.bytes).dropLast()
         let shared = zip(target.dropLast(), base).prefix { $0 == $1 }.count
         let steps = [String](repeating: "..", count: base.count - shared)
-        return (steps + target.dropFirst(shared).map(escaped)).joined(separator: "/")
-    }
-
-    /// Returns a name as a part of a reference.
-    package static func escaped(_ name: [UInt8]) -> String {
-        var text = ""
-        for byte in name {
-            let scalar = Unicode.Scalar(byte)
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "-", ".", "_", "~": text.unicodeScalars.append(scalar)
-            default: text += "%" + padded(byte, to: 2, radix: 16).uppercased()
-            }
-        }
-        return text
+        return (steps + target.dropFirst(shared).map { $0.percentEncoded() }).joined(separator: "/")
     }
 }

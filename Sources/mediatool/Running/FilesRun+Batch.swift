@@ -8,7 +8,7 @@ extension FilesRun {
 
     /// The kinds of failures that may pass.
     ///
-    /// What the network fails with is an error of input, like that of a disk.
+    /// Network failures have the code `inputOutput`, as those of a disk have.
     private static let passing: Set<MediaError.Code> = [.crashed, .timedOut, .outOfResources, .inputOutput]
 
     /// Returns true if the work on a file is done again after a result, and says so.
